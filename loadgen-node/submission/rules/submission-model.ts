@@ -15,6 +15,11 @@ export const SUBMISSION_SCENARIOS = [
 /** One of {@link SUBMISSION_SCENARIOS}. */
 export type SubmissionScenario = (typeof SUBMISSION_SCENARIOS)[number];
 
+/** Name of a scenario in LoadGen's settings and logs. */
+export function loadgenScenario(scenario: SubmissionScenario): Scenario {
+  return scenario === 'Interactive' ? 'Server' : scenario;
+}
+
 /**
  * One number that `accuracy.txt` has to show, in the unit in which the official script prints it.
  */

@@ -72,7 +72,7 @@ export function simulatedTest(
 }
 
 /** A run of the engine under simulated time, with settings as `longhaul run` takes them. */
-export interface SimulatedRun extends Pick<SutOptions, 'responseOf'> {
+export interface SimulatedRun extends Pick<SutOptions, 'responseOf' | 'hasTokens'> {
   /** Folder for the logs; is made. */
   readonly folder: string;
   /** Flags of `longhaul run` by key, as texts: `{ scenario: 'Server', targetQps: '20', round: 'v4.1' }`. */
@@ -110,11 +110,12 @@ export async function simulateRun(run: SimulatedRun): Promise<TestOutcome> {
   });
   const audit = auditConfig === undefined ? undefined : { name: 'audit.config', text: auditConfig };
   const plan = planRun(values as RunValues, { said: new Set(Object.keys(asked)), audit });
-  const { responseOf = (index) => float32(labelOf(index)), sutName = 'Network SUT: sut-a' } = run;
+  const { responseOf = (index) => float32(labelOf(index)), hasTokens } = run;
+  const { sutName = 'Network SUT: sut-a' } = run;
   const test = simulatedTest(
     plan.settings,
     {
-      ...{ isQueue: true, responseOf, names: [sutName] },
+      ...{ isQueue: true, responseOf, hasTokens, names: [sutName] },
       serviceNs: (sample, sampleIndex) => serviceNs(sampleIndex, sample),
       // A round trip.
       nameNs: 2_500_000,

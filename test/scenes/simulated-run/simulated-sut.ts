@@ -11,6 +11,8 @@ export interface IssuedSample {
   readonly index: number;
 }
 
+const TOKEN_BYTES = 4;
+
 /** How a {@link SimulatedSut} answers. */
 export interface SutOptions {
   /**
@@ -23,7 +25,9 @@ export interface SutOptions {
   /** True: one worker takes one sample after the other; 0 completes no sample inside issueQuery. */
   readonly isQueue?: boolean;
   /** Default: the index in 8 bytes. */
-  readonly responseOf?: (sampleIndex: number) => Uint8Array;
+  readonly responseOf?: ((sampleIndex: number) => Uint8Array) | undefined;
+  /** True: a response is tokens of int32; the first one comes when half of the time is over. */
+  readonly hasTokens?: boolean | undefined;
   /** Called instead of completing; for faults. */
   readonly answer?: (sink: ResponseSink, responseId: number, atNs: number) => void;
   /** Called with a whole query in place of all the above. */
@@ -162,16 +166,33 @@ export class SimulatedSut implements SystemUnderTest {
     }
     const nowNs = this.#clock.nowNs();
     this.#freeAtNs = (isQueue ? Math.max(nowNs, this.#freeAtNs) : nowNs) + timeNs;
+    if (this.#options.hasTokens === true) {
+      this.#clock.callAt(this.#freeAtNs - timeNs / 2, () => this.#firstToken(sample));
+    }
     this.#clock.callAt(this.#freeAtNs, () => this.#answer(sample));
+  }
+
+  #firstToken({ responseId, index }: IssuedSample): void {
+    const { responseOf = indexBytes } = this.#options;
+    this.#sink?.firstToken(
+      responseId,
+      responseOf(index).subarray(0, TOKEN_BYTES),
+      this.#sink.nowNs(),
+    );
   }
 
   #answer({ responseId, index }: IssuedSample): void {
     const sink = this.#sink;
     if (sink === null) return;
     this.#outstanding -= 1;
-    const { answer, responseOf = indexBytes } = this.#options;
-    if (answer !== undefined) answer(sink, responseId, sink.nowNs());
-    else sink.complete(responseId, responseOf(index), 0, sink.nowNs());
+    const { answer, responseOf = indexBytes, hasTokens = false } = this.#options;
+    if (answer !== undefined) {
+      answer(sink, responseId, sink.nowNs());
+      return;
+    }
+    const response = responseOf(index);
+    const tokens = hasTokens ? response.length / TOKEN_BYTES : 0;
+    sink.complete(responseId, response, tokens, sink.nowNs());
   }
 }
 

@@ -12,7 +12,10 @@ import {
   type BuiltTree,
   buildSubmission,
 } from '../../../loadgen-node/submission/assemble/build-submission.ts';
-import { loggedResponses } from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
+import {
+  loggedResponses,
+  type ResponseScorer,
+} from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
 import { writeTestFolder } from '../../../loadgen-node/submission/compliance/test-folder.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import {
@@ -21,8 +24,16 @@ import {
 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { modelsOfBenchmark } from '../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import type { SubmissionModel } from '../../../loadgen-node/submission/rules/submission-model.ts';
+import { verifyTest06 } from '../../../loadgen-node/submission/compliance/verify/verify-test06.ts';
+import {
+  modelOfFolder,
+  modelsOfBenchmark,
+} from '../../../loadgen-node/submission/rules/models-of-rounds.ts';
+import {
+  loadgenScenario,
+  type SubmissionModel,
+  type SubmissionScenario,
+} from '../../../loadgen-node/submission/rules/submission-model.ts';
 import type {
   RunnableTestId,
   SubmissionDivision,
@@ -35,23 +46,13 @@ import {
   ledgerCounts,
   nodeEvidence,
 } from '../../scenes/simulated-run/audit-facts.ts';
-import { labelOf, simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
+import { simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
-import { scorerOf } from './compliance-scene.ts';
+import { RESNET50, type SceneModel } from './scene-models.ts';
 import { filledDescription } from './submission-tree.ts';
-
-/** Scenarios of resnet50 with their flags, and times of a sample with which runs take 600 s in few queries. */
-const SCENARIOS = {
-  Server: { flags: { targetQps: '20' }, serviceNs: 5e6 },
-  Offline: { flags: { targetQps: '50' }, serviceNs: 20e6 },
-  SingleStream: { flags: {}, serviceNs: 50e6 },
-  MultiStream: { flags: { samplesPerQuery: '8' }, serviceNs: 10e6 },
-} as const;
 
 /** Streams that the system keeps up with where queries come in an interval, 50 ms: round v0.5. */
 const V05_STREAMS = '2';
-
-type SceneScenario = keyof typeof SCENARIOS;
 
 /** Runs and configuration of a scene. */
 export interface SceneOptions {
@@ -59,11 +60,13 @@ export interface SceneOptions {
   readonly folder: string;
   /** Default: v4.1. */
   readonly round?: SubmissionRound;
+  /** Default: ResNet-50. */
+  readonly model?: SceneModel;
   /** Default: all three. */
   readonly divisions?: readonly SubmissionDivision[];
   /** Default: Server and Offline. */
-  readonly scenarios?: readonly SceneScenario[];
-  /** Compliance tests to lay down. Default: those of the round for resnet50. */
+  readonly scenarios?: readonly SubmissionScenario[];
+  /** Compliance tests to lay down. Default: those of the round for the model. */
   readonly tests?: readonly string[];
   readonly systemType?: 'datacenter' | 'edge';
   /** Shortest performance run; default: 600s. */
@@ -105,14 +108,11 @@ export interface Scene {
   readonly build: (change?: SceneChange, options?: BuildOptions) => Promise<BuiltScene>;
 }
 
-const TOTAL_SAMPLES = 50_000;
-/** Bytes of a JPEG of the data set, and of a response. */
-const PAYLOAD_BYTES = 110_003;
-
 /** Makes runs of full length under simulated time, and a system description; no tree yet. */
 export async function prepareScene(options: SceneOptions): Promise<Scene> {
-  const { folder, round = 'v4.1', scenarios = ['Server', 'Offline'] } = options;
-  const tests = options.tests ?? resnetOf(round).tests;
+  const { folder, round = 'v4.1', scenarios = ['Server', 'Offline'], model = RESNET50 } = options;
+  const tests = options.tests ?? modelOf(model, round).tests;
+  const scorer = await model.openScorer();
   for (const scenario of scenarios) {
     const [performance, accuracy] = ['performance', 'accuracy'].map((kind) =>
       join(folder, 'runs', scenario, kind),
@@ -122,9 +122,9 @@ export async function prepareScene(options: SceneOptions): Promise<Scene> {
     }
     await sceneRun(accuracy, options, scenario, { flags: { mode: 'accuracy' } });
     const responses = await loggedResponses(join(accuracy, RUN_FILES.accuracy));
-    writeAccuracyFile(accuracy, await SCORER.score(responses), []);
+    writeAccuracyFile(accuracy, await scorer.score(responses), []);
     for (const test of tests) {
-      await sceneTest(test, { round, performance, accuracy, options, scenario });
+      await sceneTest(test, { round, performance, accuracy, options, scenario, scorer });
     }
   }
   const system = filledDescription(options.systemType ?? 'datacenter');
@@ -161,14 +161,15 @@ export async function buildScene(
   return build(undefined, { isDryRun, tree: join(folder, 'tree') });
 }
 
-function resnetOf(round: SubmissionRound): SubmissionModel {
-  const [model] = modelsOfBenchmark(round, 'resnet50');
-  if (model === undefined) throw new Error(`${round} has no resnet50`);
-  return model;
+/** In v0.5 the folder of resnet50 has another name. */
+function modelOf({ folder, benchmark }: SceneModel, round: SubmissionRound): SubmissionModel {
+  const found = modelOfFolder(round, folder) ?? modelsOfBenchmark(round, benchmark)[0];
+  if (found === undefined) throw new Error(`${round} has no ${folder}`);
+  return found;
 }
 
 /** Folders of the performance runs of a result, as `longhaul run` leaves them, and flags of each. */
-function performanceRuns(folder: string, round: SubmissionRound, scenario: SceneScenario) {
+function performanceRuns(folder: string, round: SubmissionRound, scenario: SubmissionScenario) {
   if (round !== 'v0.5' || scenario !== 'Server') return [{ run: folder, flags: {} }];
   return Array.from({ length: SERVER_RUNS_V05 }, (_, i) => ({
     run: join(folder, `run_${i + 1}`),
@@ -179,13 +180,15 @@ function performanceRuns(folder: string, round: SubmissionRound, scenario: Scene
 
 async function sceneRun(
   folder: string,
-  { round = 'v4.1', minDuration, facts = (one) => one }: SceneOptions,
-  scenario: SceneScenario,
+  { round = 'v4.1', minDuration, facts = (one) => one, model = RESNET50 }: SceneOptions,
+  scenario: SubmissionScenario,
   how: { readonly flags?: Readonly<Record<string, string>>; readonly auditConfig?: string },
 ): Promise<void> {
-  const { flags: own, serviceNs } = SCENARIOS[scenario];
+  const { flags: own, serviceNs } = scenarioOf(model, scenario);
+  const { benchmark, totalSamples, responseOf, hasTokens } = model;
   const flags = {
-    scenario,
+    benchmark,
+    scenario: loadgenScenario(scenario),
     round,
     ...own,
     ...(round === 'v0.5' && scenario === 'MultiStream' && { samplesPerQuery: V05_STREAMS }),
@@ -195,33 +198,43 @@ async function sceneRun(
   const outcome = await simulateRun({
     folder,
     flags,
-    totalSamples: TOTAL_SAMPLES,
+    ...{ totalSamples, responseOf, hasTokens },
     serviceNs: () => serviceNs,
     ...(how.auditConfig !== undefined && { auditConfig: how.auditConfig }),
     facts: () => null,
   });
   const phase = outcome.performance ?? outcome.accuracy;
-  const ofRun = facts(
-    sceneFacts(scenario, how.flags?.['mode'] === 'accuracy', phase?.counts.issuedSamples ?? 0),
-  );
+  const isAccuracy = how.flags?.['mode'] === 'accuracy';
+  const ofRun = facts(sceneFacts(model, scenario, isAccuracy, phase?.counts.issuedSamples ?? 0));
   if (ofRun !== null) writeAudit(folder, composeAudit(ofRun));
   const { settings } = resolveSettings(RUN_SETTINGS, {
     section: 'run',
     file: undefined,
-    flags: { sut: '10.0.1.1:50051', benchmark: 'resnet50', output: folder, ...flags },
+    flags: { sut: '10.0.1.1:50051', output: folder, ...flags },
   });
   writeFileSync(join(folder, 'longhaul_run.yaml'), runRecord(settings));
 }
 
+function scenarioOf({ folder, scenarios }: SceneModel, scenario: SubmissionScenario) {
+  const found = scenarios[scenario];
+  if (found === undefined) throw new Error(`no ${scenario} of ${folder} in scenes`);
+  return found;
+}
+
 /** Audit facts of a run in which one SUT node of longhaul completed every sample. */
-function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number): AuditFacts {
+function sceneFacts(
+  { benchmark, payloadBytes, responseBytes, form }: SceneModel,
+  scenario: SubmissionScenario,
+  isAccuracy: boolean,
+  count: number,
+): AuditFacts {
   const counts = ledgerCounts({
     queryCount: scenario === 'Offline' && !isAccuracy ? 1 : count,
     partCount: count,
     sampleCount: count,
-    payloadBytes: count * PAYLOAD_BYTES,
+    payloadBytes: count * payloadBytes,
     completedCount: count,
-    responseBytes: count * 4,
+    responseBytes: count * responseBytes,
   });
   const base = nodeEvidence('sut-a');
   const node = nodeEvidence('sut-a', {
@@ -240,7 +253,7 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
     ours: counts,
     theirs: {
       ...counts,
-      encodings: [{ form: 'jpeg', compression: 'identity' }],
+      encodings: [{ form, compression: 'identity' }],
       streamCount: 1,
       repeatedStreamCount: 0,
     },
@@ -251,9 +264,10 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
     ...facts,
     run: {
       ...facts.run,
-      benchmark: 'resnet50',
+      benchmark,
       isOfficialBenchmark: true,
-      scenario,
+      scenario: loadgenScenario(scenario),
+      encoding: { form, compression: 'identity' },
       mode: isAccuracy ? 'AccuracyOnly' : 'PerformanceOnly',
       issuedQueries: queryCount,
       issuedSamples: count,
@@ -267,40 +281,38 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
   };
 }
 
-/** The model is right for 38,250 of the 50,000 samples, which lie among the others: 7,919 shares no factor with 50,000. */
-const SCORER = scorerOf(TOTAL_SAMPLES, (sample) =>
-  (sample * 7_919) % TOTAL_SAMPLES < 38_250 ? labelOf(sample) : (labelOf(sample) + 1) % 1_000,
-);
-
 interface SceneTest {
   readonly round: SubmissionRound;
   readonly performance: string;
   readonly accuracy: string;
   readonly options: SceneOptions;
-  readonly scenario: SceneScenario;
+  readonly scenario: SubmissionScenario;
+  readonly scorer: ResponseScorer;
 }
 
 /** A test as `longhaul compliance` leaves it: its run, verified, and the files that its verdict has. */
 async function sceneTest(test: string, of: SceneTest): Promise<void> {
   const { options, scenario } = of;
+  const { benchmark } = options.model ?? RESNET50;
   const compliance = join(options.folder, 'runs', scenario, 'compliance');
   const raw = join(compliance, `${test}-run`);
-  const auditConfig = auditConfigText(test as RunnableTestId, 'resnet50', scenario);
+  const auditConfig = auditConfigText(test as RunnableTestId, benchmark, loadgenScenario(scenario));
   await sceneRun(raw, options, scenario, { auditConfig });
   writeTestFolder(join(compliance, test), await verify(test, raw, of), `# ${test}\n`);
 }
 
 function verify(test: string, raw: string, of: SceneTest): Promise<TestVerdict> {
-  const { round, performance, accuracy } = of;
+  const { round, performance, accuracy, scorer } = of;
   const runs = { round, performance, test: raw };
   if (test === 'TEST04') return verifyTest04(runs);
   if (test === 'TEST05') return verifyTest05(runs);
+  if (test === 'TEST06') return verifyTest06({ ...runs, tokenType: 'int32', endToken: 2 });
   const type = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
-  return verifyTest01({ ...runs, ...type, accuracy, scorer: SCORER });
+  return verifyTest01({ ...runs, ...type, accuracy, scorer });
 }
 
 function sceneSubmission(options: SceneOptions): SceneSubmission {
-  const { round = 'v4.1', scenarios = ['Server', 'Offline'] } = options;
+  const { round = 'v4.1', scenarios = ['Server', 'Offline'], model = RESNET50 } = options;
   const divisions = options.divisions ?? ['network', 'closed', 'open'];
   return {
     submitter: 'ACME',
@@ -330,7 +342,7 @@ function sceneSubmission(options: SceneOptions): SceneSubmission {
         starting_weights_filename: 'resnet50_v1.onnx',
         weight_data_types: 'fp32',
         weight_transformations: 'none',
-        input_data_types: 'uint8',
+        input_data_types: model.inputDataTypes,
         retraining: 'No',
       },
     },
@@ -338,7 +350,7 @@ function sceneSubmission(options: SceneOptions): SceneSubmission {
       divisions: [...divisions],
       system: 'acme-2n',
       implementation: 'longhaul',
-      model: resnetOf(round).folder,
+      model: modelOf(model, round).folder,
       scenario,
       performance: `runs/${scenario}/performance`,
       accuracy: `runs/${scenario}/accuracy`,

@@ -1,5 +1,9 @@
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
-import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import {
+  resultMetric,
+  type SubmissionModel,
+  type SubmissionScenario,
+} from '../../rules/submission-model.ts';
 import type { SubmittedRun } from '../plan/read-run.ts';
 
 /** A table of Markdown; cells must not hold line breaks. */
@@ -23,24 +27,33 @@ export function document(...parts: readonly string[]): string {
   return `${there.join('\n\n')}\n`;
 }
 
-/** Record of the detail log, what it is, and its unit; ns become ms. */
-type Metric = readonly [record: string, title: string, unit: 'samples/s' | 'ms'];
+/** Record of the detail log, what it is, its unit (ns become ms), and what it is to the result. */
+type Metric = readonly [
+  record: string,
+  title: string,
+  unit: 'samples/s' | 'tokens/s' | 'ms',
+  role?: string,
+];
 
+const READ_BY_CHECKERS = 'what the official checkers read';
 const COMPLETED: Metric = [
   'result_completed_samples_per_sec',
-  'Completed samples per second (what the official checkers read)',
+  'Completed samples per second',
   'samples/s',
+  READ_BY_CHECKERS,
 ];
-const COMPLETED_V05: Metric = [COMPLETED[0], 'Completed samples per second', 'samples/s'];
+const COMPLETED_V05: Metric = [COMPLETED[0], COMPLETED[1], COMPLETED[2]];
 const SCHEDULED: Metric = [
   'result_scheduled_samples_per_sec',
-  'Scheduled samples per second (the metric of Server)',
+  'Scheduled samples per second',
   'samples/s',
+  'the metric of Server',
 ];
 const OFFLINE: Metric = [
   'result_samples_per_second',
-  'Samples per second (the metric of Offline)',
+  'Samples per second',
   'samples/s',
+  'the metric of Offline',
 ];
 
 /**
@@ -68,20 +81,47 @@ const METRICS: Readonly<Record<SubmissionScenario, readonly Metric[]>> = {
   ],
 };
 
+/** Latencies of tokens, which Server and Interactive bound. */
+const TOKEN_LATENCIES: readonly Metric[] = [
+  ['result_first_token_99.00_percentile_latency_ns', 'Time to the first token at 99 %', 'ms'],
+  ['result_time_per_output_token_99.00_percentile_ns', 'Time per output token at 99 %', 'ms'],
+];
+
 /**
  * The performance of a run: what a number is, and its text with unit, in five significant figures.
+ * @param model Undefined: the round does not know it.
  */
-export function performanceRows(run: SubmittedRun, scenario: SubmissionScenario): string[][] {
-  return METRICS[scenario].flatMap((metric) => metricRow(metric, [run]));
+export function performanceRows(
+  run: SubmittedRun,
+  scenario: SubmissionScenario,
+  model: SubmissionModel | undefined,
+): string[][] {
+  return metricsOf(model, scenario).flatMap((metric) => metricRow(metric, [run]));
+}
+
+/** Of a model whose result is in tokens, samples are beside it. */
+function metricsOf(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
+  const inSamples = METRICS[scenario];
+  if (model?.tokenMetric === undefined || scenario.endsWith('Stream')) return inSamples;
+  const how = model.tokenMetric === 'inferred' ? ', inferred from samples' : '';
+  const inTokens: Metric = [
+    resultMetric(model, scenario),
+    `Tokens per second${how}`,
+    'tokens/s',
+    READ_BY_CHECKERS,
+  ];
+  const plain = inSamples.map(([record, title, unit]): Metric => [record, title, unit]);
+  return [inTokens, ...(scenario === 'Offline' ? [] : TOKEN_LATENCIES), ...plain];
 }
 
 /** The row of a metric: its lowest value of several runs; none where no run has it. */
-function metricRow([record, title, unit]: Metric, runs: readonly SubmittedRun[]): string[][] {
+function metricRow([record, title, unit, role]: Metric, runs: readonly SubmittedRun[]): string[][] {
   const values = runs.flatMap((run) => numberOf(run, record) ?? []);
   if (values.length === 0) return [];
   const inUnit = Math.min(...values) * (unit === 'ms' ? 1e-6 : 1);
+  const what = role === undefined ? title : `${title} (${role})`;
   const lowest = runs.length > 1 ? `, lowest of ${runs.length} runs` : '';
-  return [[`${title}${lowest}`, `${fiveFigures(Number(inUnit.toPrecision(15)))} ${unit}`]];
+  return [[`${what}${lowest}`, `${fiveFigures(Number(inUnit.toPrecision(15)))} ${unit}`]];
 }
 
 const P90 = 'result_90.00_percentile_latency_ns';

@@ -34,7 +34,7 @@ interface ReadmeFacts {
  */
 export function measurementReadme(facts: ReadmeFacts): string {
   const { result, division, round } = facts;
-  const { entry, runs } = result;
+  const { entry, runs, model } = result;
   return document(
     `# ${entry.model}, ${entry.scenario}, on ${entry.system} (division ${division}, round ${round})`,
     marksOf(result, facts.isDryRun)
@@ -47,7 +47,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
       [
         ...(round === 'v0.5'
           ? performanceRowsV05([runs.performance, ...runs.others], entry.scenario)
-          : performanceRows(runs.performance, entry.inferred_from ?? entry.scenario)),
+          : performanceRows(runs.performance, entry.inferred_from ?? entry.scenario, model)),
         ['Verdict of LoadGen', verdictsOf([runs.performance, ...runs.others])],
         ...runs.accuracyLines.map(accuracyRow),
       ],

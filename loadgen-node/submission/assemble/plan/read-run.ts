@@ -8,6 +8,7 @@ import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/de
 import { openRunFolder, RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../../observe/audit/network-audit.ts';
 import {
+  loadgenScenario,
   modelInScenario,
   type SubmissionModel,
   type SubmissionScenario,
@@ -72,7 +73,7 @@ const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
 /**
  * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the
- * detail log that reports its effective value, scenarios in which LoadGen reads it (all, if none is
+ * detail log that reports its value in force, scenarios in which LoadGen reads it (all, if none is
  * named), record's unit to that of the file (ns to ms, fraction to percent).
  */
 const ROWS: readonly (readonly [
@@ -84,10 +85,15 @@ const ROWS: readonly (readonly [
   ['target_qps', 'effective_target_qps', ['Server', 'Offline']],
   ['target_latency', 'effective_target_latency_ns', TIMED, 1e-6],
   ['target_latency_percentile', 'effective_target_latency_percentile', TIMED, 100],
+  // LoadGen of v4.1 reads the two bounds only from a file that sets the flag as well.
+  ['use_token_latencies', 'requested_use_token_latencies'],
+  ['ttft_latency', 'requested_server_ttft_latency', ['Server'], 1e-6],
+  ['tpot_latency', 'requested_server_tpot_latency', ['Server'], 1e-6],
   ['samples_per_query', 'effective_samples_per_query', ['MultiStream']],
   ['min_duration', 'effective_min_duration_ms'],
   ['max_duration', 'effective_max_duration_ms'],
-  ['min_query_count', 'effective_min_query_count'],
+  // In force is 1 in Offline, whose samples are one query.
+  ['min_query_count', 'requested_min_query_count'],
   ['max_query_count', 'effective_max_query_count'],
   ['performance_sample_count_override', 'effective_performance_sample_count'],
   ['sample_concatenate_permutation', 'effective_sample_concatenate_permutation'],
@@ -209,7 +215,7 @@ function checkIdentity(run: SubmittedRun, expected: ExpectedRun, problems: Probl
   const { kind, model, divisions } = expected;
   const log = run.detail.path;
   const scenario = recordOf(run, 'effective_scenario') ?? 'no scenario';
-  const wanted = expected.scenario === 'Interactive' ? 'Server' : expected.scenario;
+  const wanted = loadgenScenario(expected.scenario);
   if (scenario !== wanted) {
     problems.error(`the run is of ${scenario}, not of ${wanted}, says ${log}`);
   }

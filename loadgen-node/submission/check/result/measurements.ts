@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
+import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
-import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import { loadgenScenario } from '../../rules/submission-model.ts';
 import { brokenConfLines, type SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
   checkPresent,
@@ -89,13 +90,15 @@ interface ConfRecord {
    */
   readonly times?: number;
   /** Absent: every scenario. */
-  readonly of?: readonly SubmissionScenario[];
+  readonly of?: readonly Scenario[];
 }
 
-/** Keys of user.conf with requested settings, and LoadGen's records of the effective ones. */
+/** Keys of user.conf with requested settings, and LoadGen's records of those in force. */
 const CONF_RECORDS: readonly ConfRecord[] = [
   { key: 'min_duration', record: 'effective_min_duration_ms' },
   { key: 'target_latency', record: 'effective_target_latency_ns', factor: 1e6, of: ['Server'] },
+  { key: 'ttft_latency', record: 'requested_server_ttft_latency', factor: 1e6, of: ['Server'] },
+  { key: 'tpot_latency', record: 'requested_server_tpot_latency', factor: 1e6, of: ['Server'] },
   // Many a user.conf in real submissions has the rate of the last run, a test's: a few percent off
   // is common.
   { key: 'target_qps', record: 'effective_target_qps', of: ['Server', 'Offline'], times: 2 },
@@ -114,13 +117,14 @@ export function userConfDiffers(site: Facts['read']): Answer {
   // The check of the file reports an unreadable one.
   if (log === undefined || !listing.hasFile(file) || site.measured !== scenario) return undefined;
   const { entries } = parseConf(readDocument(site, file) ?? '');
+  const inConf = loadgenScenario(scenario);
   return CONF_RECORDS.map(({ key, record, factor = 1, times = 1, of: scenarios }) => {
     const entry = [model?.benchmark ?? '*', '*']
-      .flatMap((of) => [`${of}.${scenario}.${key}`, `${of}.*.${key}`])
+      .flatMap((of) => [`${of}.${inConf}.${key}`, `${of}.*.${key}`])
       .map((name) => entries.get(name))
       .find((one) => one !== undefined);
     const seen = log.number(record);
-    const isCompared = scenarios?.includes(scenario) !== false;
+    const isCompared = scenarios?.includes(inConf) !== false;
     if (!isCompared || entry === undefined || seen === undefined) return undefined;
     const asked = Number(entry.text) * factor;
     const most = times * (1 + SHARE_TOLERANCE);

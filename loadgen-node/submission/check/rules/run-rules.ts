@@ -1,5 +1,6 @@
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
+import { loadgenScenario } from '../../rules/submission-model.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/submission-rounds.ts';
 import { isTrue } from '../read/description-values.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
@@ -281,9 +282,8 @@ function wrongSeeds({ log, round, test }: RunFacts, isRounded: boolean): Answer 
   });
 }
 
-/** Interactive is Server to LoadGen. */
 function scenarioDiffers({ log, measured }: RunFacts): Answer {
-  const expected = measured === 'Interactive' ? 'Server' : measured;
+  const expected = loadgenScenario(measured);
   return log.wrong(
     'effective_scenario',
     (seen) => String(seen) !== expected && `It is ${String(seen)}, not ${expected}.`,

@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { tempFolder, textOf } from '../../../../scenes/host/folders.ts';
 import { buildScene, prepareScene } from '../../../../scenes/submission-tree/built-tree.ts';
+import { languageModel } from '../../../../scenes/submission-tree/scene-models.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
 
@@ -69,6 +70,34 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
   ]);
   const readme = textOf(submitter, 'src/my-resnet/longhaul/README.md');
   expect(readme).toContain(`\`${'ab'.repeat(32)}\` | https://example.org/weights.onnx |`);
+}, 30_000);
+
+it('builds Interactive of a language model: its result in tokens, its bounds in user.conf', async () => {
+  const { tree } = await buildScene({
+    ...{ ...OPEN, scenarios: ['Interactive'], folder: tempFolder(), round: 'v5.1' },
+    ...{ model: languageModel('llama2-70b-99', 'llama2-70b', 48), isDryRun: true },
+    minDuration: '10s',
+  });
+  const measured = 'open/ACME/measurements/acme-2n/llama2-70b-99/Interactive';
+  const conf = textOf(tree, `${measured}/user.conf`);
+  expect(conf.split('\n').filter((line) => /_latenc/.test(line))).toEqual([
+    '*.Server.target_latency_percentile = 99',
+    '*.Server.use_token_latencies = 1',
+    '*.Server.ttft_latency = 450',
+    '*.Server.tpot_latency = 40',
+  ]);
+  const readme = textOf(tree, `${measured}/README.md`);
+  expect(readme).toMatch(
+    /Tokens per second \(what the official checkers read\) \| [\d.]+ tokens\/s \|\n\| Time to the first token at 99 % \| [\d.]+ ms/,
+  );
+  expect(readme).toMatch(/\| Completed samples per second \| [\d.]+ samples\/s/);
+  const finding = { id: 'user-conf-differs' };
+  expect((await checkTree(tree)).findings).not.toContainEqual(expect.objectContaining(finding));
+  const other = conf.replace('ttft_latency = 450', 'ttft_latency = 2000');
+  writeFileSync(join(tree, measured, 'user.conf'), other);
+  expect((await checkTree(tree)).findings).toContainEqual(
+    expect.objectContaining({ ...finding, text: expect.stringContaining('ttft_latency is 2000') }),
+  );
 }, 30_000);
 
 it('copies the runs of a measured result for those that an edge system infers', async () => {

@@ -167,6 +167,10 @@ it('writes how the runs are made again, what they gave, and that the engine is n
     '*.Server.min_query_count = 100',
     '*.Server.performance_sample_count_override = 1024',
   ]);
+  // In the place of a line of mlperf.conf that says as many.
+  expect(textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Offline/user.conf')).toContain(
+    '*.Offline.min_query_count = 24576\n',
+  );
   const script = textOf(tree, 'network/ACME/code/resnet50/longhaul/run.sh');
   expect(script.match(/longhaul run/g)).toHaveLength(4);
 });
