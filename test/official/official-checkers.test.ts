@@ -5,6 +5,7 @@ import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tr
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { longhaul } from '../scenes/host/processes.ts';
 import { buildScene, type SceneOptions } from '../scenes/submission-tree/built-tree.ts';
+import { languageModel } from '../scenes/submission-tree/scene-models.ts';
 import {
   describeOfficial,
   NEWEST_CHECKER,
@@ -39,7 +40,38 @@ const CASES: readonly {
     results: 2,
     checkers: [taggedChecker('v4.1')],
   },
+  {
+    what: 'of llama2-70b',
+    round: 'v4.1',
+    scene: { model: languageModel('llama2-70b-99.9', 'llama2-70b', 24_576) },
+    results: 6,
+    checkers: [taggedChecker('v4.1')],
+  },
+  {
+    what: 'of gptj',
+    round: 'v4.1',
+    scene: { model: languageModel('gptj-99', 'gptj', 13_368) },
+    results: 6,
+    checkers: [taggedChecker('v4.1')],
+  },
+  {
+    what: 'of mixtral-8x7b',
+    round: 'v4.1',
+    scene: { model: languageModel('mixtral-8x7b', 'mixtral-8x7b', 15_000) },
+    results: 6,
+    checkers: [taggedChecker('v4.1')],
+  },
   { round: 'v5.0', scene: {}, results: 6, checkers: [taggedChecker('v5.0'), NEWEST_CHECKER] },
+  {
+    what: 'of llama2-70b in Interactive',
+    round: 'v5.1',
+    scene: {
+      model: languageModel('llama2-70b-99', 'llama2-70b', 24_576),
+      scenarios: ['Interactive', 'Offline'],
+    },
+    results: 6,
+    checkers: [taggedChecker('v5.1.1'), NEWEST_CHECKER],
+  },
   {
     round: 'v6.1',
     scene: {
