@@ -64,10 +64,12 @@ export async function performRuns(
 
 /** One of several runs. Accuracy is measured once, in the first: it does not depend on the load. */
 function planOfRun(plan: RunPlan, run: number, output: string): RunPlan {
-  if (run === 0 || plan.settings.mode !== 'SubmissionRun') return { ...plan, output };
+  if (run === 0) return { ...plan, output };
+  const repeated = { ...plan, output, lengthNote: undefined };
+  if (plan.settings.mode !== 'SubmissionRun') return repeated;
   const only = { mode: 'PerformanceOnly' } as const;
   const settings = { ...plan.settings, ...only };
-  return { ...plan, output, settings, unaudited: { ...plan.unaudited, ...only } };
+  return { ...repeated, settings, unaudited: { ...plan.unaudited, ...only } };
 }
 
 /** Exit code of a run that came to its end. */

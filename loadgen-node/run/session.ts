@@ -96,6 +96,8 @@ export async function measureSut(
   const selfCheck = checkSelf();
   const judge = sut.judge(plan, selfCheck);
   const keeper = await orStop(sut, beginFolder(plan, sut.qdl, host, onBegin, store));
+  // A run that is refused takes no time.
+  if (plan.lengthNote !== undefined) host.report(`longhaul: ${plan.lengthNote}`);
   const watch = watchRun(plan, host, observers, () => sut.qdl?.activity() ?? []);
   let outcome: TestOutcome;
   try {

@@ -17,7 +17,6 @@ import {
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
@@ -118,8 +117,6 @@ export function planRun(
     thresholds,
     /** The user's labels of the run; empty by default. */
     labels: values.labels ?? {},
-    /** Runs of which the lowest rate counts. */
-    runCount: values.runs ?? runCountOfRound(test),
     /** Settings of LoadGen's logs; their folder is `output`. */
     log: logSettings(values),
     otel: planOtel(values),
@@ -134,9 +131,9 @@ export function planRun(
   };
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for times between tokens that could not be measured. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for times between tokens that could not be measured, and for a length that responses of tokens do not have */
 function planTokens(
-  { tokenTimes }: RunValues,
+  { tokenTimes, benchmark, responseBytes }: RunValues,
   { settings, usesTokenLatenciesBeforeAudit }: RunTestSettings,
   { hasTokens = false, isSynthetic = false, responseTensor }: BenchmarkRules,
 ): Pick<DispatchSettings, 'tokenLatencies' | 'tokenTimes' | 'tokenBytes'> {
@@ -144,11 +141,20 @@ function planTokens(
   // Tokens of `delay` have no size of their own.
   const isKnown = hasTokens && !isSynthetic && responseTensor !== undefined;
   const tokenBytes = isKnown ? OIP_ELEMENT_BYTES[responseTensor.datatype] : undefined;
+  if (tokenLatencies && responseBytes !== undefined) {
+    throw configInvalid(
+      `--response-bytes ${responseBytes} has no effect with bounds on tokens: the tokens are the response`,
+    );
+  }
   if (!tokenTimes) return { tokenLatencies, tokenTimes, tokenBytes };
+  if (!hasTokens) {
+    throw configInvalid(
+      `--token-times tells the output tokens as they come, and benchmark ${benchmark} has none`,
+    );
+  }
   if (!settings.useTokenLatencies) {
     throw configInvalid(
-      '--token-times needs a benchmark with tokens, and a run that measures them: set --ttft and --tpot, or ' +
-        'use_token_latencies in --user-conf',
+      '--token-times needs a run that measures tokens: set --ttft and --tpot, or use_token_latencies in --user-conf',
     );
   }
   if (settings.mode === 'AccuracyOnly') {
@@ -228,13 +234,6 @@ export function isOutsideDivision({
   settings,
 }: Pick<RunTestSettings, 'round' | 'settings'>) {
   return hasNetworkDivision(round) && !isNetworkDivisionScenario(settings.scenario);
-}
-
-/** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */
-function runCountOfRound({ round, settings }: RunTestSettings): number {
-  const { scenario, mode } = settings;
-  const isMeasured = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
-  return round === 'v0.5' && scenario === 'Server' && isMeasured ? SERVER_RUNS_V05 : 1;
 }
 
 /** Percent of the queries that become spans where nothing else is said: enough to look at, little to export. */

@@ -3,6 +3,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, numberOfRound, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { queriesToDecide } from '../../loadgen/results/early-stopping.ts';
 import {
   closedLoopPlanQps,
@@ -18,7 +19,11 @@ import {
   readConfFiles,
   withRequestedTest05Seeds,
 } from '../../loadgen/settings/read-conf-files.ts';
-import { defaultTestSettings, type SettingsField } from '../../loadgen/settings/test-settings.ts';
+import {
+  defaultTestSettings,
+  type SettingsField,
+  type TestSettings,
+} from '../../loadgen/settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
 import { openArrivals } from './run-arrivals.ts';
 import type { RunMode, RunValues } from './run-settings.ts';
@@ -78,6 +83,7 @@ export function runTestSettings(
   const asked = withRequestedTest05Seeds(final, settings).toTestSettings();
   // Before nodes are asked and data is read: the engine would find it behind all that.
   checkPlanSize(asked);
+  const runCount = values.runs ?? runCountOfRound(round, asked);
   return {
     settings: asked,
     /** Before audit.config. */
@@ -97,8 +103,16 @@ export function runTestSettings(
     /** A run that early stopping has not decided, or that was too short, goes on. */
     extendsUntilDecided: values.extendUntilDecided ?? isDefaultLength,
     /** Told before the run, where it is longer than one would think; undefined: it is not. */
-    lengthNote: lengthInWords(asked, isDefaultLength),
+    lengthNote: lengthInWords(asked, { isUntilDecided: isDefaultLength, runCount }),
+    /** Runs of which the lowest rate counts. */
+    runCount,
   };
+}
+
+/** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */
+function runCountOfRound(round: Round, { scenario, mode }: TestSettings): number {
+  const isMeasured = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
+  return round === 'v0.5' && scenario === 'Server' && isMeasured ? SERVER_RUNS_V05 : 1;
 }
 
 function refuseProblems(results: readonly ConfResult[]): void {

@@ -26,8 +26,8 @@ export function goesOnByDefault(
 }
 
 /**
- * How long a Server run at a low rate is; undefined where its shortest duration decides.
- * @param isUntilDecided The run has no requested length.
+ * How long a Server run at a low rate is, and as many as are made; undefined where its shortest duration decides.
+ * @param of `isUntilDecided`: the run has no requested length.
  */
 export function lengthInWords(
   {
@@ -38,23 +38,26 @@ export function lengthInWords(
     minDurationMs,
     maxDurationMs,
   }: TestSettings,
-  isUntilDecided: boolean,
+  of: { readonly isUntilDecided: boolean; readonly runCount: number },
 ): string | undefined {
   const neededMs = (minQueryCount / qps) * 1e3;
   const isTimed = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
   if (scenario !== 'Server' || !isTimed || neededMs <= minDurationMs) return undefined;
+  const { isUntilDecided, runCount } = of;
+  const all =
+    runCount === 1 ? '' : `; all ${runCount} runs take about ${inWords(runCount * neededMs)}`;
   if (!isUntilDecided) {
     if (
       neededMs < 1.5 * minDurationMs + NOTABLE_MS ||
       (maxDurationMs > 0 && neededMs > maxDurationMs)
     )
       return undefined;
-    return `at ${qps} queries/s a run takes about ${inWords(neededMs)}, not ${inWords(minDurationMs)}: it has at least ${minQueryCount} queries (--min-query-count)`;
+    return `at ${qps} queries/s a run takes about ${inWords(neededMs)}, not ${inWords(minDurationMs)}: it has at least ${minQueryCount} queries (--min-query-count)${all}`;
   }
   const needed = `at ${qps} queries/s early stopping decides after about ${inWords(neededMs)}, when there are ${minQueryCount} queries`;
   return maxDurationMs > 0 && neededMs > maxDurationMs
     ? `${needed}; this run ends undecided after ${inWords(maxDurationMs)} (longer: --extend-until-decided --max-duration ${Math.ceil((1.2 * neededMs) / 6e4)}m)`
-    : `${needed} (--min-duration: shorter, and perhaps undecided)`;
+    : `${needed} (--min-duration: shorter, and perhaps undecided)${all}`;
 }
 
 function inWords(ms: number): string {

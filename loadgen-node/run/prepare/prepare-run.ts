@@ -24,7 +24,6 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
   await orAbort(host, askNames(plan.dispatch));
-  if (plan.lengthNote !== undefined) host.report(`longhaul: ${plan.lengthNote}`);
   if (plan.data !== undefined) {
     return await checkedRun(plan, await openNativeData(plan, plan.data, host), host);
   }

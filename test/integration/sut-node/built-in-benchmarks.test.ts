@@ -116,7 +116,7 @@ describe('longhaul run --benchmark delay', () => {
   it('refuses --token-times where no tokens are measured', async () => {
     const node = await startTestNode({ benchmark: 'delay' });
     const { code, stderr } = await run(node.address, 'delay', '--token-times', '--target-qps', '5');
-    expect(stderr).toContain('--token-times needs a benchmark with tokens');
+    expect(stderr).toContain('--token-times needs a run that measures tokens');
     expect(code).not.toBe(0);
   });
 

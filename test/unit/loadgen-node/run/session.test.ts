@@ -80,6 +80,21 @@ describe('a run of a SUT without nodes', () => {
   });
 });
 
+describe('how long a run is', () => {
+  it('is told when nothing refuses it any more', async () => {
+    const { plan: base, prepared, runSut } = await scene();
+    const plan = { ...base, lengthNote: 'a run takes 15 hours' };
+    const told: string[] = [];
+    const host = { ...SILENT_HOST, report: (text: string) => told.push(text) };
+    const onBegin = () => told.push('begin');
+    const ready = () => Promise.reject(new Error('not there'));
+    await expect(measureSut(plan, prepared, { ...runSut, ready }, host)).rejects.toThrow();
+    expect(told).toEqual([]);
+    await measureSut(plan, prepared, runSut, host, { onBegin });
+    expect(told.slice(-2)).toEqual(['begin', 'longhaul: a run takes 15 hours']);
+  });
+});
+
 describe('a run that does not begin', () => {
   it('keeps the earlier result where the SUT does not become ready', async () => {
     const made = await scene();

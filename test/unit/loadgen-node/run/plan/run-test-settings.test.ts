@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultTestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { planRun } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import {
   type RunTestSettings,
@@ -128,6 +129,32 @@ describe('runTestSettings', () => {
     ],
   ])('refuses bounds on tokens %s', (_case, flags, message) => {
     expect(() => settle({ targetQps: '5', ...flags })).toThrow(message);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'times of tokens where there are none',
+      { tokenTimes: 'true' },
+      '--token-times tells the output tokens as they come, and benchmark digits has none',
+    ],
+    [
+      'times of tokens that are not measured',
+      { benchmark: 'delay', tokenTimes: 'true' },
+      '--token-times needs a run that measures tokens: set --ttft and --tpot',
+    ],
+    [
+      'a length of responses that are tokens',
+      { benchmark: 'delay', responseBytes: '9', ttft: '1s', tpot: '9ms' },
+      '--response-bytes 9 has no effect with bounds on tokens: the tokens are the response',
+    ],
+  ])('refuses %s', (_case, flags, message) => {
+    const all = { sut: 'a:1', benchmark: 'digits', targetQps: '5', ...flags };
+    const { values } = resolveSettings(RUN_SETTINGS, {
+      section: 'run',
+      file: undefined,
+      flags: all,
+    });
+    expect(() => planRun(values)).toThrow(message);
   });
 
   it('keeps the bound of user.conf for a benchmark that no round has', () => {

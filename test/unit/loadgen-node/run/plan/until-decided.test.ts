@@ -113,7 +113,12 @@ describe('a run that goes on until it is decided', () => {
     [
       "a round's count",
       { targetQps: '5', minDuration: '6s', round: 'v0.5' },
-      'at 5 queries/s a run takes about 15 hours, not 6 s: it has at least 270336 queries (--min-query-count)',
+      'at 5 queries/s a run takes about 15 hours, not 6 s: it has at least 270336 queries (--min-query-count); all 5 runs take about 75 hours',
+    ],
+    [
+      'others after it',
+      { targetQps: '5', minDuration: '5s', runs: '3' },
+      'at 5 queries/s a run takes about 20 s, not 5 s: it has at least 100 queries (--min-query-count); all 3 runs take about 60 s',
     ],
     ['enough queries', { targetQps: '50', minDuration: '5s' }, undefined],
     ['queries of a second more', { targetQps: '100', minDuration: '20ms' }, undefined],
