@@ -5,8 +5,8 @@ import { CommandHost } from '../run/host/host.ts';
 import { verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
-  ...['sut', 'benchmark', 'scenario', 'targetQps', 'targetLatency', 'encoding', 'dataDir'],
-  ...['linkTestTime', 'again', 'tlsCa', 'tokenFile'],
+  ...['sut', 'benchmark', 'scenario', 'targetQps', 'targetLatency', 'ttft', 'tpot'],
+  ...['encoding', 'dataDir', 'linkTestTime', 'again', 'tlsCa', 'tokenFile'],
 ];
 
 /** `longhaul doctor`: what a run would meet on this machine, its links and its nodes. */

@@ -121,7 +121,7 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
 
 /** How long the bytes of a query are on their way: part of every latency. */
 function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[] {
-  const { sampleBytes, samplesPerQuery, scenario, latencyBoundNs } = plan;
+  const { sampleBytes, samplesPerQuery, scenario, latencyBoundNs, boundsTokens } = plan;
   const measured = link.toSut.bitsPerSecond;
   if (sampleBytes === null || measured === null || scenario === 'Offline') return [];
   const ns = (sampleBytes.mean * samplesPerQuery * 8e9) / measured;
@@ -129,7 +129,7 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
   const seen = `${formatNs(ns)} for its bytes`;
   if (latencyBoundNs === null) return [about.ok(`${seen}, in every latency`)];
   const share = ns / latencyBoundNs;
-  const of = `${seen}, ${shareInPercent(share)} of the bound of ${formatNs(latencyBoundNs)}`;
+  const of = `${seen}, ${shareInPercent(share)} of the bound of ${boundsTokens ? 'TTFT ' : ''}${formatNs(latencyBoundNs)}`;
   return [
     share > BOUND_SHARE
       ? about.warning(of, 'send smaller samples (--encoding, --compression), or use a faster link')
@@ -184,6 +184,8 @@ export const PLAN_SETTINGS = pick(
   'scenario',
   'targetQps',
   'targetLatency',
+  'ttft',
+  'tpot',
   'samplesPerQuery',
   'round',
   'division',
@@ -238,6 +240,7 @@ export async function plannedLoad(
     ...{ sampleBytes, whyNoData },
     /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
+    boundsTokens: isServer && settings.useTokenLatencies,
     nodeCount,
   };
 }

@@ -22,6 +22,7 @@ const PLAN: PlannedLoad = {
   sampleBytes: { mean: 150_528, largest: 150_528, count: 32 },
   whyNoData: null,
   latencyBoundNs: 15e6,
+  boundsTokens: false,
   nodeCount: 1,
 };
 
@@ -116,11 +117,22 @@ describe('a benchmark of tokens', () => {
     const plan = await plannedLoad(standin, 1, SILENT_HOST);
     const findings = planFindings(plan, [await madeUpLink()]);
     const seen = Object.fromEntries(findings.map((one) => [one.id, one.seen]));
-    expect(seen['wire-time']).toMatch(/% of the bound of 2 s$/);
+    expect(seen['wire-time']).toMatch(/% of the bound of TTFT 2 s$/);
     expect(seen['rule-bandwidth']).toContain(
       '1024*dtype_size x 2/s = 65.5 kbit/s into the SUT (int32)',
     );
     expect(findings.map(({ state }) => state)).toEqual(findings.map(() => 'ok'));
+  });
+
+  it('is held to the bounds of the planned run', async () => {
+    const asked = { benchmark: 'delay', sampleBytes: '150528', targetQps: '2' };
+    const plan = await plannedLoad({ ...asked, ttft: '1ms', tpot: '2ms' }, 1, SILENT_HOST);
+    const link = await madeUpLink({ toSut: { bitsPerSecond: 1e9 } });
+    const way = planFindings(plan, [link]).find(({ id }) => id === 'wire-time');
+    expect(way).toMatchObject({ state: 'warning', seen: expect.stringMatching(/of TTFT 1 ms$/) });
+    await expect(plannedLoad({ ...asked, ttft: '1ms' }, 1, SILENT_HOST)).rejects.toThrow(
+      '--ttft 1 ms needs --tpot as well',
+    );
   });
 });
 
