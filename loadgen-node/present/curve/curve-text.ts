@@ -10,8 +10,8 @@ import { type CurveFindings, loadOf } from './curve-findings.ts';
 import {
   BOUND_TITLES,
   byLoad,
-  CURVE_FILES,
   completedRate,
+  curveFilesText,
   figureAt,
   type LoadPoint,
   type MeasuredCurve,
@@ -100,11 +100,10 @@ export function pointLines(curve: Omit<MeasuredCurve, 'points'>, point: LoadPoin
 
 /** The last lines of a curve: its plot, its findings, and its files. */
 export function curveEnd(curve: MeasuredCurve, findings: CurveFindings, folder: string): string {
-  const files = Object.values(CURVE_FILES).join(', ');
   const rows = [
     ['Peak', findings.peakText],
     ['Knee', findings.kneeText],
-    ['Files', `${files} in ${folder}`],
+    ['Files', `${curveFilesText(curve)} in ${folder}`],
   ] as const;
   const texts = rows.flatMap(([label, text]) =>
     sentencesOf(text).map((one, i) => `${(i === 0 ? label : '').padEnd(6)} ${asOneLine(one)}`),

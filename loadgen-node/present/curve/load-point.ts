@@ -72,12 +72,19 @@ export const LOAD_POINT = z.strictObject({
 });
 export type LoadPoint = Readonly<z.infer<typeof LOAD_POINT>>;
 
-/** Files of a curve in its folder. */
-export const CURVE_FILES = {
-  page: 'longhaul_curve.html',
-  table: 'curve.csv',
-  picture: 'curve.svg',
-} as const;
+/** Files of a curve in its folder, beside its pictures. */
+export const CURVE_FILES = { page: 'longhaul_curve.html', table: 'curve.csv' } as const;
+
+/** Pictures of a curve, one for each bounded time. */
+export const CURVE_PICTURES: Readonly<Record<BoundName, string>> = {
+  ...{ latency: 'curve.svg', ttft: 'curve.svg', tpot: 'curve-tpot.svg' },
+};
+
+/** All files of a curve, in words. */
+export function curveFilesText(bounds: BoundTimes): string {
+  const pictures = namedBounds(bounds).map(({ name }) => CURVE_PICTURES[name]);
+  return [...Object.values(CURVE_FILES), ...pictures].join(', ');
+}
 
 /** Unit of the loads of a curve. */
 export type LoadUnit = 'queries/s' | 'queries at a time' | 'streams';

@@ -19,6 +19,7 @@ import {
   BOUND_TITLES,
   byLoad,
   CURVE_FILES,
+  CURVE_PICTURES,
   completedRate,
   figureAt,
   type LoadPoint,
@@ -43,14 +44,8 @@ export function writeCurve(folder: string, report: CurveReport): void {
   writeText(join(folder, CURVE_FILES.page), renderCurvePage(report));
   writeText(join(folder, CURVE_FILES.table), curveCsv(report));
   for (const bound of namedBounds(report)) {
-    writeText(join(folder, pictureOf(bound)), renderCurvePicture(report, bound));
+    writeText(join(folder, CURVE_PICTURES[bound.name]), renderCurvePicture(report, bound));
   }
-}
-
-/** `curve.svg`; of a token model the second time has a picture of its own, `curve-tpot.svg`. */
-function pictureOf({ name }: QueryBound): string {
-  const { picture } = CURVE_FILES;
-  return name === 'tpot' ? picture.replace('.svg', '-tpot.svg') : picture;
 }
 
 /** The curve as one HTML file with its script, which loads no other file. */

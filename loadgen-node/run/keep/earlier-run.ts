@@ -7,7 +7,7 @@ import {
   withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { CURVE_FILES } from '../../present/curve/load-point.ts';
+import { CURVE_FILES, CURVE_PICTURES } from '../../present/curve/load-point.ts';
 import type { RunHost } from '../host/host.ts';
 
 /** Folder below a run's with the compliance tests that compared with it. */
@@ -18,6 +18,7 @@ const RESULT_FILES: ReadonlySet<string> = new Set([
   ...Object.values(RUN_FILES),
   ...['longhaul_peak.json', 'longhaul_sweep.json', 'longhaul_sweep.html'],
   ...['longhaul_efficiency.json', 'longhaul_curve.json', ...Object.values(CURVE_FILES)],
+  ...Object.values(CURVE_PICTURES),
 ]);
 /** LoadGen's logs, which may carry a date in their names, and those of the engine that follows it. */
 const LOG = /^(?:mlperf|longhaul)_log_.*\.(?:txt|json)$/;

@@ -97,6 +97,7 @@ describe('curve for people', () => {
     for (const text of ['TTFT p99   --- bound 450 ms', 'TPOT p99   --- bound 38 ms']) {
       expect(end).toContain(text);
     }
+    expect(end).toContain('longhaul_curve.html, curve.csv, curve.svg, curve-tpot.svg in ');
     expect(end.match(/completed tokens\/s/g)).toHaveLength(2);
     const page = renderCurvePage(report);
     for (const text of ['Time to the first token over', 'Time per output token over', 'TPOT p99']) {
