@@ -14,7 +14,8 @@ import { type MakeCommand, verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
   ...['benchmark', 'model', 'workers', 'sut', 'inProcessOnly', 'inProcess', 'repeats', 'scenario'],
-  ...['latency', 'percentile', 'minDuration', 'searchTime', 'precision', 'output', 'force'],
+  ...['latency', 'percentile', 'ttft', 'tpot', 'minDuration', 'searchTime', 'precision'],
+  ...['output', 'force'],
 ];
 
 const BOTH_HEADING =

@@ -3,9 +3,10 @@ import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
 import { keepsBound, type LoadPoint, type LoadUnit } from '../../present/curve/load-point.ts';
+import { clock } from '../../present/text/figure-text.ts';
 import { tokenFigures } from '../peak/find-peak.ts';
-import { Z_95 } from '../peak/over-share.ts';
-import { FILLING_ANSWERS, steadyPart } from '../peak/pace.ts';
+import { meanOf, Z_95 } from '../peak/over-share.ts';
+import { batchQueries, FILLING_ANSWERS, steadyPart } from '../peak/pace.ts';
 import type { ProbeOutcome, ProbeSpec, ProbeTokens } from '../peak/peak-search.ts';
 import { percentileIntervals } from '../peak/percentile-intervals.ts';
 import { growsAllThrough, queueGrowth } from '../peak/queue-growth.ts';
@@ -86,6 +87,27 @@ export function pointNs(
   return unit === 'queries/s' ? Math.max(leastNs, (minQueries / load) * 1e9) : leastNs;
 }
 
+/** Points that doubling and what follows it make, as a rule. */
+export const USUAL_POINTS = 10;
+
+/** How long all points take by plan, in ns. @param answerNs As in {@link pointNs} */
+export function allPointsNs(quest: CurveQuest, answerNs = 0): number {
+  const { loads, durationNs } = quest;
+  if (loads === null) return USUAL_POINTS * Math.max(durationNs, ANSWERS * answerNs);
+  return loads.reduce((sum, load) => sum + pointNs(quest, load, answerNs), 0);
+}
+
+/** How long a curve takes by the answers of its first look, in words; undefined: no longer than planned. */
+export function answersNote(quest: CurveQuest, unloadedNs: number): string | undefined {
+  const allNs = allPointsNs(quest, unloadedNs);
+  if (quest.tpotNs === undefined || allNs <= allPointsNs(quest)) return undefined;
+  const about = (ns: number): string => formatNs(Number(ns.toPrecision(3)));
+  return (
+    `an answer takes about ${about(unloadedNs)} without load, longer beside others: a point lasts ${ANSWERS} answers, ` +
+    `${about(ANSWERS * unloadedNs)} or more, and all of them ${clock(allNs / 1e9)} min or more`
+  );
+}
+
 /** Longest mean answer so far, for {@link pointNs}. Where the queue grew answers wait. */
 export function longestAnswerNs(
   { tpotNs }: CurveQuest,
@@ -135,6 +157,7 @@ export function pointOf(
   const answerNs = meanOf(outcome.latenciesNs);
   const settled = (timesNs: Float64Array) => steadyPart(timesNs, samplesPerSecond, quest, answerNs);
   const latenciesNs = settled(outcome.latenciesNs);
+  const batchMin = batchQueries(outcome.latenciesNs, samplesPerSecond, quest);
   const tokens = outcome.tokens && {
     perSecond: isClosedLoop
       ? outcome.tokens.perSecond
@@ -157,8 +180,8 @@ export function pointOf(
     rateInterval: isClosedLoop ? rateInterval(latenciesNs, samplesPerSecond) : null,
     queries: latenciesNs.length,
     lostSamples: end.counts.lostSamples,
-    latencies: percentileIntervals(latenciesNs, percentile),
-    tokens: tokens === undefined ? null : tokenFigures(tokens, percentile),
+    latencies: percentileIntervals(latenciesNs, percentile, batchMin),
+    tokens: tokens === undefined ? null : tokenFigures(tokens, percentile, batchMin),
     goodput: outcome.goodput ?? null,
     meanNs: mean,
     durationNs: end.durationNs,
@@ -222,12 +245,6 @@ function rateInterval(latenciesNs: Float64Array, samplesPerSecond: number) {
 const MEAN_BATCHES = 32;
 /** Fewer queries make batches that are no means. */
 const MEAN_QUERIES_MIN = 128;
-
-function meanOf(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return values.length === 0 ? 0 : sum / values.length;
-}
 
 function whyOf(
   point: Pick<LoadPoint, 'isGeneratorBound' | 'isOverloaded' | 'lostSamples' | 'lagP99Ns'>,

@@ -17,12 +17,15 @@ import { boundsQuestion, requireSameSearch, searchIdentity } from '../peak/searc
 import { CLOSED_LOOP_NOTE, CurveFiles, hasCurveFile, readCurveFile } from './curve-files.ts';
 import type { CurvePlan, CurveValues } from './curve-plan.ts';
 import {
+  allPointsNs,
+  answersNote,
   hasFewAnswers,
   longestAnswerNs,
   nextLoad,
   pointNs,
   pointOf,
   pointSpec,
+  USUAL_POINTS,
 } from './measure-curve.ts';
 
 /** A look at one query at a time, which says where doubling begins. */
@@ -92,9 +95,7 @@ async function measurePoints(
   print: (line: string) => void,
 ): Promise<MlperfError | null> {
   try {
-    if ((plan.loads === null || plan.tpotNs !== undefined) && files.unloadedNs === null) {
-      files.keepLook(await unloadedLatency(runProbe));
-    }
+    await lookFirst(plan, files, runProbe, print);
     for (;;) {
       const load = nextLoad(plan, files.points, files.unloadedNs);
       if (load === null) return null;
@@ -110,6 +111,20 @@ async function measurePoints(
     if (error instanceof MlperfError) return error;
     throw error;
   }
+}
+
+/** One query at a time, where the curve needs it to find its rates, or to know how long answers are. */
+async function lookFirst(
+  plan: CurvePlan,
+  files: CurveFiles,
+  runProbe: RunProbe,
+  print: (line: string) => void,
+): Promise<void> {
+  if (files.unloadedNs !== null || (plan.loads !== null && plan.tpotNs === undefined)) return;
+  const unloadedNs = await unloadedLatency(runProbe);
+  files.keepLook(unloadedNs);
+  const longer = answersNote(plan, unloadedNs);
+  if (longer !== undefined) print(`note: ${longer}`);
 }
 
 /** @param longestNs Longest mean answer so far. */
@@ -163,20 +178,17 @@ function printOpening(plan: CurvePlan, { points }: CurveFiles, print: (line: str
   for (const point of points) for (const line of pointLines(plan, point)) print(line);
 }
 
-/** Points that doubling and what follows it make, as a rule. */
-const USUAL_POINTS = 10;
-
 function timeText(plan: CurvePlan): string {
-  const { loads, durationNs } = plan;
-  const longerNote = plan.tpotNs === undefined ? '' : ' or 20 answers';
-  const each = `points of ${formatNs(durationNs)}${longerNote}`;
+  const { loads, durationNs, tpotNs } = plan;
+  const each = `points of ${formatNs(durationNs)}`;
+  const answers = tpotNs === undefined ? '' : ', longer with long answers';
+  const allNs = allPointsNs(plan);
+  const all = clock(allNs / 1e9);
   if (loads === null) {
-    const all = clock((USUAL_POINTS * durationNs) / 1e9);
-    return `about ${USUAL_POINTS} ${each}, ${all} min in all: rates double until the bound breaks or the SUT falls behind`;
+    return `about ${USUAL_POINTS} ${each}, ${all} min in all${answers}: rates double until the bound breaks or the SUT falls behind`;
   }
-  const allNs = loads.reduce((sum, load) => sum + pointNs(plan, load), 0);
   const longer = allNs > loads.length * durationNs * 1.01 ? ' (low rates longer)' : '';
-  return `${loads.length} ${each}${longer}, about ${clock(allNs / 1e9)} min in all`;
+  return `${loads.length} ${each}${longer}, about ${all} min in all${answers}`;
 }
 
 /** A point for the status line, and how much is left where that is known. */

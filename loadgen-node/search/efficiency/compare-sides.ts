@@ -6,6 +6,8 @@ import {
   type RunLatencies,
   type SideRun,
   type SideSearch,
+  TOKEN_ROWS,
+  type TokenTimes,
 } from './efficiency-sides.ts';
 
 /**
@@ -67,8 +69,14 @@ function efficiencyOf(
   }
   if (pairs.length === 0) return { efficiency: null, whyNot: 'no run was made on both sides' };
   const result = LATENCY_RESULTS[scenario];
-  const figure = ({ samplesPerSecond, latency }: SideRun): number =>
-    result === undefined ? samplesPerSecond : latency[result.key];
+  const hasTokens = pairs.every(
+    ({ inside, outside }) => inside.tokensPerSecond !== null && outside.tokensPerSecond !== null,
+  );
+  // The metric of a token model is its tokens.
+  const rate = ({ samplesPerSecond, tokensPerSecond }: SideRun): number =>
+    hasTokens ? (tokensPerSecond ?? 0) : samplesPerSecond;
+  const figure = (run: SideRun): number =>
+    result === undefined ? rate(run) : run.latency[result.key];
   const inside = pairs.map((pair) => figure(pair.inside));
   const outside = pairs.map((pair) => figure(pair.outside));
   const quotient =
@@ -85,12 +93,17 @@ function efficiencyOf(
       ...banded,
       band,
       /** The two values, for people: `peak, queries/s`. */
-      what: result === undefined ? 'samples/s' : `${result.text} of the latency, ns`,
+      what: result === undefined ? rateName(hasTokens) : `${result.text} of the latency, ns`,
       inProcess: medianOf(inside),
       network: medianOf(outside),
+      tokens: null,
     },
     whyNot: null,
   };
+}
+
+function rateName(hasTokens: boolean): string {
+  return hasTokens ? 'completed tokens/s' : 'samples/s';
 }
 
 function ofSearches(inProcess: SideSearch, network: SideSearch) {
@@ -109,10 +122,19 @@ function ofSearches(inProcess: SideSearch, network: SideSearch) {
       what: 'confirmed peak, scheduled queries/s',
       inProcess: inside.value,
       network: outside.value,
+      tokens: tokensOf(inProcess, network),
       band: `ends of the two searches' intervals (${percentage(confidence)} confidence each) against one another`,
     },
     whyNot: null,
   };
+}
+
+/** Tokens per second of the confirming runs: the metric of a token model. Null elsewhere. */
+function tokensOf(
+  { tokensPerSecond: inside }: SideSearch,
+  { tokensPerSecond: outside }: SideSearch,
+): { readonly inProcess: number; readonly network: number } | null {
+  return inside === null || outside === null ? null : { inProcess: inside, network: outside };
 }
 
 /**
@@ -135,23 +157,44 @@ function latencyDifference(pairs: readonly RunPair[]) {
   // Smallest and largest difference among the pairs.
   const p99 = pairs.map(({ inside, outside }) => outside.latency.p99Ns - inside.latency.p99Ns);
   const [first] = pairs as [RunPair];
+  const latencies = pairs.map(({ inside, outside }) => [inside.latency, outside.latency] as const);
   return {
     /** Server: load of both runs in queries per second; null elsewhere. */
     load: first.outside.load,
-    inProcess: byFigure((key) => medianOf(pairs.map(({ inside }) => inside.latency[key]))),
-    network: byFigure((key) => medianOf(pairs.map(({ outside }) => outside.latency[key]))),
-    difference: byFigure((key) =>
-      medianOf(pairs.map(({ inside, outside }) => outside.latency[key] - inside.latency[key])),
-    ),
+    ...medians<RunLatencies>(LATENCY_ROWS, latencies),
     p99Low: Math.min(...p99),
     p99High: Math.max(...p99),
     pairs: pairs.length,
+    /** Of a token model; null where the times of tokens are not measured. */
+    tokens: tokenDifference(pairs),
   };
 }
 
-function byFigure(figureOf: (key: keyof RunLatencies) => number): RunLatencies {
-  const figures = LATENCY_ROWS.map(([, key]) => [key, figureOf(key)]);
-  return Object.fromEntries(figures) as unknown as RunLatencies;
+function tokenDifference(pairs: readonly RunPair[]) {
+  const times = pairs.flatMap(({ inside, outside }) => {
+    const [one, other] = [inside.tokenTimes, outside.tokenTimes];
+    return one === null || other === null ? [] : [[one, other] as const];
+  });
+  return times.length === 0 ? null : medians<TokenTimes>(TOKEN_ROWS, times);
+}
+
+/** Medians over the pairs: of each side, and of what the network adds. */
+function medians<T extends Readonly<Record<string, number>>>(
+  rows: readonly (readonly [string, keyof T])[],
+  pairs: readonly (readonly [inside: T, outside: T])[],
+) {
+  const by = (figureOf: (inside: T, outside: T, key: keyof T) => number): T =>
+    Object.fromEntries(
+      rows.map(([, key]) => [
+        key,
+        medianOf(pairs.map(([inside, outside]) => figureOf(inside, outside, key))),
+      ]),
+    ) as T;
+  return {
+    inProcess: by((inside, _, key) => inside[key] as number),
+    network: by((_, outside, key) => outside[key] as number),
+    difference: by((inside, outside, key) => (outside[key] as number) - (inside[key] as number)),
+  };
 }
 
 /** Each part of the latency on both sides: medians of means, in ns. */

@@ -6,6 +6,7 @@ import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { BOUND_NAMES } from '../../loadgen/results/query-bounds.ts';
 import { planSizeProblems } from '../../loadgen/settings/plan-size.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
@@ -33,12 +34,12 @@ export interface SideMeasurer {
   readonly model: EfficiencySide['model'];
   readonly probe: RunProbe;
   /**
-   * A whole run.
+   * A whole run, so long at least.
    * @param load Server: queries per second; null elsewhere.
    * @param name Of its folder, below that of the side.
    * @throws MlperfError as `longhaul run`; `ERR_SUT_LOST` for a run without a result
    */
-  run(load: number | null, name: string): Promise<SideRun>;
+  run(load: number | null, name: string, runNs: number): Promise<SideRun>;
 }
 
 /** Terminal and output folder of a side. */
@@ -68,8 +69,9 @@ export function inProcessSide(
     machine: machineOf(thisHost()),
     model: { name, sha256, configuration: node.configuration },
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
-    async run(load, runName) {
-      const plan = { ...planAt(prepared.plan, load, join(output, runName)), keepsRecords: true };
+    async run(load, runName, runNs) {
+      const at = { load, runNs, output: join(output, runName) };
+      const plan = { ...planAt(prepared.plan, at), keepsRecords: true };
       const report = await longEnough(plan, load, expected, host, (sized) =>
         measureSut(sized, prepared, sutOf(), host, { onProgress }),
       );
@@ -95,8 +97,8 @@ export async function networkSide(
     machine: machineOf(machine),
     model,
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
-    async run(load, runName) {
-      const plan = planAt(prepared.plan, load, join(output, runName));
+    async run(load, runName, runNs) {
+      const plan = planAt(prepared.plan, { load, runNs, output: join(output, runName) });
       const report = await longEnough(plan, load, expected, host, (sized) =>
         measureSut(sized, prepared, sutOf(sized), host),
       );
@@ -105,9 +107,14 @@ export async function networkSide(
   };
 }
 
-function planAt(plan: RunPlan, load: number | null, output: string): RunPlan {
+function planAt(
+  plan: RunPlan,
+  at: { readonly load: number | null; readonly runNs: number; readonly output: string },
+): RunPlan {
+  const { load, runNs, output } = at;
   const settings = load === null ? plan.settings : atLoad(plan.settings, load);
-  return { ...plan, output, settings };
+  const minDurationMs = Math.max(settings.minDurationMs, Math.ceil(runNs / 1e6));
+  return { ...plan, output, settings: { ...settings, minDurationMs } };
 }
 
 /** Rate that the runs of a side expect, once one was too short; null: the requested one. */
@@ -164,16 +171,25 @@ function sideRun(
   }
   const figures = figuresOfOutcome(performance);
   const { completed_qps: samplesPerSecond = 0, mean = 0, p50 = 0, p90 = 0, p99 = 0 } = figures;
+  const { tokens_per_second: tokensPerSecond = null } = figures;
   const names = nodeNames === undefined ? {} : { nodeNames };
   return {
     load,
     isValid: verdicts.longhaul.isValid,
     whyInvalid: whyInvalid(outcome, figures),
-    samplesPerSecond,
+    ...{ samplesPerSecond, tokensPerSecond, tokenTimes: tokenTimesOf(figures) },
     latency: { meanNs: mean, p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: figures['p99.9'] ?? 0 },
     split: records === null ? null : latencySplit(records, names),
     folder,
   };
+}
+
+function tokenTimesOf(figures: RunFigures): SideRun['tokenTimes'] {
+  const { ttft_p50: ttftP50Ns, ttft_p99: ttftP99Ns } = figures;
+  const { tpot_p50: tpotP50Ns, tpot_p99: tpotP99Ns } = figures;
+  if (ttftP50Ns === undefined || ttftP99Ns === undefined) return null;
+  if (tpotP50Ns === undefined || tpotP99Ns === undefined) return null;
+  return { ttftP50Ns, ttftP99Ns, tpotP50Ns, tpotP99Ns };
 }
 
 /**
@@ -198,6 +214,17 @@ const ns = z.number();
 /** Percentiles of the latencies of a run, in ns. */
 const latencies = z.strictObject({ meanNs: ns, p50Ns: ns, p90Ns: ns, p99Ns: ns, p999Ns: ns });
 
+/** Times of output tokens of a run, in ns. */
+const tokenTimes = z.strictObject({ ttftP50Ns: ns, ttftP99Ns: ns, tpotP50Ns: ns, tpotP99Ns: ns });
+
+/** Names and keys of the times, in the order of tables. */
+export const TOKEN_ROWS = [
+  ['TTFT p50', 'ttftP50Ns'],
+  ['TTFT p99', 'ttftP99Ns'],
+  ['TPOT p50', 'tpotP50Ns'],
+  ['TPOT p99', 'tpotP99Ns'],
+] as const;
+
 /** Names and keys of the figures, in the order of tables. */
 export const LATENCY_ROWS = [
   ['mean', 'meanNs'],
@@ -216,7 +243,11 @@ const run = z.strictObject({
   whyInvalid: z.string().nullable(),
   /** Completed samples per second. */
   samplesPerSecond: z.number(),
+  /** Completed output tokens per second; null: no token model. */
+  tokensPerSecond: z.number().nullable(),
   latency: latencies,
+  /** Null where the times of tokens are not measured. */
+  tokenTimes: tokenTimes.nullable(),
   /** Null where no run records are kept or the SUT reported no times. */
   split: LATENCY_SPLIT.nullable(),
   folder: z.string(),
@@ -230,6 +261,8 @@ const search = z.strictObject({
    * confirmed.
    */
   value: z.number().nullable(),
+  /** Completed output tokens per second of the same run; null as well where there are no tokens. */
+  tokensPerSecond: z.number().nullable(),
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
   confidence: z.number(),
   limitText: z.string(),
@@ -239,7 +272,8 @@ const search = z.strictObject({
       load: z.number(),
       verdict: z.string(),
       queries: z.number(),
-      percentileNs: ns,
+      /** The bounded times at the percentile. */
+      bounds: z.array(z.strictObject({ name: z.enum(BOUND_NAMES), percentileNs: ns })),
       why: z.string(),
     }),
   ),
@@ -268,16 +302,17 @@ const side = z.strictObject({
 });
 
 /** File of `longhaul efficiency --in-process-only`, to be carried to the other machine. */
-const SIDE_FILE = z.strictObject({ schemaVersion: z.literal(2), longhaul: z.string(), side });
+const SIDE_FILE = z.strictObject({ schemaVersion: z.literal(3), longhaul: z.string(), side });
 
 export type EfficiencySide = DeepReadonly<z.infer<typeof side>>;
 export type SideRun = DeepReadonly<z.infer<typeof run>>;
 export type SideSearch = NonNullable<EfficiencySide['search']>;
 export type RunLatencies = z.infer<typeof latencies>;
+export type TokenTimes = z.infer<typeof tokenTimes>;
 
 /** The file of a side. */
 export function sideFile(longhaul: string, measured: EfficiencySide) {
-  return { schemaVersion: 2, longhaul, side: measured };
+  return { schemaVersion: 3, longhaul, side: measured };
 }
 
 /**
@@ -293,15 +328,15 @@ export function readInProcessSide(path: string): EfficiencySide {
 
 /** A search as it is kept. */
 export function searchOf(result: PeakResult): SideSearch {
-  const { ending, value, interval, confidence, limitText, probes } = result;
+  const { ending, value, tokensPerSecond, interval, confidence, limitText, probes } = result;
   return {
-    ending,
-    value,
+    ...{ ending, value, tokensPerSecond },
     interval: closedInterval(interval),
     confidence,
     limitText,
-    probes: probes.map(({ kind, load, verdict, queries, bounds: [bound], why }) => {
-      return { kind, load, verdict, queries, percentileNs: bound?.percentileNs ?? 0, why };
+    probes: probes.map(({ kind, load, verdict, queries, bounds, why }) => {
+      const seen = bounds.map(({ name, percentileNs }) => ({ name, percentileNs }));
+      return { kind, load, verdict, queries, bounds: seen, why };
     }),
   };
 }

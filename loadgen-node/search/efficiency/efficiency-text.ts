@@ -6,7 +6,7 @@ import {
   type PartDifference,
   type SideComparison,
 } from './compare-sides.ts';
-import { type EfficiencySide, LATENCY_ROWS } from './efficiency-sides.ts';
+import { type EfficiencySide, LATENCY_ROWS, TOKEN_ROWS } from './efficiency-sides.ts';
 
 /** The result of `longhaul efficiency`; its JSON file. */
 export function efficiencyReport(
@@ -72,11 +72,15 @@ export function efficiencySentence({ efficiency, whyNot, latency, parts }: SideC
   return sentences.join(' ');
 }
 
-function latencySentence({ load, difference, p99Low, p99High, pairs }: LatencyDifference): string {
+function latencySentence(latency: LatencyDifference): string {
+  const { load, difference, p99Low, p99High, pairs, tokens } = latency;
   const at = load === null ? '' : `At ${figure(load)} queries/s on both sides, `;
   const band = pairs > 1 ? ` (${signed(p99Low)} to ${signed(p99High)} in ${pairs} pairs)` : '';
   const begin = at === '' ? 'The' : `${at}the`;
-  return `${begin} latency differs by ${signed(difference.p50Ns)} at p50 and ${signed(difference.p99Ns)} at p99${band}.`;
+  const whole = `${begin} latency differs by ${signed(difference.p50Ns)} at p50 and ${signed(difference.p99Ns)} at p99${band}.`;
+  if (tokens === null) return whole;
+  const { ttftP99Ns, tpotP99Ns } = tokens.difference;
+  return `${whole} At p99 TTFT differs by ${signed(ttftP99Ns)}, TPOT by ${signed(tpotP99Ns)}.`;
 }
 
 /** End of the name of a value that is a length of time. */
@@ -99,6 +103,7 @@ export function efficiencyTable(comparison: SideComparison): string {
           percentage(efficiency.value),
           `${percentage(efficiency.low)} to ${percentage(efficiency.high)}`,
         ],
+        ...(efficiency.tokens === null ? [] : [tokenRateRow(efficiency.tokens)]),
       ]),
       `band: ${efficiency.band}`,
       '',
@@ -109,16 +114,29 @@ export function efficiencyTable(comparison: SideComparison): string {
   return [...lines, ...warnings.map((text) => `warning: ${text}`)].join('\n');
 }
 
-function latencyTable({ load, inProcess, network, difference }: LatencyDifference): string[] {
+function tokenRateRow({ inProcess, network }: Readonly<Record<'inProcess' | 'network', number>>) {
+  const name = 'tokens/s completed there';
+  return [name, figure(inProcess), figure(network), percentage(network / inProcess), ''];
+}
+
+function latencyTable({ load, tokens, ...latency }: LatencyDifference): string[] {
   const title = load === null ? 'latency' : `latency at ${figure(load)}/s`;
   return tableLines([
     [title, 'in process', 'network', 'difference'],
-    ...LATENCY_ROWS.map(([name, key]) => [
-      name,
-      formatNs(inProcess[key]),
-      formatNs(network[key]),
-      signed(difference[key]),
-    ]),
+    ...timeRows(LATENCY_ROWS, latency),
+    ...(tokens === null ? [] : timeRows(TOKEN_ROWS, tokens)),
+  ]);
+}
+
+function timeRows<K extends string>(
+  rows: readonly (readonly [name: string, key: K])[],
+  times: Readonly<Record<'inProcess' | 'network' | 'difference', Readonly<Record<K, number>>>>,
+): string[][] {
+  return rows.map(([name, key]) => [
+    name,
+    formatNs(times.inProcess[key]),
+    formatNs(times.network[key]),
+    signed(times.difference[key]),
   ]);
 }
 

@@ -20,6 +20,7 @@ import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import { FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
+import { pacedSearch } from '../peak/pace.ts';
 import type { PeakResult } from '../peak/peak-result.ts';
 import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
 import { LINE_MAX, shortWhy } from '../peak/print-peak.ts';
@@ -139,7 +140,8 @@ export async function measureSides(
   const searches = await searchInTurns(measurers, { search: task.search, clock }, host);
   const peaks = searches.map((result) => result?.value ?? null);
   const loads = task.search === null ? [null] : task.loadsOf(peaks);
-  const runs = await runInTurns(measurers, { loads, repeats: task.repeats, clock }, host);
+  const runNs = Math.max(task.runNs, ...searches.map((result) => fullRunNs(task.search, result)));
+  const runs = await runInTurns(measurers, { loads, repeats: task.repeats, runNs, clock }, host);
   const measuredAt = new Date().toISOString();
   return measurers.map(({ kind, sutName, machine, model }, i) => {
     const search = searches[i] ?? null;
@@ -149,6 +151,12 @@ export async function measureSides(
       runs: runs[i] as SideRun[],
     };
   });
+}
+
+/** A run beside a search is as long as its full runs, which long answers make longer. */
+function fullRunNs(search: LoadSearch | null, result: PeakResult | null): number {
+  if (search === null || result === null) return 0;
+  return pacedSearch(search, result.probes).full.minDurationNs;
 }
 
 async function searchInTurns(
@@ -202,21 +210,23 @@ async function runInTurns(
   {
     loads,
     repeats,
+    runNs,
     clock,
   }: {
     readonly loads: readonly (number | null)[];
     readonly repeats: number;
+    readonly runNs: number;
     readonly clock: TaskClock;
   },
   host: Pick<RunHost, 'report'>,
 ): Promise<SideRun[][]> {
-  clock.beginRuns(loads.length * repeats * measurers.length);
+  clock.beginRuns(loads.length * repeats * measurers.length, runNs);
   const runs: SideRun[][] = measurers.map(() => []);
   for (const [place, load] of loads.entries()) {
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       for (const [i, measurer] of measurers.entries()) {
         const beganMs = performance.now();
-        const run = await measurer.run(load, `run_${place * repeats + repeat + 1}`);
+        const run = await measurer.run(load, `run_${place * repeats + repeat + 1}`, runNs);
         runs[i]?.push(run);
         clock.run((performance.now() - beganMs) / 1e3);
         host.report(`${runLine(measurer.kind, run)} (${clock.left})`);
@@ -226,11 +236,16 @@ async function runInTurns(
   return runs;
 }
 
-function runLine(kind: string, { load, samplesPerSecond, latency, isValid }: SideRun): string {
+function runLine(kind: string, run: SideRun): string {
+  const { load, samplesPerSecond, tokensPerSecond, latency, tokenTimes, isValid } = run;
   const at = load === null ? '' : ` at ${rounded(load, 4)}/s`;
-  const rate = `${rounded(samplesPerSecond, 4)} samples/s`;
-  const verdict = isValid ? '' : ', INVALID';
-  return `${kind}: run${at}: ${rate}, p50 ${formatNs(latency.p50Ns)}, p99 ${formatNs(latency.p99Ns)}${verdict}`;
+  const tokens = tokensPerSecond === null ? '' : ` and ${rounded(tokensPerSecond, 4)} tokens/s`;
+  const rate = `${rounded(samplesPerSecond, 4)} samples/s${tokens}`;
+  const times =
+    tokenTimes === null
+      ? `p50 ${formatNs(latency.p50Ns)}, p99 ${formatNs(latency.p99Ns)}`
+      : `TTFT p99 ${formatNs(tokenTimes.ttftP99Ns)}, TPOT p99 ${formatNs(tokenTimes.tpotP99Ns)}`;
+  return `${kind}: run${at}: ${rate}, ${times}${isValid ? '' : ', INVALID'}`;
 }
 
 /**

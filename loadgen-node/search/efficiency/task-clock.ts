@@ -1,4 +1,5 @@
-import { type LoadSearch, type PeakProbe, searchNs } from '../peak/peak-search.ts';
+import { searchNs } from '../peak/pace.ts';
+import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
 import { leftText } from '../time-left.ts';
 
 /** A task as its settings have it. */
@@ -11,19 +12,20 @@ interface TimedTask {
   readonly loadsOf: (peaks: readonly number[]) => readonly number[];
 }
 
-/** Estimates how long a comparison still takes: by its settings, less what is done. Searches that end early shorten it. */
+/** Estimates how long a comparison still takes: by its settings and what its probes told of answers, less what is done. Searches that end early shorten it. */
 export class TaskClock {
-  /** By side. */
-  readonly #searchLeftNs: number[];
+  readonly #search: LoadSearch | null;
+  /** By side; undefined: its search has ended. */
+  readonly #probes: (PeakProbe[] | undefined)[];
   readonly #runS: number[] = [];
-  readonly #configuredRunNs: number;
+  #runNs: number;
   #runsLeft: number;
 
   /** @param sides How many are measured. */
   constructor({ search, repeats, runNs, loadsOf }: TimedTask, sides: number) {
-    const eachNs = search === null ? 0 : searchNs(search);
-    this.#searchLeftNs = Array.from({ length: sides }, () => eachNs);
-    this.#configuredRunNs = runNs;
+    this.#search = search;
+    this.#probes = Array.from({ length: sides }, () => []);
+    this.#runNs = runNs;
     // Peaks that are not known yet: as many loads as any peaks give.
     const peaks = Array.from({ length: sides }, () => Number.POSITIVE_INFINITY);
     const loads = search === null ? 1 : loadsOf(peaks).length;
@@ -31,18 +33,19 @@ export class TaskClock {
   }
 
   /** A side has made a probe. */
-  probe(side: number, { durationNs }: PeakProbe): void {
-    this.#searchLeftNs[side] = Math.max(0, (this.#searchLeftNs[side] ?? 0) - durationNs);
+  probe(side: number, probe: PeakProbe): void {
+    this.#probes[side]?.push(probe);
   }
 
   /** The search of a side has ended. */
   searched(side: number): void {
-    this.#searchLeftNs[side] = 0;
+    this.#probes[side] = undefined;
   }
 
-  /** All searches have ended. @param runs How many runs are to be made. */
-  beginRuns(runs: number): void {
+  /** All searches have ended. @param runs How many runs are to be made, each of `runNs` or more. */
+  beginRuns(runs: number, runNs: number): void {
     this.#runsLeft = runs;
+    this.#runNs = runNs;
   }
 
   /** A run has ended. */
@@ -53,10 +56,16 @@ export class TaskClock {
 
   /** In words. */
   get left(): string {
-    const searchS = this.#searchLeftNs.reduce((sum, leftNs) => sum + leftNs, 0) / 1e9;
+    const searchS = this.#probes.reduce((sum, probes) => sum + this.#leftNs(probes), 0) / 1e9;
     const ran = this.#runS.length;
     const sumS = this.#runS.reduce((sum, seconds) => sum + seconds, 0);
-    const runS = ran === 0 ? this.#configuredRunNs / 1e9 : sumS / ran;
+    const runS = ran === 0 ? this.#runNs / 1e9 : sumS / ran;
     return leftText(searchS + runS * this.#runsLeft);
+  }
+
+  #leftNs(probes: readonly PeakProbe[] | undefined): number {
+    if (this.#search === null || probes === undefined) return 0;
+    const doneNs = probes.reduce((sum, { durationNs }) => sum + durationNs, 0);
+    return Math.max(0, searchNs(this.#search, probes) - doneNs);
   }
 }

@@ -6,8 +6,8 @@ import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { boundsText } from '../../present/curve/load-point.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
-import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
-import { steadyPart } from './pace.ts';
+import { meanOf, type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
+import { batchQueries, steadyPart } from './pace.ts';
 import { type PeakResult, peakResult } from './peak-result.ts';
 import {
   boundedTimes,
@@ -92,12 +92,13 @@ export function judgeProbe(
   outcome: ProbeOutcome,
 ): PeakProbe {
   refuseBroken(outcome.end);
+  const batchMin = batchQueries(outcome.latenciesNs, planned.load, search);
   const bounds = namedBounds(search).map((bound) => {
     const timesNs = boundedTimes(bound.name, outcome);
     return {
       bound,
       timesNs,
-      share: overShareOf(settled(search, planned, timesNs, outcome), bound.ns),
+      share: overShareOf(settled(search, planned, timesNs, outcome), bound.ns, batchMin),
     };
   });
   const shares = bounds.map(({ share }) => share);
@@ -121,8 +122,8 @@ export function judgeProbe(
       return { name, overQueries, varianceFactor, shareLow: low, shareHigh: high, percentileNs };
     }),
     meanNs: meanOf(latenciesNs),
-    latencies: percentileIntervals(latenciesNs, search.percentile),
-    tokens: tokens === undefined ? null : tokenFigures(tokens, search.percentile),
+    latencies: percentileIntervals(latenciesNs, search.percentile, batchMin),
+    tokens: tokens === undefined ? null : tokenFigures(tokens, search.percentile, batchMin),
     goodput: outcome.goodput ?? null,
     lostSamples: outcome.end.counts.lostSamples,
     ...{ lagP99Ns, samplesPerSecond, scheduledPerSecond },
@@ -232,16 +233,14 @@ function generatorVerdict({ generatorBoundReason }: ProbeEnd): VerdictWithWhy {
 }
 
 /** Percentiles of the two times of tokens, for a curve. */
-export function tokenFigures({ firstNs, perOutputNs, perSecond }: ProbeTokens, percentile: number) {
+export function tokenFigures(
+  { firstNs, perOutputNs, perSecond }: ProbeTokens,
+  percentile: number,
+  batchMin: number,
+) {
   return {
     perSecond,
-    ttft: percentileIntervals(firstNs, percentile),
-    tpot: percentileIntervals(perOutputNs, percentile),
+    ttft: percentileIntervals(firstNs, percentile, batchMin),
+    tpot: percentileIntervals(perOutputNs, percentile, batchMin),
   };
-}
-
-function meanOf(latenciesNs: Float64Array): number {
-  let sum = 0;
-  for (const latencyNs of latenciesNs) sum += latencyNs;
-  return latenciesNs.length === 0 ? 0 : sum / latenciesNs.length;
 }

@@ -7,10 +7,17 @@
  * independent queries would let them. That factor divides the number of queries.
  */
 
+/** Mean; 0 of nothing. */
+export function meanOf(values: Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return values.length === 0 ? 0 : sum / values.length;
+}
+
 /** Batches that the variance is made from. */
 const BATCHES = 32;
 /** Fewer queries in a batch say little of how long a cluster is. */
-const BATCH_QUERIES_MIN = 4;
+export const BATCH_QUERIES_MIN = 4;
 
 /** Queries of a probe, counted against the bound. */
 export interface OverShare {
@@ -26,10 +33,17 @@ export interface OverShare {
 /** Queries and those of them above the bound, of one batch. */
 export type OverBatch = Pick<OverShare, 'queries' | 'over'>;
 
-/** @param latenciesNs In the order of the queries. */
-export function overShareOf(latenciesNs: Float64Array, boundNs: number): OverShare {
+/**
+ * @param latenciesNs In the order of the queries.
+ * @param batchMin Queries of a batch at least.
+ */
+export function overShareOf(
+  latenciesNs: Float64Array,
+  boundNs: number,
+  batchMin = BATCH_QUERIES_MIN,
+): OverShare {
   const queries = latenciesNs.length;
-  const size = Math.max(BATCH_QUERIES_MIN, Math.ceil(queries / BATCHES));
+  const size = Math.max(batchMin, Math.ceil(queries / BATCHES));
   const batches: OverBatch[] = [];
   let over = 0;
   for (let begin = 0; begin < queries; begin += size) {

@@ -1,5 +1,6 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
+import { BATCH_QUERIES_MIN, meanOf } from './over-share.ts';
 import type { LoadSearch, PeakProbe } from './peak-search.ts';
 import { longEnough } from './queue-growth.ts';
 
@@ -32,6 +33,12 @@ export function pacedSearch(search: LoadSearch, probes: readonly PeakProbe[]): P
   const { durationNsMax = Number.POSITIVE_INFINITY } = full;
   const minDurationNs = Math.min(paced.full.minDurationNs, durationNsMax);
   return { ...paced, paceNs, answerNs, full: { ...paced.full, minDurationNs } };
+}
+
+/** How long a search takes that has made these probes, in ns: all screenings, then the runs that confirm one load. Many end earlier. */
+export function searchNs(asked: LoadSearch, probes: readonly PeakProbe[] = []): number {
+  const { screeningNsMax, full } = pacedSearch(asked, probes);
+  return screeningNsMax + full.runs * full.minDurationNs;
 }
 
 /** The answers of probes; full runs do not count, so that all have one length. In ns. */
@@ -82,6 +89,26 @@ const FILLING_SHARE_MAX = 0.2;
 export const FILLING_ANSWERS = 2;
 const FILLING_ANSWERS_SHARE_MAX = 0.4;
 const EMPTYING_SHARE_MAX = 0.2;
+
+/**
+ * Answers that generate at once share their steps, so that they are late together: a batch of their queries has those of so much of an
+ * answer at least. Steps of the bracket had shorter ones, and intervals were too narrow where lengths of answers vary (docs/find-peak.md).
+ */
+const BATCH_ANSWERS = 0.3;
+/** But so many batches are left. */
+const BATCHES_MIN = 5;
+
+/** Queries of a batch at least, for the variance of the share that is late. */
+export function batchQueries(
+  latenciesNs: Float64Array,
+  perSecond: number,
+  { tpotNs }: BoundTimes,
+): number {
+  if (tpotNs === undefined) return BATCH_QUERIES_MIN;
+  const ofAnswers = Math.ceil((perSecond * meanOf(latenciesNs) * BATCH_ANSWERS) / 1e9);
+  const most = Math.ceil(latenciesNs.length / BATCHES_MIN);
+  return Math.max(BATCH_QUERIES_MIN, Math.min(ofAnswers, most));
+}
 
 /** The queries of a short run between those in which its queue, which starts empty, fills and those of a token model in which it empties. */
 export function steadyPart(

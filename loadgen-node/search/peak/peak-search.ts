@@ -52,11 +52,6 @@ export interface LoadSearch extends BoundTimes {
   readonly full: FullRunRule;
 }
 
-/** How long a search takes by its settings, in ns: all screenings, then the runs that confirm one load. Many end earlier. */
-export function searchNs({ screeningNsMax, full }: LoadSearch): number {
-  return screeningNsMax + full.runs * full.minDurationNs;
-}
-
 /** The round's rule for the runs that count. */
 export interface FullRunRule {
   /**

@@ -15,10 +15,12 @@ const CLUSTERS_MIN = 4;
  * as many queries as their clusters leave, and the values at its ends are the interval of the percentile.
  * @param latenciesNs In the order of the queries.
  * @param percentile Of the bound, beside those that are always shown.
+ * @param batchMin As in {@link overShareOf}
  */
 export function percentileIntervals(
   latenciesNs: Float64Array,
   percentile: number,
+  batchMin?: number,
 ): LatencyFigure[] {
   const count = latenciesNs.length;
   if (count === 0) return [];
@@ -27,7 +29,7 @@ export function percentileIntervals(
   const percentiles = [...new Set([...SHOWN, ...extreme, percentile])].sort((a, b) => a - b);
   return percentiles.map((share) => {
     const valueNs = percentileOf(sorted, share);
-    const above = overShareOf(latenciesNs, valueNs);
+    const above = overShareOf(latenciesNs, valueNs, batchMin);
     const { low, high } = shareInterval(above, Z_95);
     const isOpen = count * low < 1 || above.over / above.varianceFactor < CLUSTERS_MIN;
     const at = (rank: number): number => sorted[Math.min(count - 1, Math.max(0, rank))] as number;

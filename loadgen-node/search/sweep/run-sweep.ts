@@ -23,7 +23,8 @@ import { nodesOf } from '../../run/run-sut.ts';
 import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import { planFindPeak } from '../peak/find-peak-plan.ts';
-import { closedInterval, type LoadSearch, searchNs } from '../peak/peak-search.ts';
+import { answersNote, searchNs } from '../peak/pace.ts';
+import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
 import { timeLeft } from '../time-left.ts';
 import { cellsOf, type LinkConditions, linkText, parseLinkGrid } from './link-conditions.ts';
@@ -139,7 +140,7 @@ function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost) {
   for (const one of notes) host.report(`note: ${one}`);
   const question = questionOf(plan, name);
   const cells = plan.isResumed ? readSweep(run.output, question).cells : [];
-  const sweep: Sweep = { schemaVersion: 1, longhaul: packageVersion(), question, notes, cells };
+  const sweep: Sweep = { schemaVersion: 2, longhaul: packageVersion(), question, notes, cells };
   return { sweep, markOf };
 }
 
@@ -293,7 +294,9 @@ async function measureCells(
     const tookS = sweep.cells.map(({ seconds }) => seconds);
     const toDo = cells.slice(i).filter((one) => cellOf(sweep, one) === undefined).length;
     const left = timeLeft(tookS, toDo, searchNs(job.plan.search));
-    job.host.report(`${place}: ${linkText(link)} (${left})`);
+    const hasUnknown = tookS.length === 0 && job.plan.search.tpotNs !== undefined;
+    const longer = hasUnknown ? ', longer with long answers' : '';
+    job.host.report(`${place}: ${linkText(link)} (${left}${longer})`);
     const cell = await measureCell(job, link);
     if (cell === 'interrupted') {
       job.host.report(`${place}: ${linkText(link)}: interrupted`);
@@ -365,13 +368,18 @@ async function searchThrough(
       sutOf: (shaped) => nodesOf(shaped, prepared),
     },
   );
-  const { value, interval, ending, limit, limitText, probes } = await findPeak(search, runProbe, {
-    onProbe: ({ kind, load, verdict, why }) =>
-      host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`),
+  const found = await findPeak(search, runProbe, {
+    onProbe: (probe) => {
+      const { kind, load, verdict, why } = probe;
+      host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`);
+      const longer = kind === 'unloaded' ? answersNote(search, probe) : undefined;
+      if (longer !== undefined) host.report(`  note: ${longer}`);
+    },
   });
+  const { value, tokensPerSecond, ending, limit, limitText } = found;
   return {
-    ...{ value, ending, limit, limitText, seen },
-    interval: closedInterval(interval),
-    probeCount: probes.length,
+    ...{ value, tokensPerSecond, ending, limit, limitText, seen },
+    interval: closedInterval(found.interval),
+    probeCount: found.probes.length,
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { formatNs, rounded, tableLines } from '../../../shared/base/text.ts';
+import { formatNs, grouped, rounded, tableLines } from '../../../shared/base/text.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
 import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
 import {
@@ -22,6 +22,8 @@ const ns = z.number().describe('ns');
 const result = z.strictObject({
   /** Measured by the confirming run, in the unit of the sweep; null: no load was confirmed. */
   value: z.number().nullable(),
+  /** Completed output tokens per second of the same run; null as well where there are no tokens. */
+  tokensPerSecond: z.number().nullable(),
   /**
    * Where the limit lies; `high` null: no load missed the bound. Null: the probes do not show
    * it.
@@ -79,7 +81,7 @@ const question = z.strictObject({
 
 /** All of {@link SWEEP_FILE}. */
 const SWEEP = z.strictObject({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   longhaul: z.string(),
   question,
   /** Limits of the figures, for readers. */
@@ -185,8 +187,14 @@ function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
   return {
     value: result.value,
     ...(low !== null && high !== null && { interval: [low, high] as const }),
-    text: `${result.limitText}${linkSentences(result)}`,
+    text: `${tokensSentence(result)}${result.limitText}${linkSentences(result)}`,
   };
+}
+
+function tokensSentence({ tokensPerSecond }: CellResult): string {
+  return tokensPerSecond === null
+    ? ''
+    : `${grouped(Math.round(tokensPerSecond))} tokens/s completed. `;
 }
 
 /** The link as it was: on a busy machine one in user space is slower than it was asked for. */
@@ -250,9 +258,11 @@ export function cellLine(cell: SweepCell): string {
   const { link, seconds, result } = cell;
   const took = `(${seconds.toFixed(0)} s)`;
   if ('failure' in result) return `${linkText(link)}: failed: ${result.failure} ${took}`;
-  const { seen, probeCount } = result;
+  const { seen, probeCount, tokensPerSecond } = result;
   const trip = seen === null ? '' : `, seen: ${seenText(seen)}`;
-  return `${linkText(link)}: ${cellText(cell)}, ${probeCount} probes${trip} ${took}`;
+  const tokens =
+    tokensPerSecond === null ? '' : `, ${grouped(Math.round(tokensPerSecond))} tokens/s`;
+  return `${linkText(link)}: ${cellText(cell)}${tokens}, ${probeCount} probes${trip} ${took}`;
 }
 
 function figure(value: number): string {

@@ -316,8 +316,9 @@ export async function limitOfTokens(
   queue: TokenQueue,
   search: LoadSearch,
   rateMax: number,
+  durationNsMax = 2000e9,
 ): Promise<number> {
-  const spec = { kind: 'screening', number: 900, durationNsMax: 2000e9 } as const;
+  const spec = { kind: 'screening', number: 900, durationNsMax } as const;
   let low = 0;
   let high = rateMax;
   for (let i = 0; i < 10; i += 1) {

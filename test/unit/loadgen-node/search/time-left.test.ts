@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { answersNote } from '../../../../loadgen-node/search/curve/measure-curve.ts';
 import { TaskClock } from '../../../../loadgen-node/search/efficiency/task-clock.ts';
-import {
-  type LoadSearch,
-  type PeakProbe,
-  searchNs,
-} from '../../../../loadgen-node/search/peak/peak-search.ts';
+import { searchNs } from '../../../../loadgen-node/search/peak/pace.ts';
+import type { LoadSearch, PeakProbe } from '../../../../loadgen-node/search/peak/peak-search.ts';
 import { leftText, timeLeft } from '../../../../loadgen-node/search/time-left.ts';
 
 // Goal: whoever waits for a sweep or a comparison knows about how long. Method: times by hand.
@@ -37,12 +35,43 @@ describe('the time that is left', () => {
     const clock = new TaskClock({ search: SEARCH, repeats: 3, runNs: 10e9, loadsOf }, 2);
     // Two searches of 60 s, and six runs of 10 s.
     expect(clock.left).toBe('about 3 min left');
-    clock.probe(0, { durationNs: 40e9 } as PeakProbe);
+    clock.probe(0, { kind: 'screening', durationNs: 40e9 } as PeakProbe);
     clock.searched(1);
     expect(clock.left).toBe('about 80 s left');
     clock.searched(0);
-    clock.beginRuns(4);
+    clock.beginRuns(4, 10e9);
     clock.run(20);
     expect(clock.left).toBe('about 60 s left');
+  });
+
+  it('of a token model follows from the answers that were seen', () => {
+    const bounds = { kind: 'rate', boundNs: 450e6, tpotNs: 40e6 } as const;
+    const search = { ...SEARCH, ...bounds } as LoadSearch;
+    // 300 tokens of 20 ms: 12 s at the bound.
+    const figures = (valueNs: number) => [{ percentile: 0.5, valueNs, lowNs: 0, highNs: null }];
+    const tokens = { perSecond: 50, ttft: figures(50e6), tpot: figures(20e6) };
+    const unloaded = { kind: 'unloaded', queries: 2, meanNs: 6.05e9, durationNs: 12e9, tokens };
+    const probe = unloaded as PeakProbe;
+    // 120 and 30 answers.
+    expect(searchNs(search, [probe])).toBe((1440 + 360) * 1e9);
+    const clock = new TaskClock({ search, repeats: 1, runNs: 10e9, loadsOf: () => [] }, 1);
+    expect(clock.left).toBe('about 2 min left');
+    clock.probe(0, probe);
+    expect(clock.left).toBe('about 30 min left');
+  });
+
+  it('of a curve is told anew after its first look where answers are long', () => {
+    const base = {
+      unit: 'queries/s',
+      percentile: 0.99,
+      durationNs: 10e9,
+      minQueries: 100,
+    } as const;
+    const quest = { ...base, boundNs: 450e6, rateMax: 1e6, lagShareMax: 0.1, loads: null };
+    expect(answersNote({ ...quest, tpotNs: 40e6 }, 6.03e9)).toBe(
+      'an answer takes about 6.03 s without load, longer beside others: a point lasts 20 answers, 121 s or more, and all of them 20:06 min or more',
+    );
+    expect(answersNote({ ...quest, tpotNs: 40e6 }, 0.4e9)).toBeUndefined();
+    expect(answersNote(quest, 6e9)).toBeUndefined();
   });
 });

@@ -22,7 +22,7 @@ function runOf(said: { load?: number; p99?: number; rate?: number; network?: num
     load,
     isValid: true,
     whyInvalid: null,
-    samplesPerSecond: rate,
+    ...{ samplesPerSecond: rate, tokensPerSecond: null, tokenTimes: null },
     latency: { meanNs: 5 * MS, p50Ns: 4 * MS, p90Ns: 8 * MS, p99Ns: p99, p999Ns: 2 * p99 },
     split: {
       sampleCount: 100,
@@ -43,6 +43,7 @@ function searchOf(value: number | null, low: number, high: number | null): SideS
   const ending = value === null ? 'unconfirmed' : 'found';
   return {
     ...{ ending, value, interval: { low, high }, confidence: 0.95, limitText: 'The SUT is full.' },
+    tokensPerSecond: null,
     probes: [],
   };
 }
@@ -98,6 +99,46 @@ describe('the comparison of two searches', () => {
         'In the mean most of it is network: +2 ms (0 ns in process, 2 ms over the network).',
     );
     expect(efficiencyTable(comparison)).toContain('network');
+  });
+});
+
+describe('the comparison of token models', () => {
+  const timed = (run: SideRun, tokensPerSecond: number, ttftMs: number, tpotMs: number) => ({
+    ...{ ...run, tokensPerSecond },
+    tokenTimes: {
+      ...{ ttftP50Ns: (ttftMs / 2) * MS, ttftP99Ns: ttftMs * MS },
+      ...{ tpotP50Ns: (tpotMs / 2) * MS, tpotP99Ns: tpotMs * MS },
+    },
+  });
+
+  it('has the tokens of both peaks, and both times at one load', () => {
+    const inProcess = sideOf('in-process', {
+      search: { ...searchOf(200, 190, 210), tokensPerSecond: 8000 },
+      runs: [timed(runOf({ load: 120 }), 4800, 100, 20)],
+    });
+    const network = sideOf('network', {
+      search: { ...searchOf(150, 140, 160), tokensPerSecond: 6100 },
+      runs: [timed(runOf({ load: 120 }), 4790, 130, 21)],
+    });
+    const comparison = compareSides('Server', inProcess, network);
+    expect(comparison.efficiency?.tokens).toEqual({ inProcess: 8000, network: 6100 });
+    const table = efficiencyTable(comparison);
+    expect(table).toMatch(/^tokens\/s completed there +8000 +6100 +76.3 %$/m);
+    expect(table).toMatch(/^TTFT p99 +100 ms +130 ms +\+30 ms$/m);
+    expect(table).toMatch(/^TPOT p50 +10 ms +10.5 ms +\+500 µs$/m);
+    expect(efficiencySentence(comparison)).toContain(
+      'At p99 TTFT differs by +30 ms, TPOT by +1 ms.',
+    );
+  });
+
+  it('is of tokens per second where there is no load to search', () => {
+    const runs = (rate: number, tokensPerSecond: number) => [
+      { ...runOf({ rate }), tokensPerSecond },
+    ];
+    const inProcess = sideOf('in-process', { runs: runs(10, 800) });
+    const network = sideOf('network', { runs: runs(9, 600) });
+    const { efficiency } = compareSides('Offline', inProcess, network);
+    expect(efficiency).toMatchObject({ value: 0.75, what: 'completed tokens/s', inProcess: 800 });
   });
 });
 

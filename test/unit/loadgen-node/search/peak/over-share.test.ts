@@ -6,6 +6,7 @@ import {
   varianceFactorOf,
   Z_95,
 } from '../../../../../loadgen-node/search/peak/over-share.ts';
+import { batchQueries } from '../../../../../loadgen-node/search/peak/pace.ts';
 import { decide, ScreeningWatch } from '../../../../../loadgen-node/search/peak/screening.ts';
 import { shareAbove } from '../../../../scenes/simulated-run/queue.ts';
 
@@ -30,6 +31,19 @@ describe('the share of late queries', () => {
     expect(over).toBe(40);
     expect(varianceFactor).toBeGreaterThan(8);
     expect(varianceFactor).toBeLessThan(10);
+  });
+
+  it('has those of a third of an answer at least in a batch of a token model, whose answers are late together', () => {
+    // Six answers of 6 s at 20 queries per second, of which those beside one of them are late.
+    const latenciesNs = new Float64Array(720).fill(6e9);
+    const perTokenNs = Float64Array.from(latenciesNs, (_, i) => (i >= 240 && i < 360 ? 9 : 1));
+    const batchMin = batchQueries(latenciesNs, 20, { boundNs: 1e9, tpotNs: 5 });
+    expect(batchMin).toBe(36);
+    expect(overShareOf(perTokenNs, 5, batchMin).varianceFactor).toBeGreaterThan(30);
+    expect(overShareOf(perTokenNs, 5).varianceFactor).toBeLessThan(24);
+    // Too few answers: five batches all the same.
+    expect(batchQueries(latenciesNs.subarray(0, 100), 20, { boundNs: 1e9, tpotNs: 5 })).toBe(20);
+    expect(batchQueries(latenciesNs, 20, { boundNs: 1e9 })).toBe(4);
   });
 
   it('is wide where the clusters leave few queries', () => {

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseLinkGrid } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
 import {
+  type CellResult,
   cellLine,
   cellOf,
   heatMapOf,
   readSweep,
   SWEEP_FILE,
   type Sweep,
+  type SweepCell,
   sweepTable,
   writeSweep,
 } from '../../../../../loadgen-node/search/sweep/sweep-file.ts';
@@ -16,7 +18,7 @@ import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
 const SWEEP: Sweep = {
-  schemaVersion: 1,
+  schemaVersion: 2,
   longhaul: '0.1.0',
   question: { settings: { benchmark: 'digits' }, with: 'netem', unit: 'queries/s' },
   notes: ['a link stood between'],
@@ -27,6 +29,7 @@ const SWEEP: Sweep = {
       seconds: 12,
       result: {
         value: 123.4,
+        tokensPerSecond: null,
         interval: { low: 120, high: null },
         ending: 'open',
         limit: 'load-max',
@@ -114,4 +117,16 @@ it('shows every cell: measured, failed with its reason, and not measured', () =>
     '1ms unlimited 0%: 123.4 (120 or more), 5 probes, seen: round trip 2.1 ms, 612mbit to the SUT (12 s)',
     '5ms unlimited 0%: failed: the node was lost (1 s)',
   ]);
+});
+
+it('has the tokens of a token model beside its peak', () => {
+  const [first] = SWEEP.cells;
+  const result = { ...(first?.result as CellResult), tokensPerSecond: 1234.5 };
+  const cell = { ...(first as SweepCell), result };
+  expect(cellLine(cell)).toContain('123.4 (120 or more), 1,235 tokens/s, 5 probes');
+  const grid = parseLinkGrid({ delay: '1ms', rate: 'unlimited', loss: '0' });
+  const { cells } = heatMapOf({ ...SWEEP, cells: [cell] }, grid, { title: 'delay' });
+  expect(cells[0]?.[0]).toMatchObject({
+    text: expect.stringMatching(/^1,235 tokens\/s completed\. No/),
+  });
 });
