@@ -201,6 +201,8 @@ function nextBracket(
   }
   if (low === undefined) return below(search, high, screenings, unloaded);
   const isCapped = cap !== undefined && cap.load <= high;
+  // What is not the SUT's limit is worth no more than the time that was announced.
+  if (isCapped && timeLeftNs(search, screenings) <= 0) return undefined;
   const ratio = isCapped ? 1 + search.precision : BRACKET_RATIO;
   if (high / low <= ratio) return undefined;
   return { probe: bracketStep(search, Math.sqrt(low * high)) };
@@ -251,6 +253,11 @@ function queriesOfBounds({ paceNs }: PacedSearch, load: number, bounds: number):
   return (load * paceNs * bounds) / 1e9;
 }
 
+/** Of the time of all screenings. */
+function timeLeftNs({ screeningNsMax }: LoadSearch, screenings: readonly PeakProbe[]): number {
+  return screenings.reduce((leftNs, { durationNs }) => leftNs - durationNs, screeningNsMax);
+}
+
 /** A screening at the estimate; undefined: the interval is narrow enough, or the time is over. */
 function nextRefinement(
   search: PacedSearch,
@@ -260,8 +267,7 @@ function nextRefinement(
   if (isLongEnough(search, curve, screenings) && isPrecise(curve, search.precision))
     return undefined;
   if (cap !== undefined && curve.estimate >= cap.load) return undefined;
-  const spentNs = screenings.reduce((sum, { durationNs }) => sum + durationNs, 0);
-  const leftNs = search.screeningNsMax - spentNs;
+  const leftNs = timeLeftNs(search, screenings);
   const late = 1 - search.percentile;
   const load = Math.min(curve.estimate, search.loadMax);
   const settled = queriesOfBounds(search, load, REFINE_BOUNDS_MIN);

@@ -52,8 +52,8 @@ export function peakResult(
     /** Of the same run, the lowest share of several. Null as above. */
     goodput: leastGoodput(best?.runs ?? []),
     /**
-     * Largest load that held in a probe: known also where no load is confirmed. Null where none
-     * held.
+     * Largest load at which a probe saw no more late queries than may be, below those that were missed: of an undecided probe that is
+     * luck as well. Known also where no load is confirmed; null where there is none.
      */
     held: heldLoad(search, probes),
     ...where,
@@ -76,11 +76,11 @@ export function peakResult(
 export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
 export type HeldLoad = NonNullable<PeakResult['held']>;
 
-/** Verdicts of probes that may have held. */
+/** Verdicts of probes whose queries may have kept the bound. */
 const HELD: readonly PeakProbe['verdict'][] = ['keeps', 'undecided', 'generator-bound'];
 
 /**
- * LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held.
+ * LoadGen that was too slow makes latencies longer, never shorter: what kept the bound beside it kept it.
  */
 function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]) {
   const { paceNs, kind } = search;

@@ -11,7 +11,7 @@ import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import {
   BOUND_TITLES,
   boundsText,
-  CURVE_FILES,
+  curveFilesText,
   type Goodput,
 } from '../../present/curve/load-point.ts';
 import { fitText, formatNumber } from '../../present/text/figure-text.ts';
@@ -122,13 +122,13 @@ export function peakText(search: LoadSearch, result: PeakResult): string {
     ...sentencesOf(result.limitText).map((text, i) => [i === 0 ? 'Limit' : '', text] as const),
     ...result.advice.map((text, i) => [i === 0 ? 'For more' : '', text] as const),
     ['Logs', foldersOf(result)],
-    ['Curve', Object.values(CURVE_FILES).join(', ')],
+    ['Curve', curveFilesText(search)],
   ];
   const lines = rows.flatMap(([label, text]) => wrapped(asOneLine(text), LABEL_WIDTH, label));
   return `\n${lines.join('\n')}\n`;
 }
 
-/** The peak, or that there is none, and the largest load that held. */
+/** The peak, or that there is none, and the largest load at which few enough queries were late. */
 export function peakSentence(
   search: LoadSearch,
   { ending, value, load, samplesPerSecond, tokensPerSecond, limit, held }: PeakResult,
@@ -139,7 +139,7 @@ export function peakSentence(
       limit === 'generator'
         ? 'none is confirmed: LoadGen itself was too slow'
         : 'none is confirmed';
-    return held === null ? why : `${why}; the largest load that held is ${heldText(search, held)}`;
+    return held === null ? why : `${why}; ${heldText(search, held)}`;
   }
   const found = loadText(search, value);
   if (search.full.runs === 0) return `${found}, not confirmed by full runs`;
@@ -153,10 +153,14 @@ export function peakSentence(
 }
 
 function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
-  const { number, kind, queries, bounds, durationNs } = probe;
+  const { number, kind, queries, bounds, durationNs, verdict } = probe;
   const late = percentage(Math.max(...bounds.map(({ overQueries }) => overQueries)) / queries);
   const where = `${kind === 'full' ? 'full run' : 'screening'} ${number}`;
-  return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
+  const doubt = verdict === 'undecided' ? ', too few to tell that it holds' : '';
+  return (
+    `the highest load with few enough late was ${loadText(search, load)}, in ${where}: ` +
+    `${late} of ${queries} queries in ${formatNs(durationNs)}${doubt}`
+  );
 }
 
 /** Goodput of the confirming run. */

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
+import type { RunProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
+import { queueProbes } from '../../../../scenes/simulated-run/queue.ts';
+import { END, RULE, searchOf, steady } from '../../../../scenes/simulated-run/steady-probe.ts';
+
+// Goal: a limit that is LoadGen's own is never called the SUT's, and costs no more time than any other.
+// Method: probes by hand in place of runs, with the judgement of the engine.
+describe('findPeak beside a LoadGen that is too slow', () => {
+  const search = searchOf(10e6, {
+    precision: 0.05,
+    screeningNsMax: 30e9,
+    full: { ...RULE, minDurationNs: 30e9 },
+  });
+  const queue = { law: 'M/D/1', serviceNs: 1e6, seed: 3 } as const;
+
+  it('takes LoadGen for the limit where it is too slow twice', async () => {
+    const late = { isGeneratorBound: true, generatorBoundReason: 'queries went out late' };
+    const runProbe: RunProbe = async ({ load, kind }) =>
+      load > 500 && kind !== 'unloaded' ? steady(9e9, { end: { ...END, ...late } }) : steady(1e6);
+    const result = await findPeak(searchOf(10e6), runProbe);
+    expect(result).toMatchObject({ ending: 'found', limit: 'generator' });
+    expect(result.value).toBeGreaterThan(490);
+    expect(result.value).toBeLessThanOrEqual(500);
+    expect(result.limitText).toContain("The limit is LoadGen's, not the SUT's");
+    // No statistics say where the SUT's limit is: nothing may be called sure.
+    const text = peakText(searchOf(10e6), result);
+    expect(text).toMatch(/^Interval {2}the SUT's limit is unknown: [^:]*LoadGen\s+was too slow$/m);
+  });
+
+  it('looks for the limit of LoadGen no longer than the screenings may take', async () => {
+    const long = { ...END, durationNs: 10e9 };
+    const late = { ...long, isGeneratorBound: true, generatorBoundReason: 'late' };
+    const runProbe: RunProbe = async ({ load, kind }) => {
+      const isLate = load > 777 && kind === 'screening';
+      return steady(isLate ? 9e9 : 1e6, { end: isLate ? late : long });
+    };
+    const result = await findPeak(searchOf(10e6, { precision: 0.001 }), runProbe);
+    const screenings = result.probes.filter(({ kind }) => kind === 'screening');
+    expect(screenings).toHaveLength(12);
+    expect(result).toMatchObject({ ending: 'found', limit: 'generator' });
+    expect(result.value).toBeGreaterThan(500);
+  });
+
+  it('does not say that a SUT carries more which was too slow beside LoadGen', async () => {
+    const reason = `queries went out late, and ${SUT_TOO_SLOW}: 9 s`;
+    const late = { isGeneratorBound: true, generatorBoundReason: reason };
+    const runProbe: RunProbe = async ({ load, kind }) =>
+      load > 500 && kind !== 'unloaded' ? steady(9e9, { end: { ...END, ...late } }) : steady(1e6);
+    const { limitText } = await findPeak(searchOf(10e6), runProbe);
+    expect(limitText).toMatch(
+      /^The limit is not the SUT's alone: .* what the SUT carries is not known\./,
+    );
+    expect(limitText).not.toContain('may well carry more');
+  });
+
+  it('does not believe a LoadGen that was too slow once', async () => {
+    let hasHappened = false;
+    const inner = queueProbes(queue, search);
+    const runProbe: RunProbe = async (spec) => {
+      if (spec.number !== 2 || hasHappened) return await inner(spec);
+      hasHappened = true;
+      return steady(1e9, {
+        end: { ...END, isGeneratorBound: true },
+        explanation: 'a slow LoadGen',
+      });
+    };
+    const result = await findPeak(search, runProbe);
+    expect(result.limit).toBe('sut');
+    expect(result.limitText).not.toContain('a slow LoadGen');
+    expect(result.probes.map(({ verdict }) => verdict)).toContain('generator-bound');
+  });
+
+  it('makes few full runs where LoadGen is too slow in all that are long, with steps that grow', async () => {
+    const inner = queueProbes(queue, search);
+    const loads: number[] = [];
+    const runProbe: RunProbe = async (spec) => {
+      if (spec.kind !== 'full') return await inner(spec);
+      loads.push(spec.load);
+      const reasons = [{ rule: 'generator-bound', text: 'late', needed: '', seen: '', key: null }];
+      return steady(1e9, { end: { ...END, isGeneratorBound: true }, isValid: false, reasons });
+    };
+    const result = await findPeak(search, runProbe);
+    expect(result).toMatchObject({ ending: 'unconfirmed', limit: 'generator' });
+    const first = loads[0] as number;
+    // The first load is tried again, the others are not.
+    expect(loads[1]).toBe(first);
+    expect(new Set(loads).size).toBe(loads.length - 1);
+    expect(loads.length).toBeLessThanOrEqual(RULE.loadsMax + 1);
+    expect(loads.at(-1)).toBeLessThan(first / 4);
+    const { load = 0, probe } = result.held ?? {};
+    expect(probe).toMatchObject({ kind: 'screening', verdict: 'keeps' });
+    expect(load).toBeLessThan(probe?.scheduledPerSecond ?? 0);
+    expect(load).toBeGreaterThan(600);
+    expect(peakText(search, result)).toMatch(
+      /^Peak {6}none is confirmed: LoadGen itself was too slow; the highest load with few enough late was\s+[\d.]+\s+queries\/s, in screening \d+: [\d.]+ % of \d+ queries in [\d.]+ m?s$/m,
+    );
+  });
+});
