@@ -52,6 +52,8 @@ export class EngineResponseSink implements ResponseSink {
   #failures = new FailureTally();
   #set: OpenSet | null = null;
   #isClosed = false;
+  /** First response id of the first set that ended without all answers: some may still come. */
+  #firstGivenUpId = Number.POSITIVE_INFINITY;
   /** First response id that no set has used yet. */
   #nextResponseId = 0;
   #faultBetweenSets: MlperfError | null = null;
@@ -81,8 +83,11 @@ export class EngineResponseSink implements ResponseSink {
     this.#nextResponseId = set.firstResponseId + set.sampleIndices.length;
   }
 
-  /** From now on every response is an error. */
+  /** From now on every response is an error, but for those of samples that were given up. */
   closeSet(): void {
+    const { recorder, firstResponseId } = this.#set as OpenSet; // It was opened.
+    const hasGivenUp = recorder.lostSamples > 0;
+    if (hasGivenUp) this.#firstGivenUpId = Math.min(this.#firstGivenUpId, firstResponseId);
     this.#set = null;
   }
 
@@ -201,7 +206,10 @@ export class EngineResponseSink implements ResponseSink {
   /** @param problem What the recorder says; undefined while no set is open. */
   #refuse(responseId: number, problem: number | undefined): void {
     if (this.#isClosed) return;
-    this.contractErrors.add(this.#kindOf(responseId, problem), responseId);
+    const kind = this.#kindOf(responseId, problem);
+    // It is counted as lost already: that LoadGen does not wait longer is no fault of the SUT.
+    if (kind === 'after-end' && responseId >= this.#firstGivenUpId) return;
+    this.contractErrors.add(kind, responseId);
   }
 
   #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {
