@@ -1,10 +1,23 @@
-/** The end of a sentence, perhaps: in front of a mark that is no letter, or of blanks and a word. */
-const PERHAPS_END = /[.?!](?=[)";}\]*:@'({[!?]|(?:\s+(?=\S)))/gu;
+/** Two dashes or points and more; points with a blank behind each. */
+const REPEATED = String.raw`(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)`;
 
-/** Marks that close what the sentence before them opened. */
-const CLOSING = /^["')\]}]+?(?:\s+|(?=--)|$)/mu;
+/** Marks that are in no word. */
+const OUTSIDE = String.raw`[)";}\]*:@'({[!?]`;
+
+/** A mark that may end a sentence. Groups: a mark outside of words, or blanks and a token; that token. */
+const PERHAPS_END = new RegExp(String.raw`[.?!](?=(${OUTSIDE}|\s+(\S+)))`, 'gu');
+
+/** A word with the points in it, or marks. */
+const TOKENS = new RegExp(
+  String.raw`${REPEATED}|(?![("\x60{\[:;&#*@)}\]\-,])\S+?(?=\s|$|${OUTSIDE}|${REPEATED}|,(?=$|\s|${OUTSIDE}|${REPEATED}))|\S`,
+  'gu',
+);
+
+/** Marks that close what the sentence before them opened; sticky: only where the next sentence begins. */
+const CLOSING = /["')\]}]+?(?:\s+|(?=--)|$)/muy;
 
 const NUMBER = /^-?[.,]?\d[\d,.-]*$/u;
+const INITIAL = /^[\p{L}\p{Nl}\p{No}_]\.$/u;
 
 /**
  * The sentences of an English text as NLTK's Punkt splits them where it was not trained: it knows the marks, numbers and
@@ -13,46 +26,64 @@ const NUMBER = /^-?[.,]?\d[\d,.-]*$/u;
 export function sentencesOfText(text: string): string[] {
   const sentences: string[] = [];
   let begin = 0;
-  for (const end of sentenceEnds(text)) {
-    const sentence = text.slice(begin, end);
-    if (begin < end) sentences.push(sentence);
-    begin = end + (/^\s+/u.exec(text.slice(end))?.[0].length ?? 0);
-    const closing = CLOSING.exec(text.slice(begin))?.[0];
-    if (closing === undefined) continue;
-    sentences.push(`${sentences.pop() ?? ''}${text.slice(end, begin)}${closing.trimEnd()}`);
-    begin += closing.length;
+  for (const { end, next } of sentenceEnds(text)) {
+    CLOSING.lastIndex = next;
+    const closing = CLOSING.exec(text)?.[0] ?? '';
+    const closedEnd = closing === '' ? end : next + closing.trimEnd().length;
+    if (begin < closedEnd) sentences.push(text.slice(begin, closedEnd));
+    begin = next + closing.length;
   }
-  if (begin < text.length) sentences.push(text.slice(begin));
-  return sentences;
+  const rest = text.slice(begin).trimEnd();
+  return rest === '' ? sentences : [...sentences, rest];
 }
 
-/** Places behind the last letter of each sentence but the last one. Of several marks in one word the last one counts. */
-function sentenceEnds(text: string): number[] {
-  const ends: number[] = [];
-  let lastWord = -1;
-  for (const { index } of text.matchAll(PERHAPS_END)) {
-    const word = beginOfWord(text, index);
-    if (word === lastWord) ends.pop();
-    lastWord = word;
-    ends.push(index + 1);
+/** Ends of all sentences but the last one, and where the next one begins. */
+function sentenceEnds(text: string): { readonly end: number; readonly next: number }[] {
+  const ends: { end: number; next: number }[] = [];
+  let mark: RegExpExecArray | undefined;
+  /** What stands in front of the mark, back to a blank. */
+  let word = { begin: 0, end: 0 };
+  const judge = (): void => {
+    if (mark === undefined) return;
+    const [letter, behind = '', nextToken = ''] = mark;
+    if (!isEnd(`${text.slice(word.begin, word.end)}${letter}${behind}`)) return;
+    const end = mark.index + 1;
+    const next = nextToken === '' ? end : end + behind.length - nextToken.length;
+    ends.push({ end, next });
+  };
+  for (const match of text.matchAll(PERHAPS_END)) {
+    const begin = beginOfWord(text, word.end, match.index) ?? word.begin;
+    // Of several marks in a word the last one counts, and one that begins the word.
+    if (word.end <= begin) judge();
+    mark = match;
+    word = { begin, end: match.index };
   }
-  return ends.filter((end) => isEnd(text, end));
+  judge();
+  return ends;
 }
 
-function beginOfWord(text: string, index: number): number {
-  let begin = index;
-  while (begin > 0 && /\S/u.test(text.charAt(begin - 1))) begin -= 1;
-  return begin;
+/** Behind the last blank, if there is one behind `from`. */
+function beginOfWord(text: string, from: number, end: number): number | undefined {
+  for (let begin = end; begin > from + 1; begin -= 1) {
+    if (/\s/u.test(text.charAt(begin - 1))) return begin;
+  }
+  return undefined;
 }
 
-function isEnd(text: string, end: number): boolean {
-  const word = text.slice(beginOfWord(text, end), end);
-  if (word === '.' || /[?!]/u.test(word)) return true;
-  if (word.endsWith('..')) return false;
-  const next = text.slice(end).trimStart();
-  const isContinued = /^[;:,.!?\p{Ll}]/u.test(next);
-  const bare = word.slice(word.search(/[^)";}\]*:@'({[,-]*$/u));
-  if (NUMBER.test(bare)) return !isContinued;
-  if (/^\p{L}\.$/u.test(bare)) return !isContinued && !/^\p{Lu}/u.test(next);
-  return true;
+/** @param context A word, its mark, and what stands behind: by its tokens a sentence ends there or not. */
+function isEnd(context: string): boolean {
+  const tokens = context.split('\n').flatMap((line) => line.match(TOKENS) ?? []);
+  return tokens.some((token, i) => {
+    const next = tokens[i + 1];
+    return next !== undefined && isLast(token, next);
+  });
+}
+
+function isLast(token: string, next: string): boolean {
+  if (token === '.' || token === '?' || token === '!') return true;
+  if (!token.endsWith('.') || token.endsWith('..')) return false;
+  const isInitial = INITIAL.test(token);
+  if (!isInitial && !NUMBER.test(token)) return true;
+  const isContinued = /^[;:,.!?]$|^\p{Lowercase}/u.test(next);
+  return !isContinued && !(isInitial && /^\p{Uppercase}/u.test(next));
 }

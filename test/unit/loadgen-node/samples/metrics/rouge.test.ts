@@ -6,6 +6,7 @@ import { bySentence, RougeScorer } from '../../../../../loadgen-node/samples/met
 // Goal: ROUGE as rouge_score has it. Method: values that follow from the definitions by hand; texts of the goldens in random
 // order for what must hold of any two texts. The printed figures of the goldens are compared in language-benchmarks.test.ts.
 
+const SENTENCES = 'test/golden/benchmarks/text/punkt-sentences.json';
 const FILE = 'test/golden/benchmarks/text/llama2-70b/decoded.json';
 const TEXTS = (JSON.parse(readFileSync(FILE, 'utf8')) as { text: string }[]).map(
   ({ text }) => text,
@@ -76,5 +77,19 @@ describe('sentences', () => {
     ['', []],
   ])('of %j are %j', (text, sentences) => {
     expect(sentencesOfText(text)).toEqual(sentences);
+  });
+
+  it("are NLTK's, of texts of marks at random", () => {
+    const rows = JSON.parse(readFileSync(SENTENCES, 'utf8')) as [
+      text: string,
+      sentences: string[],
+    ][];
+    expect(rows.length).toBeGreaterThan(100);
+    for (const [text, sentences] of rows) expect(sentencesOfText(text)).toEqual(sentences);
+  });
+
+  it('of a text that repeats a mark are three', () => {
+    // A rule that looks back to the begin of the word at each mark takes a minute here.
+    expect(sentencesOfText('!'.repeat(100_000))).toEqual(['!', '!'.repeat(99_998), '!']);
   });
 });
