@@ -1,6 +1,7 @@
 import type { SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
 import {
+  groupsOf,
   type LatencySplit,
   NETWORK,
   type NodeTimes,
@@ -10,9 +11,7 @@ import {
   type SplitRows,
 } from './split-sums.ts';
 import { type SplitContext, splitInWords } from './split-text.ts';
-
-/** Share of the samples that is the tail. */
-const TAIL_SHARE = 0.01;
+import { tokenSplit } from './token-split.ts';
 
 /**
  * Says where the time of a run went, and what limits it. A row's parts add up to its latency exactly (docs/measure.md). Of a query of
@@ -28,11 +27,7 @@ export function latencySplit(
   const first = firstPass(pieces);
   if (first.known === 0) return null;
   const latencies = first.latenciesNs.subarray(0, first.known).sort();
-  const findings = secondPass(pieces, first, {
-    typicalNsMin: at(latencies, Math.floor(0.4 * first.known)),
-    typicalNsMax: at(latencies, Math.ceil(0.6 * first.known) - 1),
-    tailNsMin: at(latencies, first.known - Math.ceil(TAIL_SHARE * first.known)),
-  });
+  const findings = secondPass(pieces, first, groupsOf(latencies));
   const figures = LATENCY_PARTS.map((part, i) => ({
     part,
     meanNs: findings.all.meanOf(i),
@@ -42,16 +37,14 @@ export function latencySplit(
   const growsMost = figures.reduce((most, one) =>
     one.tailNs - one.typicalNs > most.tailNs - most.typicalNs ? one : most,
   );
+  const tokens = tokenSplit(records, pieces);
   return {
     sampleCount: first.known,
     parts: figures,
     growsMost: growsMost.part,
-    text: splitInWords(figures, findings, { nodeNames, isOneMachine }),
+    ...(tokens !== null && { tokens }),
+    text: splitInWords(figures, findings, { nodeNames, isOneMachine }, tokens),
   };
-}
-
-function at(sorted: Float64Array, index: number): number {
-  return sorted[Math.min(Math.max(index, 0), sorted.length - 1)] as number; // Never empty.
 }
 
 /** True in MultiStream: several queries, of several samples. */
@@ -117,11 +110,10 @@ function firstPass(pieces: readonly SplitRows[]) {
   return { latenciesNs, known, unknown, overtold: { count: overtoldCount, leastNs }, all, nodes };
 }
 
-/** @param bounds Where the typical rows begin and end, and where the tail begins, in ns. */
 function secondPass(
   pieces: readonly SplitRows[],
   { all, known, unknown, overtold, nodes }: ReturnType<typeof firstPass>,
-  bounds: Readonly<Record<'typicalNsMin' | 'typicalNsMax' | 'tailNsMin', number>>,
+  groups: ReturnType<typeof groupsOf>,
 ): SplitFindings {
   const typical = new PartSums();
   const tail = new PartSums();
@@ -129,8 +121,8 @@ function secondPass(
   for (const rows of pieces) {
     forEachRow(rows, (row) => {
       const latencyNs = rows.latencyNs(row);
-      const isTypical = latencyNs >= bounds.typicalNsMin && latencyNs <= bounds.typicalNsMax;
-      const isTail = latencyNs >= bounds.tailNsMin;
+      const isTypical = groups.isTypical(latencyNs);
+      const isTail = groups.isTail(latencyNs);
       // Four fifths of the rows end here.
       if (!(isTypical || isTail) || Number.isNaN(rows.readParts(row, parts))) return;
       if ((parts[NETWORK] as number) < 0) return;

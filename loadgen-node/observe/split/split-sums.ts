@@ -3,9 +3,46 @@ import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
 import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
-import { LATENCY_PARTS } from './latency-parts.ts';
+import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 
 const ns = z.number().describe('ns');
+
+/** Parts of the time to the first token that are measured. */
+export const BEFORE_PROMPT = [
+  'dispatch',
+  'send',
+  'receive',
+  'queue',
+  'batch',
+  'preprocess',
+] as const satisfies readonly LatencyPart[];
+/** All of them, which sum to it: `prompt` is what remains. */
+export const FIRST_TOKEN_PARTS = [...BEFORE_PROMPT, 'prompt'] as const;
+
+/** Name of such a part. */
+export type FirstTokenPart = (typeof FIRST_TOKEN_PARTS)[number];
+
+// Means over all samples, over those around the median of the time that is split (40th to 60th percentile), and over the slowest by
+// it (1 %, one at least).
+const means = { meanNs: ns, typicalNs: ns, tailNs: ns };
+
+/** The two times of a token model. */
+const TOKEN_SPLIT = z.strictObject({
+  sampleCount: z.number(),
+  parts: z.array(z.strictObject({ part: z.enum(FIRST_TOKEN_PARTS), ...means })),
+  growsMost: z.enum(FIRST_TOKEN_PARTS),
+  perToken: z
+    .strictObject({
+      typicalNs: ns,
+      tailNs: ns,
+      typicalAnswers: z.number().describe('answers of the node under way meanwhile, in the mean'),
+      tailAnswers: z.number(),
+    })
+    .nullable()
+    .describe('time per output token after the first; null: no answer has two'),
+});
+
+export type TokenSplit = DeepReadonly<z.infer<typeof TOKEN_SPLIT>>;
 
 /** Where the time of a run went. */
 export const LATENCY_SPLIT = z.strictObject({
@@ -13,19 +50,13 @@ export const LATENCY_SPLIT = z.strictObject({
   // MultiStream: of each query the
   // sample that came last.
   sampleCount: z.number(),
-  parts: z.array(
-    z.strictObject({
-      part: z.enum(LATENCY_PARTS),
-      // Over all samples; never negative.
-      meanNs: ns,
-      // Over the samples whose latency lies around the median (40th to 60th percentile).
-      typicalNs: ns,
-      // Over the slowest samples (1 %, one at least).
-      tailNs: ns,
-    }),
-  ),
+  // Of the whole latency; never negative.
+  parts: z.array(z.strictObject({ part: z.enum(LATENCY_PARTS), ...means })),
   // From typical to tail.
   growsMost: z.enum(LATENCY_PARTS),
+  tokens: TOKEN_SPLIT.optional().describe(
+    'where first tokens are timed: by the time to the first token; absent in older summaries',
+  ),
   // The limit of the run, in whole sentences for people.
   text: z.string(),
 });
@@ -33,7 +64,28 @@ export const LATENCY_SPLIT = z.strictObject({
 export type LatencySplit = DeepReadonly<z.infer<typeof LATENCY_SPLIT>>;
 
 /** Means of a part over many samples. */
-export type PartFigures = LatencySplit['parts'][number];
+export interface PartFigures<P extends string = LatencyPart> {
+  readonly part: P;
+  readonly meanNs: number;
+  readonly typicalNs: number;
+  readonly tailNs: number;
+}
+
+/** Share of the samples that is the tail. */
+const TAIL_SHARE = 0.01;
+
+/** Tells the typical and the slowest of some times. @param sorted One at least. */
+export function groupsOf(sorted: Float64Array) {
+  const at = (index: number): number =>
+    sorted[Math.min(Math.max(index, 0), sorted.length - 1)] as number; // Never empty.
+  const typicalNsMin = at(Math.floor(0.4 * sorted.length));
+  const typicalNsMax = at(Math.ceil(0.6 * sorted.length) - 1);
+  const tailNsMin = at(sorted.length - Math.ceil(TAIL_SHARE * sorted.length));
+  return {
+    isTypical: (ns: number): boolean => ns >= typicalNsMin && ns <= typicalNsMax,
+    isTail: (ns: number): boolean => ns >= tailNsMin,
+  };
+}
 
 /** Index of the remainder among the parts. */
 export const NETWORK = LATENCY_PARTS.indexOf('network');
@@ -170,5 +222,6 @@ function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number) 
   /** -1 where it is not known. */
   const nodeOf = (row: number): number => node[row] as number;
   const rowCount = partEnd - partBegin;
-  return { rowCount, queryCount, forEachQuery, latencyNs, readParts, nodeOf };
+  const range = { begin: partBegin, end: partEnd };
+  return { ...range, rowCount, queryCount, forEachQuery, latencyNs, readParts, nodeOf };
 }

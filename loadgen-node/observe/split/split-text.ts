@@ -1,6 +1,13 @@
-import { formatNs } from '../../../shared/base/text.ts';
+import { formatNs, rounded } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
-import type { LatencySplit, NodeTimes, PartFigures, SplitFindings } from './split-sums.ts';
+import type {
+  FirstTokenPart,
+  LatencySplit,
+  NodeTimes,
+  PartFigures,
+  SplitFindings,
+  TokenSplit,
+} from './split-sums.ts';
 
 /** Growth below this is noise of the clock and the event loop. */
 const GROWTH_NS_MIN = 20_000;
@@ -19,13 +26,16 @@ export interface SplitContext {
   readonly isOneMachine?: boolean;
 }
 
-/** The limit of a run, in whole sentences. */
+/** The limit of a run, in whole sentences. @param tokens Of a run that times first tokens: it is about them. */
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
   { nodeNames, isOneMachine }: Required<SplitContext>,
+  tokens: TokenSplit | null,
 ): string {
-  const told = findings.isAllAtOnce ? offline(parts) : growth(parts, findings);
+  if (tokens !== null) return [...tokenSentences(tokens), ...doubts(findings)].join(' ');
+  const what = findings.isOfQueries ? 'queries' : 'samples';
+  const told = findings.isAllAtOnce ? offline(parts) : growth(parts, `Typical ${what} took`);
   const remedy =
     isOneMachine && told.part === 'network' ? ON_ONE_MACHINE : PART_WORDS[told.part].remedy;
   const ofNodes = nodeSentence(findings, nodeNames);
@@ -38,42 +48,83 @@ const ON_ONE_MACHINE =
   'event loops that wait for a core.';
 
 /** Sentences, and the part whose remedy follows them. */
-interface Told {
+interface Told<P> {
   readonly sentences: readonly string[];
-  readonly part: LatencyPart;
+  readonly part: P;
 }
 
 /** The part that takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
-export function whyInShort({ parts, growsMost }: LatencySplit, isOffline: boolean): string {
+export function whyInShort({ parts, tokens }: LatencySplit, isOffline: boolean): string {
+  if (tokens !== undefined) {
+    return [`first token: ${growthInShort(tokens.parts)}`, ...perTokenInShort(tokens)].join('; ');
+  }
   if (isOffline) {
     const most = largestWork(parts);
     return `once it is a sample's turn, most of its time is ${PART_WORDS[most.part].short}: ${formatNs(most.meanNs)}`;
   }
-  const typicalNs = parts.reduce((sum, part) => sum + part.typicalNs, 0);
-  const grownNs = parts.reduce((sum, part) => sum + part.tailNs, 0) - typicalNs;
+  return growthInShort(parts);
+}
+
+function growthInShort(parts: readonly PartFigures<AnyPart>[]): string {
+  const typicalNs = sumOf(parts, ({ typicalNs: ns }) => ns);
+  const grownNs = sumOf(parts, ({ tailNs }) => tailNs) - typicalNs;
   const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
   const share = Math.round((100 * most.typicalNs) / typicalNs);
   const head = `${share} % is ${PART_WORDS[most.part].short}`;
-  const grown = parts.find(({ part }) => part === growsMost);
-  const byNs = grown === undefined ? 0 : grown.tailNs - grown.typicalNs;
+  const growthOf = (one: PartFigures<AnyPart>): number => one.tailNs - one.typicalNs;
+  const grown = parts.reduce((a, b) => (growthOf(b) > growthOf(a) ? b : a));
+  const byNs = growthOf(grown);
   // As the sentences have it: a small growth has no cause, nor has one of many small parts.
   if (isSmall(grownNs, typicalNs) || byNs < NAMED_SHARE * grownNs) return head;
-  const more = growsMost === most.part ? 'it' : PART_WORDS[growsMost].short;
+  const more = grown.part === most.part ? 'it' : PART_WORDS[grown.part].short;
   return `${head}; the slowest 1 % add ${formatNs(byNs)} of ${more}`;
 }
+
+function sumOf<P extends AnyPart>(
+  parts: readonly PartFigures<P>[],
+  of: (one: PartFigures<P>) => number,
+): number {
+  return parts.reduce((sum, one) => sum + of(one), 0);
+}
+
+/** How long a token took, and how many answers were under way; none where no answer has two tokens. */
+function perTokenInShort({ perToken }: TokenSplit): string[] {
+  if (perToken === null) return [];
+  const { typicalNs, tailNs, typicalAnswers, tailAnswers } = perToken;
+  const typical = `${formatNs(typicalNs)} with ${rounded(typicalAnswers, 2)} under way`;
+  return [`per token: ${typical}, slowest 1 % ${formatNs(tailNs)} with ${rounded(tailAnswers, 2)}`];
+}
+
+/** Both times of a token model. */
+function tokenSentences(tokens: TokenSplit): string[] {
+  const told = growth(tokens.parts, 'Typical first tokens took');
+  const remedy = told.part === 'queue' ? NO_PLACE : PART_WORDS[told.part].remedy;
+  const { perToken } = tokens;
+  if (perToken === null) return [...told.sentences, remedy];
+  const { typicalNs, tailNs, typicalAnswers, tailAnswers } = perToken;
+  const each =
+    `Tokens behind the first typically took ${formatNs(typicalNs)} each, with ${rounded(typicalAnswers, 2)} answers of the node under way ` +
+    `meanwhile; those of the slowest 1 % of the samples ${formatNs(tailNs)}, with ${rounded(tailAnswers, 2)}.`;
+  return [...told.sentences, remedy, each];
+}
+
+/** In place of advice on batches: a generating node has none. */
+const NO_PLACE =
+  'No place was free in the SUT: more sequences side by side (sut --batch-size-max), which makes each token slower, more workers or ' +
+  'nodes, or a lower rate.';
 
 function isSmall(grownNs: number, typicalNs: number): boolean {
   return grownNs < Math.max(GROWTH_NS_MIN, GROWTH_SHARE_MIN * typicalNs);
 }
 
-function growth(parts: readonly PartFigures[], findings: SplitFindings): Told {
-  const typicalNs = findings.typical.meanLatencyNs;
-  const tailNs = findings.tail.meanLatencyNs;
+/** @param head Begins the sentence that goes on with the typical time. */
+function growth<P extends AnyPart>(parts: readonly PartFigures<P>[], head: string): Told<P> {
+  const typicalNs = sumOf(parts, (one) => one.typicalNs);
+  const tailNs = sumOf(parts, (one) => one.tailNs);
   const grownNs = tailNs - typicalNs;
-  const what = findings.isOfQueries ? 'queries' : 'samples';
-  const head = `Typical ${what} took ${formatNs(typicalNs)}, the slowest 1 % ${formatNs(tailNs)}`;
+  const both = `${head} ${formatNs(typicalNs)}, the slowest 1 % ${formatNs(tailNs)}`;
   if (isSmall(grownNs, typicalNs)) {
-    return largest(parts, typicalNs, `${head}: the tail is hardly slower than the rest.`);
+    return largest(parts, typicalNs, `${both}: the tail is hardly slower than the rest.`);
   }
   const grown = parts
     .map((one) => ({ ...one, byNs: one.tailNs - one.typicalNs }))
@@ -81,19 +132,23 @@ function growth(parts: readonly PartFigures[], findings: SplitFindings): Told {
     .sort((a, b) => b.byNs - a.byNs);
   const [most] = grown;
   // Several small growths: none is worth a name.
-  if (most === undefined) return largest(parts, typicalNs, `${head}: no part stands out.`);
+  if (most === undefined) return largest(parts, typicalNs, `${both}: no part stands out.`);
   const named = grown.map(
     ({ part, byNs, typicalNs: from, tailNs: to }) =>
       `${part} (${PART_WORDS[part].what}) grows by ${formatNs(byNs)}, from ${formatNs(from)} to ${formatNs(to)}`,
   );
   return {
-    sentences: [`${head}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`],
+    sentences: [`${both}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`],
     part: most.part,
   };
 }
 
 /** Where the time goes when no tail explains it. */
-function largest(parts: readonly PartFigures[], latencyNs: number, head: string): Told {
+function largest<P extends AnyPart>(
+  parts: readonly PartFigures<P>[],
+  latencyNs: number,
+  head: string,
+): Told<P> {
   const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
   const share = Math.round((100 * most.typicalNs) / latencyNs);
   const text = `The largest part is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.typicalNs)}, ${share} % of it.`;
@@ -104,7 +159,7 @@ function largest(parts: readonly PartFigures[], latencyNs: number, head: string)
  * All samples are due at the start, so the latency shows how many were before it, its tail the last
  * ones.
  */
-function offline(parts: readonly PartFigures[]): Told {
+function offline(parts: readonly PartFigures[]): Told<LatencyPart> {
   const meanNs = parts.reduce((sum, { meanNs: ns }) => sum + ns, 0);
   const waitNs = parts
     .filter(({ part }) => WAITS.includes(part))
@@ -170,9 +225,12 @@ function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): st
   return sentences;
 }
 
+/** A part of the latency, or of the time to the first token. */
+type AnyPart = LatencyPart | FirstTokenPart;
+
 /** Each part in words, and remedies where it limits a run. */
 const PART_WORDS: Readonly<
-  Record<LatencyPart, { readonly what: string; readonly short: string; readonly remedy: string }>
+  Record<AnyPart, { readonly what: string; readonly short: string; readonly remedy: string }>
 > = {
   dispatch: {
     what: 'issued later than scheduled',
@@ -216,6 +274,13 @@ const PART_WORDS: Readonly<
     short: 'pre-processing',
     remedy:
       'Pre-processing limits the SUT: another encoding of the samples (run --encoding), or more workers.',
+  },
+  prompt: {
+    what: 'the model on the prompt, other prompts and steps before it included, and the network',
+    short: 'the prompt in the model',
+    remedy:
+      'The model limits the first token: a faster one, fewer sequences side by side (sut --batch-size-max), more workers or nodes, ' +
+      'or a lower rate.',
   },
   compute: {
     what: 'the model',

@@ -8,6 +8,7 @@ import { figuresOf } from '../figures/figures-of-records.ts';
 import type { RecordsReader } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
+import type { PartFigures } from '../split/split-sums.ts';
 import { type RunSummary, readSummary } from './run-summary.ts';
 
 /**
@@ -119,6 +120,12 @@ const NOISE = 1e-12;
 /** Times of the split are means, with fractions of ns. */
 const NOISE_NS = 0.5;
 
+/** Parts of the latency, or of the time to the first token. */
+interface SplitParts {
+  readonly sampleCount: number;
+  readonly parts: readonly PartFigures<string>[];
+}
+
 /** A figure that does not follow from the records as the summary has it. */
 export interface SummaryDifference {
   /** Name of the figure, or place in the split. */
@@ -145,12 +152,23 @@ export function differencesOf(summary: RunSummary, derived: DerivedRun): Summary
     hold(name, FIGURES[name].unit, summary.figures[name], derived.figures[name]);
   }
   hold('rows', 'count', summary.records?.rows, derived.rowCount);
-  hold('split: samples', 'count', summary.split?.sampleCount, derived.split?.sampleCount);
-  for (const { part, ...seen } of derived.split?.parts ?? []) {
-    const written = summary.split?.parts.find((one) => one.part === part);
-    for (const key of ['mean', 'typical', 'tail'] as const) {
-      hold(`split: ${part}, ${key}`, 'ns', written?.[`${key}Ns`], seen[`${key}Ns`]);
+  const holdParts = (what: string, written?: SplitParts, seen?: SplitParts): void => {
+    hold(`${what}: samples`, 'count', written?.sampleCount, seen?.sampleCount);
+    for (const { part, ...figures } of seen?.parts ?? []) {
+      const one = written?.parts.find((figure) => figure.part === part);
+      for (const key of ['mean', 'typical', 'tail'] as const) {
+        hold(`${what}: ${part}, ${key}`, 'ns', one?.[`${key}Ns`], figures[`${key}Ns`]);
+      }
     }
+  };
+  holdParts('split', summary.split ?? undefined, derived.split ?? undefined);
+  const { tokens } = summary.split ?? {};
+  // Summaries of older builds do not have it.
+  if (tokens === undefined) return found;
+  const seen = derived.split?.tokens;
+  holdParts('split to the first token', tokens, seen);
+  for (const key of ['typicalNs', 'tailNs'] as const) {
+    hold(`split per token: ${key}`, 'ns', tokens.perToken?.[key], seen?.perToken?.[key]);
   }
   return found;
 }

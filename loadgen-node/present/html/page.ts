@@ -77,7 +77,7 @@ svg[data-hover]:focus:not(:focus-visible) { outline: none; } svg[data-hover] { t
 .c0 { --c: var(--muted); } .c1 { --c: var(--s1); } .c2 { --c: var(--s2); } .c3 { --c: var(--s3); } .c4 { --c: var(--s4); } .c5 { --c: var(--s5); } .c6 { --c: var(--s6); } .c7 { --c: var(--bad); }
 .part-dispatch { --c: var(--p-dispatch); } .part-send { --c: var(--p-send); } .part-network { --c: var(--p-network); }
 .part-receive { --c: var(--p-receive); } .part-queue { --c: var(--p-queue); } .part-batch { --c: var(--p-batch); }
-.part-preprocess { --c: var(--p-preprocess); } .part-compute { --c: var(--p-compute); }
+.part-preprocess { --c: var(--p-preprocess); } .part-compute, .part-prompt { --c: var(--p-compute); }
 .part-postprocess { --c: var(--p-postprocess); } .part-reply { --c: var(--p-reply); } .part-decode { --c: var(--p-decode); }
 svg .series, svg .mark { stroke: var(--c); } svg .fill { fill: var(--c); } svg .edge { stroke: var(--panel); stroke-width: 0.6; }
 svg .dash2 { stroke-dasharray: 7 3; } svg .dash3 { stroke-dasharray: 2 2.5; } svg .dash4 { stroke-dasharray: 9 3 2 3; }

@@ -27,9 +27,12 @@ export function timeLines({
   if (performance === null) return [];
   const lines: LabelledText[] = [];
   if (split !== null) {
+    const { tokens } = split;
+    const parts = tokens?.parts ?? split.parts;
+    const what = tokens === undefined ? '' : ' to the first token';
     lines.push(
-      ['Time', `typical       ${shares(split.parts, ({ typicalNs }) => typicalNs)}`],
-      ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
+      ['Time', `typical       ${shares(parts, what, ({ typicalNs }) => typicalNs)}`],
+      ['', `slowest 1 %   ${shares(parts, what, ({ tailNs }) => tailNs)}`],
     );
   } else if (protocol === 'oip') {
     lines.push(['Time', 'in no parts: the protocol reports no times of single queries']);
@@ -60,14 +63,18 @@ export function serverLines(nodes: RunSummary['nodes']): LabelledText[] {
 }
 
 /** The sum, and the parts that matter, largest first. */
-function shares(parts: readonly PartFigures[], pick: (figures: PartFigures) => number): string {
+function shares<P extends string>(
+  parts: readonly PartFigures<P>[],
+  what: string,
+  pick: (figures: PartFigures<P>) => number,
+): string {
   const sumNs = parts.reduce((sum, figures) => sum + pick(figures), 0);
   const shown = parts
     .map((figures) => ({ part: figures.part, ns: pick(figures) }))
     .filter(({ ns }) => ns >= SHOWN_SHARE * sumNs)
     .sort((a, b) => b.ns - a.ns);
   const texts = shown.map(({ part, ns }) => `${part} ${formatNs(ns)}`);
-  return `${formatNs(sumNs)}: ${texts.join(', ')}`;
+  return `${formatNs(sumNs)}${what}: ${texts.join(', ')}`;
 }
 
 /** Back-pressure counts where queries waited for it in a tenth of the time. */

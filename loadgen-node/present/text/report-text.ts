@@ -103,7 +103,11 @@ function figureTexts(summary: RunSummary): string[] {
     const broken = contractErrors === 0 ? '' : `, ${contractErrors} broke the contract`;
     lines.push(row('Answered', `${samples - lost} of ${samples} samples, ${missing}${broken}`));
   }
-  if (completed !== undefined) lines.push(row('Throughput', `${completed.toFixed(2)} samples/s`));
+  const { tokens_per_second: tokens } = figures;
+  const ofTokens = tokens === undefined ? '' : `, ${tokens.toFixed(2)} tokens/s`;
+  if (completed !== undefined) {
+    lines.push(row('Throughput', `${completed.toFixed(2)} samples/s${ofTokens}`));
+  }
   if (max === undefined) return lines;
   const shown = (['p50', 'p90', 'p99'] as const).flatMap((name) => {
     const value = figures[name];
@@ -113,7 +117,24 @@ function figureTexts(summary: RunSummary): string[] {
   const bound = isBound
     ? `; bound ${formatNs(latencyBoundNs)} at ${percentileName(targetPercentile)}`
     : '';
-  return [...lines, row('Latency', `${[...shown, `max ${formatNs(max)}`].join(', ')}${bound}`)];
+  const latency = row('Latency', `${[...shown, `max ${formatNs(max)}`].join(', ')}${bound}`);
+  return [...lines, latency, ...tokenTexts(summary)];
+}
+
+/** Both times of a token model, as far as the run has them. */
+function tokenTexts({ figures, tokenBounds, targetPercentile }: RunSummary): string[] {
+  const times = [
+    ['First token', figures.ttft_p50, figures.ttft_p99, tokenBounds?.ttftNs],
+    ['Per token', figures.tpot_p50, figures.tpot_p99, tokenBounds?.tpotNs],
+  ] as const;
+  return times.flatMap(([label, p50, p99, boundNs]) => {
+    if (p50 === undefined || p99 === undefined) return [];
+    const bound =
+      boundNs === undefined || targetPercentile === null
+        ? ''
+        : `; bound ${formatNs(boundNs)} at ${percentileName(targetPercentile)}`;
+    return [row(label, `p50 ${formatNs(p50)}, p99 ${formatNs(p99)}${bound}`)];
+  });
 }
 
 function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): string[] {
@@ -145,10 +166,11 @@ function recordsLines({ rowCount, parts, cut, nodes, records }: DerivedRun): str
 function figureLines({ figures, split }: DerivedRun): string[] {
   const lines = figureRows(figures);
   if (split === null) return lines;
-  const header = `${'part of latency'.padEnd(NAME_WIDTH)}${['mean', 'typical', 'slowest 1 %']
+  const what = split.tokens === undefined ? 'part of latency' : 'to first token';
+  const header = `${what.padEnd(NAME_WIDTH)}${['mean', 'typical', 'slowest 1 %']
     .map((text) => text.padStart(VALUE_WIDTH))
     .join('')}`;
-  const parts = split.parts.map(({ part, meanNs, typicalNs, tailNs }) => {
+  const parts = (split.tokens ?? split).parts.map(({ part, meanNs, typicalNs, tailNs }) => {
     const values = [meanNs, typicalNs, tailNs].map((ns) => formatNs(ns).padStart(VALUE_WIDTH));
     return `${part.padEnd(NAME_WIDTH)}${values.join('')}`;
   });

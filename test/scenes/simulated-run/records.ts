@@ -89,6 +89,9 @@ export interface PartRow extends Partial<Record<LatencyPart, number>> {
   readonly node?: number;
   readonly scheduledNs?: number;
   readonly part?: number;
+  /** Of a run that times first tokens: since the query was due. Then all rows have it. */
+  readonly firstTokenNs?: number;
+  readonly tokens?: number;
   /** `lost`: never completed. `untold`: the node reported no times. */
   readonly fate?: 'lost' | 'untold';
 }
@@ -105,7 +108,8 @@ const PARTS_OF_NODE = [
 
 /** Records of samples whose parts are known: row i is query i unless it says otherwise. */
 export function partRecords(rows: readonly PartRow[]): SampleRecords {
-  const records = allocateRecords(rows.length, { hasTokens: false, hasFirstTokens: false });
+  const hasTokens = rows[0]?.firstTokenNs !== undefined;
+  const records = allocateRecords(rows.length, { hasTokens, hasFirstTokens: hasTokens });
   for (const [i, row] of rows.entries()) {
     const { fate, query = i, node = 0, part = 0, scheduledNs = i * 1e6 } = row;
     const length = (name: LatencyPart): number => row[name] ?? 0;
@@ -120,6 +124,8 @@ export function partRecords(rows: readonly PartRow[]): SampleRecords {
     records.completedNs[i] =
       fate === 'lost' ? Number.NaN : behind.reduce((sum, name) => sum + length(name), handedNs);
     records.decodeNs[i] = length('decode');
+    records.tokenCount?.set([row.tokens ?? 0], i);
+    records.firstTokenNs?.set([scheduledNs + (row.firstTokenNs ?? Number.NaN)], i);
     for (const [at, column] of SERVICE_TIMES.entries()) {
       const name = PARTS_OF_NODE[at] as LatencyPart;
       records.service[column][i] = fate === 'untold' ? Number.NaN : length(name);

@@ -6,7 +6,7 @@ import {
   SERVER_PART_WORDS,
   type ServerStatistics,
 } from '../../../observe/split/server-statistics.ts';
-import type { PartFigures } from '../../../observe/split/split-sums.ts';
+import type { FirstTokenPart, PartFigures } from '../../../observe/split/split-sums.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { renderFigure } from '../../charts/percentile-chart.ts';
 import { drawLegend, drawStackedBars, seriesClass } from '../../charts/plot.ts';
@@ -135,15 +135,19 @@ function cells(statistics: ServerStatistics): string[] {
   ];
 }
 
+/** A part of the latency, or of the time to the first token. */
+type AnyPart = LatencyPart | FirstTokenPart;
+
 /** Who spends the time of a part. */
-const ABOUT: Readonly<Record<LatencyPart, string>> = {
+const ABOUT: Readonly<Record<AnyPart, string>> = {
   dispatch: 'dispatch lag: LoadGen issued late',
   send: 'waiting for credit or the socket',
   network: 'what remains: wire, kernels, gRPC, event loops',
   receive: 'SUT: reading the message',
   queue: 'SUT: waiting in the queue',
-  batch: 'SUT: waiting for the batch',
+  batch: 'SUT: waiting for a worker',
   preprocess: 'SUT: decoding and pre-processing',
+  prompt: 'what remains: the model on the prompt, other prompts and steps before it, network',
   compute: 'SUT: inference',
   postprocess: 'SUT: post-processing',
   reply: 'SUT: writing the response',
@@ -157,7 +161,12 @@ export function renderSplit(summary: RunSummary): Html {
   const { split } = summary;
   const title = 'Where the time went';
   if (split === null) return section('split', title, html`<p>${withoutSplit(summary)}</p>`);
-  const parts = LATENCY_PARTS.flatMap((name) => split.parts.filter(({ part }) => part === name));
+  const { tokens } = split;
+  const parts =
+    tokens?.parts ??
+    LATENCY_PARTS.flatMap((name) => split.parts.filter(({ part }) => part === name));
+  const what = tokens === undefined ? 'latency' : 'time to the first token';
+  const { sampleCount, growsMost } = tokens ?? split;
   const typical = bar('Typical: around the median', parts, ({ typicalNs }) => typicalNs);
   const tail = bar('Tail: the slowest 1 %', parts, ({ tailNs }) => tailNs);
   const rows = parts.map(({ part, typicalNs, tailNs, meanNs }) => [
@@ -173,19 +182,20 @@ export function renderSplit(summary: RunSummary): Html {
     className: `part-${part}`,
     form: 'area' as const,
   }));
+  const remainder = tokens === undefined ? 'network' : 'prompt';
   const figure = renderFigure({
-    title: 'Parts of the latency: typical against tail',
-    alternative: `Typical ${typical.total}, tail ${tail.total}. ${split.growsMost} grows most.`,
+    title: `Parts of the ${what}: typical against tail`,
+    alternative: `Typical ${typical.total}, tail ${tail.total}. ${growsMost} grows most.`,
     legend: drawLegend(legend),
     ...drawStackedBars([typical, tail]),
-    caption: `Means over ${grouped(split.sampleCount)} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
+    caption: `Means over ${grouped(sampleCount)} samples whose parts are all known. Only lengths of time are added, no clocks are compared: ${remainder} is what remains.`,
   });
   const all = htmlTable(PART_COLUMNS, rows, (column) => column > 0 && column < 5);
   return section(
     'split',
     title,
     html`<p>${split.text}</p>
-<div class="charts">${figure}\n${scroll('Parts of the latency', all, 'scroll wide cells')}</div>`,
+<div class="charts">${figure}\n${scroll(`Parts of the ${what}`, all, 'scroll wide cells')}</div>`,
   );
 }
 
@@ -199,7 +209,11 @@ function withoutSplit({ protocol, nodes }: RunSummary): Html {
   return html`${text} Means of the servers' own stand under <a href="#servers">${SERVERS_TITLE}</a>.`;
 }
 
-function bar(name: string, parts: readonly PartFigures[], of: (figures: PartFigures) => number) {
+function bar(
+  name: string,
+  parts: readonly PartFigures<AnyPart>[],
+  of: (figures: PartFigures<AnyPart>) => number,
+) {
   const total = parts.reduce((sum, figures) => sum + of(figures), 0);
   const segments = parts.map((figures) => ({
     value: of(figures),

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { AnswersUnderWay } from '../../../../../loadgen-node/observe/split/answers-under-way.ts';
+import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
+import { whyInShort } from '../../../../../loadgen-node/observe/split/split-text.ts';
+import { type PartRow, partRecords } from '../../../../scenes/simulated-run/records.ts';
+
+// Goal: where a run times first tokens, its slowest samples are those of late first tokens and slow tokens, not those of long
+// answers. Method: records made from parts that are known.
+
+const MS = 1e6;
+
+/** Every 200th answer is 50 times as long; of the last ten of 1,000 the prompt waited 300 ms in the queue. */
+function longAnswers(): PartRow[] {
+  return Array.from({ length: 1000 }, (_, i): PartRow => {
+    const tokens = i % 200 === 0 ? 501 : 11;
+    const queue = i < 990 ? 0 : 300 * MS;
+    const decodingNs = (tokens - 1) * 10 * MS;
+    return {
+      ...{ scheduledNs: i * 1000 * MS, queue, preprocess: 1 * MS, network: 2 * MS, tokens },
+      ...{ compute: 40 * MS + decodingNs, firstTokenNs: queue + 42 * MS },
+    };
+  });
+}
+
+describe('the split of a run that times first tokens', () => {
+  it('is of the time to the first token: long answers are not slow', () => {
+    const split = latencySplit(partRecords(longAnswers()));
+    const { tokens } = split ?? {};
+    expect(tokens).toMatchObject({ sampleCount: 1000, growsMost: 'queue' });
+    const figures = new Map(tokens?.parts.map((one) => [one.part, one]));
+    expect(figures.get('queue')).toMatchObject({ typicalNs: 0, tailNs: 300 * MS });
+    expect(figures.get('prompt')).toMatchObject({ typicalNs: 41 * MS, tailNs: 41 * MS });
+    expect(split?.text).toContain(
+      'Typical first tokens took 42 ms, the slowest 1 % 342 ms, 300 ms more. Of that, queue (',
+    );
+    expect(split?.text).toContain('No place was free in the SUT');
+    expect(split?.text).not.toContain('Typical samples');
+  });
+
+  it('parts sum to the time to the first token', () => {
+    const parts = latencySplit(partRecords(longAnswers()))?.tokens?.parts ?? [];
+    const meanNs = parts.reduce((sum, part) => sum + part.meanNs, 0);
+    expect(meanNs).toBeCloseTo(45 * MS, 0);
+  });
+
+  it('tells the time per token with the answers that were under way', () => {
+    const alone = longAnswers();
+    // The last ten are under way together, and their tokens take three times as long.
+    const crowd = alone.map((row, i) =>
+      i < 990 ? row : { ...row, scheduledNs: 1e12, compute: 40 * MS + 300 * MS },
+    );
+    const split = latencySplit(partRecords(crowd));
+    expect(split?.tokens?.perToken?.tailAnswers).toBe(10);
+    // A long answer is under way beside five others.
+    expect(split?.tokens?.perToken?.typicalAnswers).toBeCloseTo(1, 1);
+    expect(split && whyInShort(split, false)).toMatch(
+      /^first token: 98 % is the prompt in the model; the slowest 1 % add 300 ms of queueing in the SUT; per token: 10\.1 ms with 1 under way, slowest 1 % 30\.1 ms with 10$/,
+    );
+  });
+
+  it('leaves out what was lost, and is absent where no first token was timed', () => {
+    const [first, ...rest] = longAnswers() as [PartRow, ...PartRow[]];
+    const records = partRecords([{ ...first, fate: 'lost' }, ...rest]);
+    expect(latencySplit(records)?.tokens?.sampleCount).toBe(999);
+    expect(latencySplit(partRecords([{ compute: MS }]))).not.toHaveProperty('tokens');
+  });
+});
+
+describe('answers under way', () => {
+  // Three answers: from 0 to 100, from 50 to 150, from 200 to 220.
+  const answers = new AnswersUnderWay(Float64Array.of(50, 0, 200), Float64Array.of(150, 100, 220));
+
+  it('are counted in the mean of a time', () => {
+    expect(answers.meanBetween(0, 100)).toBe(1.5);
+    expect(answers.meanBetween(50, 100)).toBe(2);
+    expect(answers.meanBetween(150, 200)).toBe(0);
+    expect(answers.meanBetween(100, 100)).toBeNaN();
+  });
+
+  it('say how long each number of them was under way', () => {
+    const timesNs: number[] = [];
+    answers.addTimes(timesNs);
+    expect(timesNs).toEqual([50, 120, 50]);
+  });
+});
