@@ -186,6 +186,7 @@ function describeResponse(
       ...settingsByName(facts.settings),
       batching: batchingInWords(facts.settings, model),
       ...settingsAsText({ usage: model?.usage }),
+      ...(model?.sequencesMax !== undefined && { sequencesMax: String(model.sequencesMax) }),
       ...(model !== undefined && { configuration: configurationName(facts, model) }),
     },
     host: { ...host, addresses: [...host.addresses] },

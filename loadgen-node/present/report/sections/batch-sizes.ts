@@ -11,7 +11,7 @@ import { formatNumber, formatShare } from '../../text/figure-text.ts';
 /**
  * How many batches had each size: index 0 is size 1. A node reports the times of the whole batch with each of its samples, to
  * the ns, so samples of a node with the same three times were in one batch. Null where that cannot be told: a node without
- * batches, one that reports no pre- and post-processing, or more alike than its batches hold.
+ * batches, one that generates sequences side by side, one that reports no pre- and post-processing, or more alike than its batches hold.
  */
 export function sizesOfBatches(
   records: SampleRecords,
@@ -19,9 +19,10 @@ export function sizesOfBatches(
 ): number[] | null {
   const { rowCount, node: nodes, service, completedNs } = records;
   const { preprocessNs, computeNs, postprocessNs } = service;
-  const largest = (audit?.nodes ?? []).map(({ description }) =>
-    Number(description?.settings['batchSizeMax'] || Number.NaN),
-  );
+  const largest = (audit?.nodes ?? []).map(({ description }) => {
+    const { sequencesMax, batchSizeMax } = description?.settings ?? {};
+    return Number((sequencesMax === undefined && batchSizeMax) || Number.NaN);
+  });
   const counts = new Map<string, number>();
   for (let row = 0; row < rowCount; row += 1) {
     const node = nodes[row] as number;

@@ -17,7 +17,14 @@ interface End {
 const ROWS = [
   ...['Machine', 'Processor', 'Cores', 'Memory', 'Operating system', 'Software'],
   ...['Node.js', 'ONNX Runtime', 'Model', 'SHA-256 of the model', 'Execution provider', 'Platform'],
-  ...['Workers', 'Threads per worker', 'Batch size', 'Batch delay', 'Server'],
+  ...[
+    'Workers',
+    'Threads per worker',
+    'Sequences side by side',
+    'Batch size',
+    'Batch delay',
+    'Server',
+  ],
 ];
 
 /**
@@ -102,7 +109,9 @@ function nodeFacts({ description, oip }: NodeEvidence): End['facts'] {
   if (description === null) return oip === undefined ? {} : serverFacts(oip);
   const { host, software, softwareVersion, components, model, settings } = description;
   const of = (key: string): string | undefined => settings[key] || undefined;
-  const batch = of('batchSizeMax');
+  const sequences = of('sequencesMax');
+  // A node that generates forms no batches.
+  const batch = sequences === undefined ? of('batchSizeMax') : undefined;
   return known({
     ...(host === null ? {} : hostFacts(host)),
     Software: `${software} ${softwareVersion}`,
@@ -113,6 +122,8 @@ function nodeFacts({ description, oip }: NodeEvidence): End['facts'] {
     'Execution provider': of('providers'),
     Workers: of('workerCount'),
     'Threads per worker': of('threadsPerWorker'),
+    'Sequences side by side':
+      sequences === undefined ? undefined : `up to ${sequences} in a worker`,
     'Batch size': batch === undefined ? undefined : `up to ${batch}`,
     'Batch delay': batch === undefined ? undefined : `up to ${of('batchDelayUsMax') ?? '0'} µs`,
   });

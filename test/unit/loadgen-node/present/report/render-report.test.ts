@@ -265,6 +265,24 @@ describe('sizesOfBatches', () => {
   });
 });
 
+describe('a node that generates', () => {
+  it('has sequences side by side, and no batches', () => {
+    const node = nodeEvidence('sut-a');
+    const description = node.description as NonNullable<typeof node.description>;
+    const settings = { batchSizeMax: '16', batchDelayUsMax: '2000', sequencesMax: '9' };
+    const audit = composeAudit(
+      auditFacts([{ ...node, description: { ...description, settings } }]),
+    );
+    const records = partRecords([{ preprocess: 5, compute: 100, postprocess: 7 }]);
+    expect(sizesOfBatches(records, audit)).toBeNull();
+    const summary = reportSummary(records);
+    const page = renderReport({ summary, records, audit });
+    const text = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(/Sequences side by side - up to 9 in a worker/);
+    expect(text).not.toMatch(/Batch sizes|Batch size|Batch delay/);
+  });
+});
+
 describe('renderHeatMap', () => {
   it('shows values with their intervals, their share of the first cell, and why a cell has no value', () => {
     const page = renderHeatMap({
