@@ -130,17 +130,22 @@ type InferenceTimes = Awaited<ReturnType<typeof measure>> & { readonly batchSize
 /**
  * How long such batches took: medians of {@link REPEATS}, of each number by itself. `computeNs` is the model alone, for the
  * sample that took longest; `totalNs` is from the way to the worker to the last answer, with pre- and post-processing.
+ * `tokenCount` is that of each answer; null where the model has no tokens.
  */
 async function measure(model: SutModel, batches: TestBatches) {
   const computeNs: number[] = [];
   const totalNs: number[] = [];
+  let tokenCount: number | null = null;
   for (let i = 0; i < REPEATS; i += 1) {
     const beganAtNs = timerClock.nowNs();
     const answers = await run(model, batches);
     totalNs.push(timerClock.nowNs() - beganAtNs);
     computeNs.push(answers.reduce((most, { times }) => Math.max(most, times?.computeNs ?? 0), 0));
+    // The samples are equal, and so are their answers.
+    tokenCount = answers[0]?.tokenCount ?? null;
   }
-  return { computeNs: upperMedian(computeNs) ?? 0, totalNs: upperMedian(totalNs) ?? 0 };
+  const medians = { computeNs: upperMedian(computeNs) ?? 0, totalNs: upperMedian(totalNs) ?? 0 };
+  return { ...medians, tokenCount };
 }
 
 function run(
@@ -221,8 +226,12 @@ function settingLines({ settings, benchmark }: NodeCheckReport): string[] {
     .map(([name, value]) => `${name} = ${value}`);
 }
 
-function sampleLines({ sample }: NodeCheckReport): string[] {
-  return sample === null ? [] : [`samples: ${sample.form}, ${sample.bytes} bytes each`];
+function sampleLines({ sample, inferences }: NodeCheckReport): string[] {
+  if (sample === null) return [];
+  const tokens = inferences[0]?.tokenCount ?? null;
+  // The model ends its answer where it wants: few tokens make prompts most of the time.
+  const answer = tokens === null ? '' : `, answered with ${counted(tokens, 'output token')} each`;
+  return [`samples: ${sample.form}, ${sample.bytes} bytes each${answer}`];
 }
 
 function sha256Lines(sha256: string): string[] {
@@ -257,10 +266,14 @@ function whatOf(isGenerating: boolean, batchSize: number): string {
 
 function timesText(
   { isGenerating }: NodeCheckReport,
-  { batchSize, computeNs, totalNs }: InferenceTimes,
+  { batchSize, computeNs, totalNs, tokenCount }: InferenceTimes,
 ): string {
   const ms = (ns: number): string =>
     `${ns < 1e9 ? (ns / 1e6).toPrecision(3) : Math.round(ns / 1e6)} ms`;
-  const perSecond = ((batchSize * 1e9) / totalNs).toPrecision(3);
-  return `${whatOf(isGenerating, batchSize)}: ${ms(computeNs)} in the model, ${ms(totalNs)} in all, ${Number(perSecond)} samples/s of one worker`;
+  const perSecond = (count: number): number => Number(((count * 1e9) / totalNs).toPrecision(3));
+  const tokens =
+    tokenCount === null
+      ? ''
+      : ` and ${perSecond(batchSize * tokenCount)} output tokens/s (prompts included)`;
+  return `${whatOf(isGenerating, batchSize)}: ${ms(computeNs)} in the model, ${ms(totalNs)} in all, ${perSecond(batchSize)} samples/s${tokens} of one worker`;
 }

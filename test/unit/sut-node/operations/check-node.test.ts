@@ -99,8 +99,8 @@ describe('checkReportText', () => {
       ...report,
       rssBytes: 100 * 1024 ** 2,
       inferences: [
-        { batchSize: 16, computeNs: 6.491e6, totalNs: 16e6 },
-        { batchSize: 32, computeNs: 1.3204e9, totalNs: 2e9 },
+        { batchSize: 16, computeNs: 6.491e6, totalNs: 16e6, tokenCount: null },
+        { batchSize: 32, computeNs: 1.3204e9, totalNs: 2e9, tokenCount: null },
       ],
     });
     for (const line of [
@@ -118,6 +118,25 @@ describe('checkReportText', () => {
     ]) {
       expect(text).toMatch(line);
     }
+  });
+
+  it('tells how many tokens an answer of its sample has, and tokens per second', async () => {
+    const report = await scene({
+      run: ({ samples }) => {
+        const times = undefined;
+        for (const sample of samples) {
+          const answer = { sample, payload: new Uint8Array(20), fault: undefined, times };
+          sample.owner.answer([{ ...answer, tokenCount: 5 }]);
+        }
+      },
+    }).done;
+    expect(report.inferences.map(({ tokenCount }) => tokenCount)).toEqual([5, 5]);
+    const inferences = [{ batchSize: 4, computeNs: 9e6, totalNs: 10e6, tokenCount: 5 }];
+    const text = checkReportText({ ...report, inferences });
+    expect(text).toMatch(/samples: raw, 2 bytes each, answered with 5 output tokens each$/m);
+    expect(text).toMatch(
+      /10\.0 ms in all, 400 samples\/s and 2000 output tokens\/s \(prompts included\) of one worker$/m,
+    );
   });
 
   it('tells of batches of one sample in the singular', async () => {
