@@ -97,9 +97,22 @@ export function percentileName(percentile: number): string {
   return `p${Number((percentile * 100).toFixed(3))}`;
 }
 
+/** False where less than one of so many values is above a percentile, 0 to 1: it would be the largest of them. */
+export function isCarried(count: number, percentile: number): boolean {
+  return count * (1 - percentile) > 1 - 1e-9;
+}
+
 /** A text that fits its place in a drawing. */
 export function fitText(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
+}
+
+/** Longest line of a table on a terminal. */
+const LINE_MAX = 118;
+
+/** A line of a table for stdout: whole where that is no terminal. */
+export function fitLine(text: string, isTerminal: boolean = process.stdout.isTTY === true): string {
+  return isTerminal ? fitText(text, LINE_MAX) : text;
 }
 
 /** An instant of ISO 8601 for people, to the second: `2026-11-21 21:00:00 UTC`. */

@@ -11,7 +11,7 @@ import {
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
-import { fitText } from '../../present/text/figure-text.ts';
+import { fitLine } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES, OIP_OPTIONS } from '../../run/plan/oip-options.ts';
@@ -23,7 +23,7 @@ import { FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
 import { pacedSearch } from '../peak/pace.ts';
 import type { PeakResult } from '../peak/peak-result.ts';
 import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
-import { LINE_MAX, shortWhy } from '../peak/print-peak.ts';
+import { shortWhy } from '../peak/print-peak.ts';
 import {
   type EfficiencySide,
   type SideMeasurer,
@@ -201,7 +201,7 @@ function probeLine(kind: string, probe: PeakProbe, left: string): string {
   const seen = bounds.map(({ percentileNs }) => formatNs(percentileNs)).join(' and ');
   const at = `${rounded(load, 4)}/s`;
   const line = `${kind}: ${probeKind} at ${at} (${left}): ${seen}, ${verdict}: ${shortWhy(probe)}`;
-  return fitText(line, LINE_MAX);
+  return fitLine(line);
 }
 
 /** By side, in the order of the loads and then of the repeats. */

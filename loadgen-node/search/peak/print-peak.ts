@@ -14,7 +14,7 @@ import {
   curveFilesText,
   type Goodput,
 } from '../../present/curve/load-point.ts';
-import { fitText, formatNumber } from '../../present/text/figure-text.ts';
+import { fitLine, formatNumber } from '../../present/text/figure-text.ts';
 import {
   type HeldLoad,
   loadRateText,
@@ -99,16 +99,13 @@ export function probeHeader(search: LoadSearch): string {
   return [...columnsOf(search).map(({ title }) => title), 'verdict: why'].join(' ');
 }
 
-/** Longest line of the table; longhaul_peak.json has all of what is wrong with a probe. */
-export const LINE_MAX = 118;
-
 /** Column at which the texts of the result begin. */
 const LABEL_WIDTH = 10;
 
-/** A probe as a line of the table. */
+/** A probe as a line of the table; longhaul_peak.json has all of what is wrong with it. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
   const why = isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`;
-  return fitText([...columnsOf(search).map(({ text }) => text(probe)), why].join(' '), LINE_MAX);
+  return fitLine([...columnsOf(search).map(({ text }) => text(probe)), why].join(' '));
 }
 
 /** How the search ended, as a person wants to read it, ending with a newline. */
