@@ -3,23 +3,19 @@ import type { NameCall, NodeNameCall } from '../../../shared/evidence/evidence-s
 import type {
   PerformanceOutcome,
   PhaseOutcome,
-  TestOutcome,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
-import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
-import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
-import { gapsText, shortRows, verdictRow } from './short-report.ts';
+import { percentiles, rateText } from './figure-rows.ts';
+import { aboutRows, resultRows, verdictRow } from './short-report.ts';
 
 /** Column at which the texts behind the labels begin. */
 export const LABEL_WIDTH = 14;
-/** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
-const PERCENTILE_WIDTH = 11;
 
 /** How much a verb prints. */
 export interface ScreenOptions {
@@ -41,11 +37,9 @@ export function printReport(
     row(...verdictRow(report)),
     ...reasons,
     ...(reasons.length > 0 ? [''] : []),
-    ...shortRows(report, isVerbose ? 'below' : otherNotes).map(([label, text]) => row(label, text)),
-    ...tokenLines(report),
-    ...peakLines(report.outcome),
-    ...stepLines(report),
+    ...resultRows(report).map(([label, text]) => row(label, text)),
     ...failureRows(failuresOf(report)),
+    ...aboutRows(report, isVerbose ? 'below' : otherNotes).map(([label, text]) => row(label, text)),
     ...(isVerbose ? ['', ...detailLines(report)] : []),
   ];
   return `${lines.join('\n')}\n`;
@@ -74,20 +68,6 @@ function detailLines(report: RunReport): string[] {
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
     ...report.notes.map((note, i) => row(i === 0 ? 'All notes' : '', note)),
   ];
-}
-
-/** Result of each step of the arrivals. */
-function stepLines({ loadTest }: RunReport): string[] {
-  const steps = loadTest?.steps ?? null;
-  if (steps === null) return [];
-  const lines = [...stepTable(steps), stepVerdict(steps)];
-  return lines.map((line, i) => row(i === 0 ? 'Steps' : '', line));
-}
-
-/** The result of LoadGen's own search. */
-function peakLines({ peakTargetQps }: TestOutcome): string[] {
-  if (peakTargetQps === null) return [];
-  return [row('Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`)];
 }
 
 /** Name of the SUT, how long LoadGen's Name() took, and each node's own round trips. */
@@ -123,7 +103,7 @@ function scriptLines({ accuracy: { report: scored }, plan: { rules } }: RunRepor
 
 function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {
   const { settings } = report.plan;
-  const { summary, dispatchLag, transportWait } = performance;
+  const { summary, transportWait } = performance;
   const { rates } = summary;
   const isAnswered = hasLatency(performance);
   const rate = (perSecond: number): string => (isAnswered ? rateText(perSecond) : '-');
@@ -168,12 +148,14 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       );
   }
   const latency = summary.queryLatency ?? summary.sampleLatency;
-  lines.push(row('Latency', isAnswered ? percentiles(latency) : '-'));
-  lines.push(...lagLines(report, dispatchLag));
+  lines.push(row('Latency', isAnswered ? percentiles(latency, summary.queryCount) : '-'));
+  lines.push(...lagLines(report, performance));
   if (transportWait !== null) {
     // Percentiles of the one query of Offline are meaningless.
     const values =
-      summary.scenario === 'Offline' ? formatNs(transportWait.maxNs) : percentiles(transportWait);
+      summary.scenario === 'Offline'
+        ? formatNs(transportWait.maxNs)
+        : percentiles(transportWait, summary.queryCount);
     const wait = `${values}   (taken by the transport - issued: waiting for credit or socket)`;
     lines.push(row('Send wait', wait));
   }
@@ -187,9 +169,9 @@ function ratesText(report: RunReport, scheduled: string, completed: string): str
 }
 
 /** Only in Server, and not in a closed loop: elsewhere a query is due when it is issued. */
-function lagLines(report: RunReport, dispatchLag: LatencyStatistics): string[] {
+function lagLines(report: RunReport, { dispatchLag, summary }: PerformanceOutcome): string[] {
   if (report.plan.settings.scenario !== 'Server' || isClosedLoop(report)) return [];
-  const lag = `${percentiles(dispatchLag)}   (issued - scheduled; it is part of the latency)`;
+  const lag = `${percentiles(dispatchLag, summary.queryCount)}   (issued - scheduled; it is part of the latency)`;
   return [row('Dispatch lag', lag)];
 }
 
@@ -214,51 +196,6 @@ function requestedLoad({ outcome: { peakTargetQps }, plan }: RunReport): string 
   if (arrivals === undefined) return `${settings.serverTargetQps} queries/s requested`;
   if (arrivals.kind === 'closed-loop') return `closed loop, ${arrivals.concurrency} at a time`;
   return `arrivals ${arrivals.text}, ${qps} queries/s on average requested`;
-}
-
-/** Of a model with tokens; in Server its bounds are about them. */
-function tokenLines({ outcome: { performance }, plan: { settings } }: RunReport): string[] {
-  if (performance === null || !hasLatency(performance)) return [];
-  const { tokens, scenario, target } = performance.summary;
-  const { serverTtftLatencyNs, serverTpotLatencyNs } = settings;
-  if (tokens === null) return [];
-  const total = `${tokens.tokenCount} output tokens, ${rateText(tokens.completed)} per second`;
-  const { firstToken, perOutputToken } = tokens;
-  const { gaps } = tokens;
-  const between =
-    gaps === null || gaps.histogram.count === 0 ? [] : [row('Between', gapsText(gaps))];
-  if (firstToken === null || perOutputToken === null) return [row('Tokens', total), ...between];
-  const boundText = (ns: number): string =>
-    scenario === 'Server'
-      ? `   (bound ${formatNs(ns)} at the ${percent(target.percentile)}th percentile)`
-      : '';
-  return [
-    row('Tokens', total),
-    row('First token', `${percentiles(firstToken)}${boundText(serverTtftLatencyNs)}`),
-    row('Per token', `${percentiles(perOutputToken)}${boundText(serverTpotLatencyNs)}`),
-    ...(perOutputToken.meanNs < 0
-      ? [row('', "The sum of these times is negative: LoadGen's mean in its logs is meaningless")]
-      : []),
-    ...between,
-  ];
-}
-
-/** p50, p90, p99 and p99.9 of the statistics. */
-function percentiles(statistics: LatencyStatistics): string {
-  const shown = statistics.percentiles.filter(({ percentile }) =>
-    [0.5, 0.9, 0.99, 0.999].includes(percentile),
-  );
-  // One below the other in the lines of a result: as wide as the widest.
-  return shown
-    .map(({ percentile, valueNs }) => `p${percent(percentile)} ${formatNs(valueNs)}`)
-    .map((text, i) => text.padEnd(i === shown.length - 1 ? PERCENTILE_WIDTH + 2 : PERCENTILE_WIDTH))
-    .join('   ')
-    .trimEnd();
-}
-
-/** A rate of a run with one query has no length of time to count in. */
-function rateText(perSecond: number): string {
-  return Number.isFinite(perSecond) ? perSecond.toFixed(2) : '-';
 }
 
 /** A fraction as a percentage without the noise of binary fractions. */

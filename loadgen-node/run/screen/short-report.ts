@@ -2,25 +2,20 @@ import { counted, formatNs, grouped, percentage, rounded } from '../../../shared
 import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
-import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
-import { distributionOf } from '../../observe/figures/latency-histogram.ts';
 import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
 import { formatShare, percentileName } from '../../present/text/figure-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
+import { peakRows, type Row, stepRows, tokenRows } from './figure-rows.ts';
 import { filesText, notesText, sutText } from './run-surroundings.ts';
 
 /** Difference of the scheduled rate from the requested one that needs a word. */
 const RATE_DIFFERENCE = 0.01;
-
-/** A line: its label and its text. */
-export type Row = readonly [label: string, text: string];
 
 /** Verdict and what was measured, in one line. */
 export function verdictRow(report: RunReport): Row {
@@ -67,8 +62,8 @@ function divisionText({ audit, plan: { dispatch, division, settings, round } }: 
   return `open division: ${settings.scenario} is in no other`;
 }
 
-/** The request and its result, a fact a line; at most ten lines but for models with tokens and for load tests. */
-export function shortRows(report: RunReport, otherNotes: string): Row[] {
+/** The request and its result, a fact a line. */
+export function resultRows(report: RunReport): Row[] {
   const { accuracy, performance } = report.outcome;
   const phase = performance ?? accuracy;
   const rows: Row[] = [];
@@ -80,13 +75,18 @@ export function shortRows(report: RunReport, otherNotes: string): Row[] {
   if (performance !== null && hasLatency(performance)) {
     rows.push(['Latency', latencyText(report, performance)]);
   }
+  rows.push(...tokenRows(report), ...peakRows(report), ...stepRows(report));
   const split = report.summary?.split ?? null;
   const isOffline = report.plan.settings.scenario === 'Offline';
   if (split !== null) rows.push(['Why', whyInShort(split, isOffline)]);
   if (performance !== null) rows.push(['LoadGen', loadgenText(report, performance)]);
+  return rows;
+}
+
+/** What was measured, what changes its meaning, and where the rest is. */
+export function aboutRows(report: RunReport, otherNotes: string): Row[] {
   const notes = notesText(report, otherNotes);
   return [
-    ...rows,
     ...sutText(report).map((text): Row => ['SUT', text]),
     ...notes.map((text, i): Row => [i === 0 ? 'Notes' : '', text]),
     ['Files', filesText(report)],
@@ -214,17 +214,6 @@ function latencyText(report: RunReport, { summary }: PerformanceOutcome): string
     .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`);
   const texts = [...shown, `max ${formatNs(latency.maxNs)}`];
   return `${texts.join(', ')}${boundText(report, summary)}`;
-}
-
-/** Inter-token latency: all gaps, and the longest of each sample. */
-export function gapsText({ histogram, longest }: NonNullable<TokenSummary['gaps']>): string {
-  const all = distributionOf(histogram);
-  const shown = GAP_PERCENTILES.map(
-    ([, percentile]) => `${percentileName(percentile)} ${formatNs(all.percentileNs(percentile))}`,
-  );
-  const worst = longest.percentiles.find(({ percentile }) => percentile === 0.99)?.valueNs ?? 0;
-  const texts = [...shown, `max ${formatNs(all.maxNs)} from token to token`];
-  return `${texts.join(', ')}; longest of a sample p99 ${formatNs(worst)}`;
 }
 
 function boundText({ plan }: RunReport, summary: PerformanceSummary): string {

@@ -57,8 +57,8 @@ describe('llama2-70b', () => {
       ...['run', '--sut', node.address, ...data, '--scenario', 'Server', '--output', output],
       ...['--target-qps', '2', '--min-duration', '2s', '--min-query-count', '4'],
     ]);
-    expect(stdout, stderr).toMatch(/^First token +p50 .*\(bound 2 s at the 99th percentile\)/m);
-    expect(stdout).toMatch(/^Per token +p50 .*\(bound 200 ms at the 99th percentile\)/m);
+    expect(stdout, stderr).toMatch(/^First token +p50 .*\(bound 2 s at p99\)/m);
+    expect(stdout).toMatch(/^Per token +p50 .*\(bound 200 ms at p99\)/m);
     const logs = readRunLogs(output);
     expect(logs.errors).toEqual([]);
     expect(Number(logs.value('result_token_throughput'))).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts'
 import { drawAxes, drawBars } from '../../charts/plot.ts';
 import { linearAxis, logAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable } from '../../html/html.ts';
-import { formatNumber, percentileName, tickTime } from '../../text/figure-text.ts';
+import { formatNumber, isCarried, percentileName, tickTime } from '../../text/figure-text.ts';
 
 /**
  * Percentiles of the tables below charts, and those of the words for who does not see the chart.
@@ -83,8 +83,16 @@ export function renderHistogram(sorted: Float64Array): Html {
 
 /** Values at the percentiles that charts are read at, as a table. */
 export function percentileTable(sorted: Float64Array): Html {
-  const rows = TABLED.map((share) => [nameOf(share), formatNs(percentileOf(sorted, share))]);
+  const rows = carried(TABLED, sorted).map((share) => [
+    nameOf(share),
+    formatNs(percentileOf(sorted, share)),
+  ]);
   return htmlTable(['percentile', 'value'], rows, (column) => column === 1);
+}
+
+/** Percentiles beyond p99 only where so many values have one. */
+function carried(shares: readonly number[], { length }: Float64Array): readonly number[] {
+  return shares.filter((share) => share <= 0.99 || share === 1 || isCarried(length, share));
 }
 
 function nameOf(share: number): string {
@@ -94,7 +102,7 @@ function nameOf(share: number): string {
 
 /** The main percentiles, for who does not see the chart. */
 export function percentileWords(sorted: Float64Array): string {
-  return SPOKEN.map((share) => `${nameOf(share)} ${formatNs(percentileOf(sorted, share))}`).join(
-    ', ',
-  );
+  return carried(SPOKEN, sorted)
+    .map((share) => `${nameOf(share)} ${formatNs(percentileOf(sorted, share))}`)
+    .join(', ');
 }

@@ -6,7 +6,7 @@ import { generatorFinding } from '../../../observe/health/ceiling-file.ts';
 import { labelText } from '../../../observe/summary/run-labels.ts';
 import { hasSchedule, type RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Html, html, htmlTable, judged, scroll, section, tile } from '../../html/html.ts';
-import { figureText, formatNumber, instantText } from '../../text/figure-text.ts';
+import { figureText, formatNumber, instantText, isCarried } from '../../text/figure-text.ts';
 import { headFigures } from '../../text/headline.ts';
 import { STEP_TITLES, stepCells, stepVerdict } from '../../text/report-text.ts';
 
@@ -128,7 +128,9 @@ export function renderTiles(summary: RunSummary): Html {
     const value = figures[name];
     // A query of a stream is due when it is issued: it has no lag.
     const isMeant = name !== 'lag_p99' || scenario === 'Server';
-    if (value === undefined || shown.includes(name) || !isMeant) return [];
+    // Of so few it would be the largest.
+    const isKnown = name !== 'p99.9' || isCarried(figures.queries ?? 0, 0.999);
+    if (value === undefined || shown.includes(name) || !isMeant || !isKnown) return [];
     return [tile(title, figureText(name, value))];
   });
   return tiles.length === 0

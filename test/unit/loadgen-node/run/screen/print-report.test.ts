@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import { latencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { figuresOfRun, type RunReport } from '../../../../../loadgen-node/run/keep/run-report.ts';
@@ -72,6 +73,20 @@ async function reportOf(scene: Scene): Promise<RunReport> {
   };
 }
 
+/** A report with tokens of so many samples: first tokens after 1, 2, 3, ... ms. */
+async function tokenReport(count: number, scene: Scene = {}): Promise<RunReport> {
+  const report = await reportOf(scene);
+  const { performance } = report.outcome;
+  if (performance === null) throw new Error('no performance phase');
+  const times = latencyStatistics(Float64Array.from({ length: count }, (_, i) => (i + 1) * 1e6));
+  const tokens = { tokenCount: 3072, completed: 301.007, firstToken: times, perOutputToken: times };
+  const summary = {
+    ...{ ...performance.summary, completedSampleCount: count },
+    tokens: { ...tokens, gaps: null } as NonNullable<typeof performance.summary.tokens>,
+  };
+  return { ...report, outcome: { ...report.outcome, performance: { ...performance, summary } } };
+}
+
 const COUNTS = { issuedSamples: 100, completedSamples: 100, failedSamples: 0 };
 
 /** The row of a label. */
@@ -93,6 +108,23 @@ describe('the result of a run', () => {
     ]);
     expect(lines.length).toBeLessThanOrEqual(LINES_MAX);
     for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(COLUMNS_MAX);
+  });
+
+  it('has the times of tokens among the results, before what was measured and the files', async () => {
+    const text = printReport(await tokenReport(1000));
+    const labels = text.split('\n').map((line) => line.slice(0, 14).trim());
+    const order = ['Latency', 'Tokens', 'First token', 'Per token', 'Why', 'SUT', 'Files'];
+    expect(labels.filter((label) => order.includes(label))).toEqual(order);
+    expect(rowOf(text, 'Tokens')).toBe('3,072 output tokens, 301.01 per second');
+    expect(rowOf(text, 'First token')).toMatch(
+      /^p50 501 ms +p90 901 ms +p99 991 ms +p99\.9 1 s +\(bound [\d.]+ m?s at p99\)$/,
+    );
+  });
+
+  it('has no p99.9 of so few samples that it would be the largest', async () => {
+    const text = printReport(await tokenReport(999), { isVerbose: true });
+    expect(rowOf(text, 'Per token')).toMatch(/p99 990 ms +\(/);
+    expect(text).not.toContain('p99.9');
   });
 
   it('explains a schedule that is not at the requested rate, and only that', async () => {

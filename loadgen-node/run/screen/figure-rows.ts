@@ -1,0 +1,85 @@
+import { formatNs, grouped } from '../../../shared/base/text.ts';
+import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
+import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
+import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
+import { hasLatency } from '../../observe/figures/figures.ts';
+import { distributionOf } from '../../observe/figures/latency-histogram.ts';
+import { isCarried, percentileName } from '../../present/text/figure-text.ts';
+import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
+import type { RunReport } from '../keep/run-report.ts';
+
+/** A line: its label, empty below a line that has it, and its text. */
+export type Row = readonly [label: string, text: string];
+
+/** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
+const PERCENTILE_WIDTH = 11;
+
+/** Of a model with tokens; in Server its bounds are about them. */
+export function tokenRows({ outcome: { performance }, plan: { settings } }: RunReport): Row[] {
+  if (performance === null || !hasLatency(performance)) return [];
+  const { tokens, scenario, target, completedSampleCount } = performance.summary;
+  if (tokens === null) return [];
+  const { firstToken, perOutputToken, gaps } = tokens;
+  const total = `${grouped(tokens.tokenCount)} output tokens, ${rateText(tokens.completed)} per second`;
+  const bound = (ns: number): string =>
+    scenario === 'Server'
+      ? `   (bound ${formatNs(ns)} at ${percentileName(target.percentile)})`
+      : '';
+  const times = (statistics: LatencyStatistics, boundNs: number): string =>
+    `${percentiles(statistics, completedSampleCount)}${bound(boundNs)}`;
+  const rows: Row[] = [['Tokens', total]];
+  if (firstToken !== null && perOutputToken !== null) {
+    rows.push(['First token', times(firstToken, settings.serverTtftLatencyNs)]);
+    rows.push(['Per token', times(perOutputToken, settings.serverTpotLatencyNs)]);
+    if (perOutputToken.meanNs < 0) {
+      const what = "The sum of these times is negative: LoadGen's mean in its logs is meaningless";
+      rows.push(['', what]);
+    }
+  }
+  if (gaps !== null && gaps.histogram.count > 0) rows.push(['Between', gapsText(gaps)]);
+  return rows;
+}
+
+/** Inter-token latency: all gaps, and the longest of each sample. */
+function gapsText({ histogram, longest }: NonNullable<TokenSummary['gaps']>): string {
+  const all = distributionOf(histogram);
+  const shown = GAP_PERCENTILES.map(
+    ([, percentile]) => `${percentileName(percentile)} ${formatNs(all.percentileNs(percentile))}`,
+  );
+  const worst = longest.percentiles.find(({ percentile }) => percentile === 0.99)?.valueNs ?? 0;
+  const texts = [...shown, `max ${formatNs(all.maxNs)} from token to token`];
+  return `${texts.join(', ')}; longest of a sample p99 ${formatNs(worst)}`;
+}
+
+/** The result of LoadGen's own search. */
+export function peakRows({ outcome: { peakTargetQps } }: RunReport): Row[] {
+  if (peakTargetQps === null) return [];
+  return [['Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`]];
+}
+
+/** Result of each step of the arrivals. */
+export function stepRows({ loadTest }: RunReport): Row[] {
+  const steps = loadTest?.steps ?? null;
+  if (steps === null) return [];
+  const lines = [...stepTable(steps), stepVerdict(steps)];
+  return lines.map((line, i): Row => [i === 0 ? 'Steps' : '', line]);
+}
+
+/** p50, p90 and p99 of the statistics, and p99.9 where so many values have one. @param count Values that they are of. */
+export function percentiles(statistics: LatencyStatistics, count: number): string {
+  const shown = statistics.percentiles.filter(
+    ({ percentile }) =>
+      [0.5, 0.9, 0.99].includes(percentile) || (percentile === 0.999 && isCarried(count, 0.999)),
+  );
+  // One below the other in the lines of a result: as wide as the widest.
+  return shown
+    .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`)
+    .map((text, i) => text.padEnd(i === 3 ? PERCENTILE_WIDTH + 2 : PERCENTILE_WIDTH))
+    .join('   ')
+    .trimEnd();
+}
+
+/** A rate of a run with one query has no length of time to count in. */
+export function rateText(perSecond: number): string {
+  return Number.isFinite(perSecond) ? perSecond.toFixed(2) : '-';
+}
