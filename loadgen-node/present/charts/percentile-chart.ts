@@ -1,6 +1,7 @@
 import { formatNs, rounded } from '../../../shared/base/text.ts';
+import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import { type Html, html, scroll } from '../html/html.ts';
-import { percentileName } from '../text/figure-text.ts';
+import { isCarried, percentileName } from '../text/figure-text.ts';
 import { drawWindow, hoverData } from './hover.ts';
 import {
   areOver,
@@ -41,8 +42,10 @@ export function drawPercentiles(chart: PercentileChart): {
   legend: Html | null;
   hover: string;
 } {
-  const { distributions, boundNs = null, title } = chart;
-  const lines = distributions.map(({ sorted }) => quantilePoints(sorted));
+  const { distributions, boundNs = null, title, marked } = chart;
+  const lines = distributions.map(({ sorted }) =>
+    withMarked(quantilePoints(sorted), sorted, marked),
+  );
   const values = lines.flat().map(([, value]) => value);
   if (boundNs !== null) values.push(boundNs);
   const countMax = Math.max(...distributions.map(({ sorted }) => sorted.length), 1);
@@ -67,6 +70,18 @@ function shareText(share: number): string {
   return `${rounded(share * 100, digits)} %`;
 }
 
+/** Lets the line of few values go through its marks. */
+function withMarked(
+  points: readonly [number, number][],
+  sorted: Float64Array,
+  marked: readonly number[],
+): [number, number][] {
+  const more = marked
+    .filter((share) => isCarried(sorted.length, share))
+    .map((share): [number, number] => [share, percentileOf(sorted, share)]);
+  return [...points, ...more].sort(([a, low], [b, high]) => a - b || low - high);
+}
+
 /** A single value is a level line, not a point. */
 function stepped(points: Points): Points {
   const [only] = points;
@@ -85,8 +100,8 @@ function marksOf(area: PlotArea, { distributions, marked }: PercentileChart): re
   const sorted = distributions[0]?.sorted;
   if (sorted === undefined || sorted.length === 0) return [];
   const marks: Mark[] = [];
-  for (const share of marked.filter((one) => sorted.length * (1 - one) >= 1)) {
-    const value = sorted[Math.trunc(sorted.length * share)] as number;
+  for (const share of marked.filter((one) => isCarried(sorted.length, one))) {
+    const value = percentileOf(sorted, share);
     const dotX = xOf(area, share);
     const dotY = yOf(area, value);
     const label = `${percentileName(share)} ${formatNs(value)}`;

@@ -45,7 +45,8 @@ export function linearAxis(range: AxisRange, tickCount = 5): Axis {
   const { from, to, title, format, stepOf = roundStep } = widened(range);
   const ticksBy = (step: number): Tick[] => {
     const ticks: Tick[] = [];
-    for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-12); i += 1) {
+    // No -0.
+    for (let i = Math.ceil(from / step) + 0; i * step <= to * (1 + 1e-12); i += 1) {
       ticks.push({ value: i * step, label: format(i * step) });
     }
     return ticks;

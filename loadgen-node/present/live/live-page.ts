@@ -7,6 +7,7 @@ import {
   formatMemory,
   formatNumber,
   formatShare,
+  isCarried,
   percentileName,
   timeOrDash,
 } from '../text/figure-text.ts';
@@ -127,7 +128,10 @@ function soFar(point: LiveSnapshot): Html {
     parts.unshift([isKept, `${share}, ${allowed}`]);
   }
   const isGood = parts.every(([good]) => good);
-  return html`<p><strong class="${isGood ? 'good' : 'bad'}">${isGood ? 'Good so far' : 'INVALID so far'}</strong>: ${parts.map(([, text]) => text).join('; ')}</p>`;
+  const text = parts.map(([, one]) => one).join('; ');
+  // Without a bound on the latency nothing tells yet; bounds on tokens are judged at the end.
+  if (isGood && bound === null) return html`<p><strong>So far</strong>: ${text}</p>`;
+  return html`<p><strong class="${isGood ? 'good' : 'bad'}">${isGood ? 'Good so far' : 'INVALID so far'}</strong>: ${text}</p>`;
 }
 
 /** Figures of the last second. */
@@ -143,7 +147,9 @@ function tilesOf(point: LiveSnapshot): Html[] {
     tile('Latency p50', timeOrDash(latency?.p50Ns)),
     tile('Latency p99', timeOrDash(latency?.p99Ns), null, isOver(latency?.p99Ns)),
     tile('p99 so far', timeOrDash(overall?.p99Ns), boundNote, isOver(overall?.p99Ns)),
-    tile('p99.9 so far', timeOrDash(overall?.p999Ns)),
+    ...(isCarried(overall?.count ?? 0, 0.999)
+      ? [tile('p99.9 so far', timeOrDash(overall?.p999Ns))]
+      : []),
     ...(bound === null || overShare === null
       ? []
       : [tile('Above the bound', formatShare(overShare), null, overShare > 1 - bound.percentile)]),

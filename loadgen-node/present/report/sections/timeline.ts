@@ -17,6 +17,7 @@ import {
   formatMemory,
   formatNumber,
   formatShare,
+  isCarried,
   tickMemory,
   tickSeconds,
   tickTime,
@@ -67,6 +68,7 @@ export function timelineOf(table: LatencyTable, intervalsMax = INTERVALS_MAX) {
     return {
       fromNs: i * widthNs,
       toNs,
+      count: ofInterval.count,
       ...{ p50Ns: p50, p90Ns: p90, p99Ns: p99, maxNs: max },
       /** Rows (queries) due. */
       dueRate: (ofInterval.count + (lost[i] as number)) / seconds,
@@ -95,12 +97,28 @@ function widthFor(endNs: number, count: number, intervalsMax: number): number {
 
 const LATENCY = { title: 'Latency', name: 'latency' };
 
-const PERCENTILES = [
-  { name: 'p50', className: 'c5', of: ({ p50Ns }: TimelineInterval) => p50Ns },
-  { name: 'p90', className: 'c1 dash2', of: ({ p90Ns }: TimelineInterval) => p90Ns },
-  { name: 'p99', className: 'c2', of: ({ p99Ns }: TimelineInterval) => p99Ns },
-  { name: 'largest', className: 'c3 dash3', of: ({ maxNs }: TimelineInterval) => maxNs },
-] as const;
+/** A line of a chart over time. */
+interface PercentileLine {
+  readonly share: number;
+  readonly name: string;
+  readonly className: string;
+  readonly of: (interval: TimelineInterval) => number;
+}
+
+const PERCENTILES: readonly [PercentileLine, ...PercentileLine[]] = [
+  { share: 0.5, name: 'p50', className: 'c5', of: ({ p50Ns }) => p50Ns },
+  { share: 0.9, name: 'p90', className: 'c1 dash2', of: ({ p90Ns }) => p90Ns },
+  { share: 0.99, name: 'p99', className: 'c2', of: ({ p99Ns }) => p99Ns },
+  { share: 1, name: 'largest', className: 'c3 dash3', of: ({ maxNs }) => maxNs },
+];
+
+/** Those that differ from the largest: half a value of an interval, or more, is above them in the mean. */
+function percentilesOf({ intervals }: Timeline): readonly PercentileLine[] {
+  const mean = intervals.reduce((sum, { count }) => sum + count, 0) / Math.max(intervals.length, 1);
+  return PERCENTILES.filter(
+    ({ share }) => share === 1 || isCarried(2 * mean, share) || share === 0.5,
+  );
+}
 
 /** Percentiles of latency, or of another time of the same queries, over time. */
 export function renderLatencyTimeline(
@@ -111,14 +129,16 @@ export function renderLatencyTimeline(
   const { intervals } = timeline;
   const values = intervals.flatMap(({ p50Ns, maxNs }) => [p50Ns, maxNs]).filter(Number.isFinite);
   if (boundNs !== null) values.push(boundNs);
-  const p99s = intervals.map(({ p99Ns }) => p99Ns).filter(Number.isFinite);
+  const shown = percentilesOf(timeline);
+  const highest = shown.findLast(({ share }) => share < 1) ?? PERCENTILES[0];
+  const seen = intervals.map(highest.of).filter(Number.isFinite);
   return renderFigure({
     title: `${time.title} over time`,
-    alternative: `p99 of ${widthText(timeline)} lies between ${formatNs(Math.min(...p99s))} and ${formatNs(Math.max(...p99s))}.`,
+    alternative: `${highest.name} of each ${widthText(timeline)} lies between ${formatNs(Math.min(...seen))} and ${formatNs(Math.max(...seen))}.`,
     ...drawLines({
       x: runTimeAxis(intervals.at(-1)?.toNs ?? 1e9),
       y: timeAxis(values, time.name),
-      series: PERCENTILES.map(({ name, className, of }) => ({
+      series: shown.map(({ name, className, of }) => ({
         name,
         className,
         points: overTime(intervals, of),
@@ -127,7 +147,7 @@ export function renderLatencyTimeline(
       texts: { x: secondText, y: formatNs },
     }),
     caption: `Percentiles of what was due in each ${widthText(timeline)}.`,
-    table: intervalTable(intervals, time === LATENCY),
+    table: intervalTable(intervals, shown, time === LATENCY),
   });
 }
 
@@ -185,25 +205,27 @@ function widthText({ widthNs }: Timeline): string {
 }
 
 /** @param hasRates False where another table of the page has them. */
-function intervalTable(intervals: readonly TimelineInterval[], hasRates: boolean): Html {
+function intervalTable(
+  intervals: readonly TimelineInterval[],
+  percentiles: readonly PercentileLine[],
+  hasRates: boolean,
+): Html {
   const rates = hasRates ? ['due /s', 'completed /s'] : [];
   const titles = [
     'from, s',
     ...rates,
-    'p50',
-    'p90',
-    'p99',
-    'largest',
+    ...percentiles.map(({ name }) => name),
     ...(hasRates ? ['lost'] : []),
   ];
-  const rows = intervals.map(
-    ({ fromNs, dueRate, completedRate, p50Ns, p90Ns, p99Ns, maxNs, lost }) => [
+  const rows = intervals.map((interval) => {
+    const { fromNs, dueRate, completedRate, lost } = interval;
+    return [
       tickSeconds(fromNs),
       ...(hasRates ? [formatNumber(dueRate), formatNumber(completedRate)] : []),
-      ...[p50Ns, p90Ns, p99Ns, maxNs].map(formatNs),
+      ...percentiles.map(({ of }) => formatNs(of(interval))),
       ...(hasRates ? [String(lost)] : []),
-    ],
-  );
+    ];
+  });
   return htmlTable(titles, rows, () => true);
 }
 

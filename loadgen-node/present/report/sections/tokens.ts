@@ -4,13 +4,15 @@ import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import { type LatencyTable, sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
 import { spreadValues } from '../../../observe/figures/latency-histogram.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
+import { answersUnderWay } from '../../../observe/split/answers-under-way.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { drawWindow, hoverData } from '../../charts/hover.ts';
 import { drawLines } from '../../charts/line-chart.ts';
 import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
-import type { Points } from '../../charts/plot.ts';
+import { drawAxes, drawBars, type Points } from '../../charts/plot.ts';
 import { type Axis, linearAxis, logAxis, timeAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable, section } from '../../html/html.ts';
-import { formatNumber } from '../../text/figure-text.ts';
+import { formatNumber, formatShare } from '../../text/figure-text.ts';
 import { percentileTable, percentileWords } from './latency.ts';
 import { renderLatencyTimeline, timelineOf } from './timeline.ts';
 
@@ -28,7 +30,7 @@ interface TokenTime {
 
 /**
  * The two times of a token model, each as a distribution, over time, and by the lengths of prompt and answer; absent where tokens are
- * not timed. Charts of the times between single tokens belong behind them.
+ * not timed. Behind them the times between single tokens, and how many answers were under way at once.
  */
 export function renderTokens(
   { tokenBounds, records: kept, scenario }: RunSummary,
@@ -67,7 +69,60 @@ export function renderTokens(
     ...lengths.map(({ title, values }) => values && renderByLength(time, title, values)),
   ]);
   const gaps = gapTimes(records, kept?.parts ?? null).map(renderTime);
-  return section('tokens', 'Tokens', html`<div class="charts">\n${[...charts, ...gaps]}</div>`);
+  const all = [...charts, ...gaps, renderUnderWay(records)];
+  return section('tokens', 'Tokens', html`<div class="charts">\n${all}</div>`);
+}
+
+/** Most bars of a histogram. */
+const BARS_MAX = 40;
+
+/** How many answers a node had under way, by share of the time; absent where none ever was. */
+function renderUnderWay(records: SampleRecords): Html | null {
+  const nodes = answersUnderWay(records);
+  const timesNs: number[] = [];
+  for (const { answers } of nodes) answers.addTimes(timesNs);
+  const totalNs = timesNs.reduce((sum, ns) => sum + ns, 0);
+  if (timesNs.length < 2 || totalNs === 0) return null;
+  const width = Math.ceil(timesNs.length / BARS_MAX);
+  const bins = Array.from({ length: Math.ceil(timesNs.length / width) }, (_, i) => {
+    const from = i * width;
+    const to = Math.min(from + width, timesNs.length) - 1;
+    const ns = timesNs.slice(from, to + 1).reduce((sum, one) => sum + one, 0);
+    return { name: from === to ? String(from) : `${from} - ${to}`, from, to, value: ns / totalNs };
+  });
+  const area = {
+    x: linearAxis({ from: -0.5, to: timesNs.length - 0.5, title: 'answers', format: wholeNumber }),
+    y: linearAxis({
+      ...{ from: 0, to: Math.max(...bins.map(({ value }) => value)) * 1.05 },
+      ...{ title: 'share of the time', format: formatShare },
+    }),
+  };
+  const mean = timesNs.reduce((sum, ns, count) => sum + count * ns, 0) / totalNs;
+  const about = `${formatNumber(mean)} answers at once in the mean, ${timesNs.length - 1} at most`;
+  const bars = bins.map(({ from, to, value }) => ({ from: from - 0.4, to: to + 0.4, value }));
+  const points = bins.map(({ from, to, value }) => [(from + to) / 2, value] as const);
+  const nameAt = (count: number): string =>
+    bins.find(({ from, to }) => count <= to + 0.5 && count >= from - 0.5)?.name ?? '';
+  return renderFigure({
+    title: 'Answers under way',
+    alternative: `${about}.`,
+    drawing: html`${drawAxes(area)}${drawWindow(area, drawBars(area, bars, 'c1'))}`,
+    hover: hoverData(area, [{ name: 'of the time', points }], {
+      x: (count) => `${nameAt(count)} answers`,
+      y: formatShare,
+    }),
+    caption: `${about}: those of ${nodes.length > 1 ? 'one node' : 'the node'} whose first token was here and whose last was not, which LoadGen's clock tells.`,
+    table: htmlTable(
+      ['answers', 'share of the time'],
+      bins.map(({ name, value }) => [name, formatShare(value)]),
+      () => true,
+    ),
+  });
+}
+
+/** Marks between whole numbers have no label. */
+function wholeNumber(value: number): string {
+  return Number.isInteger(value) ? grouped(value) : '';
 }
 
 /** Values of the chart of all gaps: enough for its last percentile. */
@@ -175,7 +230,7 @@ function renderByLength(time: TokenTime, title: string, lengths: Float64Array): 
   const series = LINES.map(({ share, name, className }) => ({
     ...{ name, className },
     points: groups.map((group) => [group.at, valueAt(group, share)] as const),
-  }));
+  })).filter(({ points }) => points.some(([, ns]) => Number.isFinite(ns)));
   const known = series.flatMap(({ points }) => points.map(([, ns]) => ns)).filter(Number.isFinite);
   const { boundNs } = time;
   const [first, last] = [groups[0] as LengthGroup, groups.at(-1) as LengthGroup];

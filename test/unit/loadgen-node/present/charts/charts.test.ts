@@ -58,6 +58,13 @@ describe('axes', () => {
   it('marks a straight axis at round values', () => {
     const axis = linearAxis({ from: 0, to: 970, title: '', format: formatNumber });
     expect(labels(axis)).toEqual(['0', '200', '400', '600', '800']);
+    const around = linearAxis({
+      from: -0.5,
+      to: 9.5,
+      title: '',
+      format: (value) => `${Object.is(value, -0)}`,
+    });
+    expect(labels(around)).not.toContain('true');
     expect([axis.scale(0), axis.scale(485), axis.scale(970), axis.scale(2000)]).toEqual([
       0, 0.5, 1, 1,
     ]);

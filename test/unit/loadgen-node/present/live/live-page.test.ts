@@ -82,6 +82,14 @@ describe('livePanels', () => {
     expect(textOf('so-far', stateWith(1, VERDICT))).toBe('');
   });
 
+  it('calls no run good whose bounds are judged at its end', () => {
+    const state = new LiveState();
+    state.apply({ kind: 'begin', facts: FACTS });
+    const snapshot = { ...liveSecond(1), bound: null, overShare: null };
+    state.apply({ kind: 'snapshot', snapshot });
+    expect(textOf('so-far', state)).toMatch(/^So far *: no sample lost$/);
+  });
+
   it('has nothing to show before a run', () => {
     const state = new LiveState();
     expect(textOf('now', state)).toContain('not yet measured');

@@ -59,6 +59,32 @@ describe('the tokens of a report', () => {
     }
   });
 
+  it('draw no percentile of few samples, which would be the largest of them', () => {
+    const legend = (text: string): string => text.split('</ul>')[0] ?? '';
+    const few = pageOf(BOUNDS, 600);
+    for (const title of ['by prompt length', 'by answer length', 'over time']) {
+      const name = `Time to the first token ${title}`;
+      expect(legend(chart(few, name)), title).toContain('p90');
+      expect(legend(chart(few, name)), title).not.toContain('p99');
+      expect(
+        legend(chart(pageOf(BOUNDS, 3000), 'Time per output token by answer length')),
+      ).toContain('p99');
+    }
+    expect(chart(few, 'Time to the first token')).not.toContain('p99.9');
+    expect(chart(pageOf(BOUNDS), 'Time to the first token')).toContain('p99.9');
+  });
+
+  it('tell how many answers were under way at once, of all the time', () => {
+    const rows = rowsOf(chart(pageOf(BOUNDS), 'Answers under way')).slice(1);
+    const shares = rows.map(([, share = '']) => Number(/^[\d.]+/.exec(share)?.[0]));
+    expect(rows.map(([count]) => count)).toEqual(rows.map((_, count) => String(count)));
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(100, 0);
+    // 5 a second, 100 tokens of 5 ms each behind the first: 2.5 in the mean.
+    const mean = shares.reduce((sum, share, count) => sum + (share * count) / 100, 0);
+    expect(mean).toBeGreaterThan(2);
+    expect(mean).toBeLessThan(3);
+  });
+
   it('leave out what a run does not have', () => {
     const unbounded = pageOf(null);
     expect(chart(unbounded, 'Time per output token')).not.toContain('bound');
