@@ -23,7 +23,7 @@ interface ConfBase {
 }
 
 /**
- * A user.conf that gives the C++ LoadGen the settings of a run: the lines that differ from the round's mlperf.conf.
+ * A user.conf that gives the C++ LoadGen the settings of a run: the lines that differ from the round's mlperf.conf, and the flags that these need.
  * @returns Its text, and the settings that LoadGen reads from it: a latency that no text says to the last bit differs by that bit.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming each setting that no user.conf can set
  */
@@ -33,8 +33,14 @@ export function confOfSettings(
 ): { readonly text: string; readonly settings: TestSettings } {
   const { scenario } = settings;
   const ofRound = readConfFiles({ round, model, scenario, mlperfConf }).settings;
-  const lines = CONF_FIELDS.filter(({ type, under }) => type !== 'mode' && isOf(under, scenario))
-    .filter((field) => !isSame(ofRound.get(field.field).value, settings[field.field]))
+  const possible = CONF_FIELDS.filter(
+    ({ type, under }) => type !== 'mode' && isOf(under, scenario),
+  );
+  const others = possible.filter(({ field }) => !isSame(ofRound.get(field).value, settings[field]));
+  // Rounds up to v4.1 read a bound on tokens only from a file that has its flag, too.
+  const flags = new Set<unknown>(others.map(({ needs }) => needs));
+  const lines = possible
+    .filter((field) => others.includes(field) || flags.has(field.field))
     .map(
       (field) =>
         `*.${field.under === '*' ? scenario : field.under}.${field.key} = ${valueText(field, settings)}`,

@@ -107,10 +107,13 @@ export class ConfReader {
     const flagsOfFile = new Set<string>();
     const events: ConfigEvent[] = [];
     for (const field of CONF_FIELDS.filter((one) => this.#isRead(one, isOfRound))) {
-      if (!this.#hasFlag(field, settings, flagsOfFile)) continue;
       const scenario = field.under === '*' ? settings.scenario : field.under;
       const entry = lookUp(conf, model, scenario, field.key);
       if (entry === undefined) continue;
+      if (!this.#hasFlag(field, settings, flagsOfFile)) {
+        notes.push(`${name}:${entry.line}: ${this.#withoutFlag(field)}`);
+        continue;
+      }
       const value = readValue(field, entry.text);
       if (value === undefined) {
         events.push(configError(stage, 'Invalid value passed to Mode key in config.'));
@@ -136,6 +139,13 @@ export class ConfReader {
     if (needs === undefined) return true;
     if (this.#loadgen.configFiles === 'plain') return ofFile.has(needs);
     return settings.get(needs).value === true;
+  }
+
+  #withoutFlag({ key, needs }: ConfField): string {
+    const { configFiles, version } = this.#loadgen;
+    const flag = CONF_FIELDS.find(({ field }) => field === needs)?.key;
+    const where = configFiles === 'plain' ? 'in a file that sets' : 'behind a line that sets';
+    return `"${key}" has no effect: LoadGen ${version} reads it only ${where} ${flag} = 1`;
   }
 }
 

@@ -22,6 +22,15 @@ describe('user.conf of a run by the C++ LoadGen', () => {
     }
   });
 
+  it.each(ROUNDS)('of round %s says other bounds on tokens', (round) => {
+    const base = { round, model: 'llama2-70b' };
+    const { settings } = readConfFiles({ ...base, scenario: 'Server' });
+    const bounds = { serverTtftLatencyNs: 450_000_000, serverTpotLatencyNs: 40_000_000 };
+    const wanted = { ...settings.toTestSettings(), ...bounds };
+    expect(wanted.useTokenLatencies).toBe(true);
+    expect(confOfSettings(wanted, base).settings).toMatchObject(bounds);
+  });
+
   it('says the settings of any run, so that they are read again', () => {
     const inputs = fc.record({
       round: fc.constantFrom(...ROUNDS),

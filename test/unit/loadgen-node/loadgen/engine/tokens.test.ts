@@ -95,7 +95,7 @@ describe('contract of token models', () => {
     expect(verdicts.longhaul.reasons.map(({ rule }) => rule)).toEqual(['contract-errors']);
   });
 
-  it('asks for no first token in Offline', async () => {
+  it('needs no first token in Offline', async () => {
     const settings: Partial<TestSettings> = { ...SERVER, scenario: 'Offline', minDurationMs: 0 };
     const test = simulatedTest(settings, {
       answer: (sink, id, atNs) => sink.complete(id, NOTHING, 7, atNs),

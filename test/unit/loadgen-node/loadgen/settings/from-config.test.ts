@@ -57,7 +57,13 @@ describe('a user file', () => {
     ['v5.0', '*.Server.ttft_latency = 5', 5_000_000n],
     ['v5.0', '*.*.use_token_latencies = 0\n*.Server.ttft_latency = 5', 2_000_000_000n],
   ])('of round %s bounds first tokens by %j', (round, text, expected) => {
-    expect(read({ round, text, model: 'llama2-70b' }).get('serverTtftLatencyNs')).toBe(expected);
+    const { get, result } = read({ round, text, model: 'llama2-70b' });
+    expect(get('serverTtftLatencyNs')).toBe(expected);
+    // Nobody's line is ignored without a word.
+    const isIgnored = expected === 2_000_000_000n;
+    expect(result.notes).toEqual(
+      isIgnored ? [expect.stringContaining('"ttft_latency" has no effect')] : [],
+    );
   });
 
   it.each<[string, string, SettingsField['field'], unknown]>([
