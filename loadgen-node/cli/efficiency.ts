@@ -14,7 +14,7 @@ import { type MakeCommand, verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
   ...['benchmark', 'model', 'workers', 'sut', 'inProcessOnly', 'inProcess', 'repeats', 'scenario'],
-  ...['latency', 'percentile', 'ttft', 'tpot', 'minDuration', 'searchTime', 'precision'],
+  ...['latency', 'percentile', 'ttft', 'tpot', 'minDuration', 'searchTime'],
   ...['output', 'force'],
 ];
 

@@ -10,7 +10,7 @@ import { type MakeCommand, verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
   ...['sut', 'benchmark', 'model', 'delay', 'rate', 'loss', 'with', 'device', 'scenario'],
-  ...['latency', 'percentile', 'ttft', 'tpot', 'searchTime', 'output', 'force', 'resume'],
+  ...['latency', 'ttft', 'tpot', 'searchTime', 'output', 'force', 'resume'],
 ];
 
 const BOTH_HEADING =
