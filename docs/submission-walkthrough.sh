@@ -44,7 +44,7 @@ case $benchmark in
   gptj) result_model=gptj-99 tests_of_rounds='' input_data_types=int32 rates="0.5 2 2" ;;
   llama2-70b)
     result_model=llama2-70b-99 tests_of_rounds=TEST06 input_data_types=int32
-    rates="0.2 1 10" own_data=standin-long
+    rates="0.8 1 10" own_data=standin-long
     ;;
   mixtral-8x7b) tests_of_rounds=TEST06 input_data_types=int32 rates="0.7 3 10" own_data=standin-long ;;
   stable-diffusion-xl) tests_of_rounds="TEST01 TEST04" input_data_types=int32 rates="0.5 1 1" ;;
