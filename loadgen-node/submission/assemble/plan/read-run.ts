@@ -130,7 +130,7 @@ function madeUserConf(run: SubmittedRun): string {
     return [`*.${scenario}.${key} = ${inDecimal(number * factor)}\n`];
   });
   return (
-    `# user.conf of this run, made by longhaul ${packageVersion()} from the settings that its detail log calls effective.\n` +
+    `# user.conf of this run, made by longhaul ${packageVersion()} from the settings in its detail log.\n` +
     `# Times are in ms, percentiles in percent.\n${lines.join('')}`
   );
 }
