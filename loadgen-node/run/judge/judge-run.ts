@@ -273,7 +273,7 @@ export function brokenRules(
 function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
   if (state !== 'modified') return [];
   return [
-    `${differingFiles.length} files of longhaul are not those that were built: see "longhaul loadgen self-check"`,
+    `longhaul differs in ${counted(differingFiles.length, 'file')} from what was built: see "longhaul loadgen self-check"`,
   ];
 }
 
