@@ -61,11 +61,11 @@ const CASES: readonly Case[] = [
   },
   {
     ...{ benchmark: 'llama2-70b', scenarios: ['SingleStream', 'Server', 'Offline'] },
-    ...{ serverQps: '4', offlineQps: '12', sutFlags: [] },
+    ...{ serverQps: '4', offlineQps: '50', sutFlags: [] },
   },
   {
     ...{ benchmark: 'mixtral-8x7b', scenarios: ['SingleStream', 'Server', 'Offline'] },
-    ...{ serverQps: '4', offlineQps: '12', sutFlags: [] },
+    ...{ serverQps: '4', offlineQps: '50', sutFlags: [] },
   },
   {
     ...{ benchmark: 'gnmt', scenarios: ALL, serverQps: '8', offlineQps: '110' },
