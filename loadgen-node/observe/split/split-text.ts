@@ -277,7 +277,7 @@ const PART_WORDS: Readonly<
   },
   prompt: {
     what: 'the model on the prompt, other prompts and steps before it included, and the network',
-    short: 'the prompt in the model',
+    short: 'the model and the network',
     remedy:
       'The model limits the first token: a faster one, fewer sequences side by side (sut --batch-size-max), more workers or nodes, ' +
       'or a lower rate.',

@@ -54,7 +54,7 @@ describe('the split of a run that times first tokens', () => {
     // A long answer is under way beside five others.
     expect(split?.tokens?.perToken?.typicalAnswers).toBeCloseTo(1, 1);
     expect(split && whyInShort(split, false)).toMatch(
-      /^first token: 98 % is the prompt in the model; the slowest 1 % add 300 ms of queueing in the SUT; per token: 10\.1 ms with 1 under way, slowest 1 % 30\.1 ms with 10$/,
+      /^first token: 98 % is the model and the network; the slowest 1 % add 300 ms of queueing in the SUT; per token: 10\.1 ms with 1 under way, slowest 1 % 30\.1 ms with 10$/,
     );
   });
 
