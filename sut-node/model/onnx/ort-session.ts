@@ -114,7 +114,10 @@ async function openSession(
       for (const { name, elementType, data, dims } of inputs) {
         const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
         // The memory is that of the type (model-facts.ts), which the API's overloads cannot express.
-        feeds[name] = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
+        const tensor = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
+        // The API puts float16 into a Float16Array where JavaScript has one; its native half does not read that.
+        if (tensor.data !== data) Object.defineProperty(tensor, 'data', { value: data });
+        feeds[name] = tensor;
       }
       const results = await session.run(feeds, outputNames);
       return new Map(outputNames.map((name) => [name, outputTensor(name, results[name])]));
@@ -187,7 +190,10 @@ function outputTensor(
 ): OutputTensor {
   if (value === undefined) throw new Error(`the model gave no output "${name}"`);
   // Its element type was checked when the pipeline was opened: no strings.
-  return { data: value.data as OutputTensor['data'], dims: value.dims };
+  const data = value.data as OutputTensor['data'];
+  if (value.type !== 'float16') return { data, dims: value.dims };
+  const bits = new Uint16Array(data.buffer, data.byteOffset, data.length);
+  return { data: bits, dims: value.dims };
 }
 
 function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {

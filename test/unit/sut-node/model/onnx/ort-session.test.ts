@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GraphBuilder } from '../../../../../sut-node/model/onnx/graph-builder.ts';
 import {
   createOrtSession,
   sessionOptions,
@@ -75,6 +76,17 @@ describe('createOrtSession', () => {
     const input = { name: 'pixels', elementType: 'float', data, dims: [1, 4] };
     const outputs = await run([input], ['absolute']);
     expect(outputs.get('absolute')).toEqual({ data: data.map(Math.abs), dims: [1, 4] });
+  });
+
+  // From Node.js 24 on there is a Float16Array.
+  it('takes and gives float16 as bits', async () => {
+    const graph = new GraphBuilder('halves');
+    graph.input('x', 'float16', ['N']);
+    graph.output(graph.operator('Add', ['x', 'x'], {}, 'y'), 'float16', ['N']);
+    const { run } = await create(graph.build('halves'));
+    const data = Uint16Array.of(0x3400, 0x3e00, 0xc200);
+    const outputs = await run([{ name: 'x', elementType: 'float16', data, dims: [3] }], ['y']);
+    expect(outputs.get('y')).toEqual({ data: Uint16Array.of(0x3800, 0x4200, 0xc600), dims: [3] });
   });
 
   it.each([
