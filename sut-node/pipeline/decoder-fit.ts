@@ -100,8 +100,7 @@ export function sequenceBytes(decoder: DecoderLayout, limits: GenerationLimits):
 }
 
 /**
- * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`, however long they get. One alone where
- * the model is not told positions: it may count them from the length of its cache, which is that of the longest sequence.
+ * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`, however long they get.
  * @param places.asked By the settings; undefined: as many as the bytes allow, up to `most`.
  * @throws MlperfError `ERR_MODEL` where so many, or not even one, can be held.
  */
@@ -114,14 +113,8 @@ export function sequencesThatFit(
     readonly asked: number | undefined;
   },
 ): number {
-  const { bytesMax, asked } = places;
-  if (!decoder.hasPositions && (asked ?? 1) > 1) {
-    throw modelError(
-      `the model has no input "position_ids", without which sequences of different lengths cannot be generated side by side: --batch-size-max ${asked} must be 1, or export the model with that input`,
-    );
-  }
+  const { bytesMax, most, asked } = places;
   const rowBytes = sequenceBytes(decoder, limits);
-  const most = decoder.hasPositions ? places.most : 1;
   const fitting = Math.floor(bytesMax / rowBytes);
   if (fitting >= Math.max(1, asked ?? 1)) return Math.min(fitting, most);
   const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;

@@ -48,9 +48,10 @@ export class CachedDecoder implements SequenceModel {
   readonly #session: ModelSession;
   readonly #slots: CacheSlots;
   readonly #pasts: readonly string[];
-  /** Outputs with the keys and values of new tokens, and whether they have no others. */
+  /** Outputs with the keys and values of all tokens. */
+  readonly #presents: readonly string[];
+  /** Outputs with those of the new tokens, which have no others if there are such outputs. */
   readonly #outputs: readonly string[];
-  readonly #hasAdditions: boolean;
   readonly #nothing: TensorElements;
   #rows: readonly CachedRow[] = [];
 
@@ -59,9 +60,10 @@ export class CachedDecoder implements SequenceModel {
     this.#session = session;
     const names = DECODER_TENSORS.caches(layout.layers);
     const { addedOutputs = [] } = session;
-    this.#hasAdditions = names.every(({ added }) => addedOutputs.includes(added));
+    const added = names.map((name) => name.added);
     this.#pasts = names.map(({ past }) => past);
-    this.#outputs = names.map(({ present, added }) => (this.#hasAdditions ? added : present));
+    this.#presents = names.map(({ present }) => present);
+    this.#outputs = added.every((name) => addedOutputs.includes(name)) ? added : this.#presents;
     const elements = ELEMENT_TYPES.get(layout.cacheType) as ElementType; // A key of the table.
     this.#nothing = elements.view(new ArrayBuffer(0), 0, 0);
     this.#slots = new CacheSlots(layout, names.length);
@@ -97,8 +99,26 @@ export class CachedDecoder implements SequenceModel {
     this.#rows = rows.map((row) => this.#rows[row] as CachedRow);
   }
 
-  /** One inference. */
-  async #run({ past, caches, lengths, tokens }: Inference) {
+  /**
+   * Scores behind a prompt, and behind each of further tokens, of a sequence without filling and without others beside it: its
+   * cache is as the model gave it. No row of the others changes. @throws Error of the model
+   */
+  async scoresAlone(prompt: readonly number[], next: readonly number[]): Promise<Scores[]> {
+    const found: Scores[] = [];
+    let past = 0;
+    let caches: readonly TensorElements[] = this.#pasts.map(() => this.#nothing);
+    for (const tokens of [prompt, ...next.map((token) => [token])]) {
+      const inference = { past, caches, lengths: [past], tokens };
+      const { scores, added } = await this.#run(inference, this.#presents);
+      found.push((scores[0] as Scores).slice()); // One row.
+      caches = added.map(({ data }) => data);
+      past += tokens.length;
+    }
+    return found;
+  }
+
+  /** One inference. @param cacheOutputs Those with keys and values. */
+  async #run({ past, caches, lengths, tokens }: Inference, cacheOutputs = this.#outputs) {
     const rows = lengths.length;
     const count = tokens.length / rows;
     const total = past + count;
@@ -120,12 +140,12 @@ export class CachedDecoder implements SequenceModel {
     for (const [i, name] of this.#pasts.entries()) {
       inputs.push({ name, elementType, data: caches[i] as TensorElements, dims });
     }
-    const names = [DECODER_TENSORS.logits, ...this.#outputs];
+    const names = [DECODER_TENSORS.logits, ...cacheOutputs];
     const outputs = await this.#session.run(inputs, names);
     const output = (name: string): OutputTensor => outputs.get(name) as OutputTensor; // All were asked for.
-    const added = this.#outputs.map((name) => {
+    const given = cacheOutputs === this.#presents ? total : count;
+    const added = cacheOutputs.map((name) => {
       const tensor = output(name);
-      const given = this.#hasAdditions ? count : total;
       assert.deepEqual([...tensor.dims], [rows, heads, given, headWidth], `the shape of ${name}`);
       return tensor;
     });

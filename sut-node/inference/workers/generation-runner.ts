@@ -1,11 +1,12 @@
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
-import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import type { GeneratingPipeline } from '../../model/model-facts.ts';
 import type { ModelSession } from '../../model/onnx/ort-session.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
 import { CachedDecoder } from '../generation/cached-decoder.ts';
+import { checkFilling } from '../generation/check-filling.ts';
 import { ContinuousGenerator, type Sequence } from '../generation/continuous-generator.ts';
 import { packResponses } from './batch-runner.ts';
 import { PayloadReader } from './payload-reader.ts';
@@ -25,6 +26,9 @@ interface GenerationRunnerOptions
 /** Tokens of a warm-up: one of a step alone, one of a step of two sequences, and what follows. */
 const WARM_UP_TOKENS = 4;
 
+/** Of a prompt that is much shorter than that of the warm-up, so that it has much filling beside it, and some alone. */
+const SHORT_PROMPT_TOKENS = 3;
+
 /** A sequence's tokens, or why there are none. */
 type Outcome = readonly number[] | Error;
 
@@ -37,6 +41,7 @@ export class GenerationRunner {
   readonly #options: GenerationRunnerOptions;
   readonly #payloads: PayloadReader;
   readonly #responseCodec: Codec;
+  readonly #model: CachedDecoder;
   readonly #generator: ContinuousGenerator;
   readonly #sequences = new Map<number, Sequence>();
   /** Tokens of the step at hand, and whose they are. */
@@ -49,31 +54,37 @@ export class GenerationRunner {
     this.#options = options;
     this.#payloads = new PayloadReader(options);
     this.#responseCodec = codecNamed(responseCompression);
-    const model = new CachedDecoder(pipeline.decoder, session);
-    const { limits } = pipeline;
+    this.#model = new CachedDecoder(pipeline.decoder, session);
     this.#generator = new ContinuousGenerator({
-      model,
-      limits,
+      model: this.#model,
+      limits: pipeline.limits,
       sequencesMax: batchSizeMax,
       onStepped: () => this.#tellTokens(),
     });
   }
 
-  /** Generates alone and side by side. @throws MlperfError `ERR_MODEL` that tells on what the model failed. */
+  /** Generates alone and side by side, and checks the scores. @throws MlperfError `ERR_MODEL` that tells on what the model failed. */
   async warmUp(): Promise<void> {
-    const { payload } = this.#options.pipeline.warmUpPayload();
+    const { pipeline, batchSizeMax } = this.#options;
+    const { payload } = pipeline.warmUpPayload();
     this.#payloads.warmUp(payload);
-    const prompt = this.#options.pipeline.promptOf(payload);
+    const prompt = pipeline.promptOf(payload);
     const outcomes = await Promise.all(
       [0, 1].map(() =>
         this.#generate(-1, { prompt, newTokensMax: WARM_UP_TOKENS, onFirstToken: () => {} }),
       ),
     );
-    for (const outcome of outcomes) {
-      if (outcome instanceof Error) {
-        throw modelError(`the model does not run: ${messageOf(outcome)}`, outcome);
+    const prompts = [prompt.slice(0, SHORT_PROMPT_TOKENS), prompt].slice(0, batchSizeMax);
+    try {
+      for (const outcome of outcomes) {
+        if (outcome instanceof Error) throw outcome;
+        this.#responseCodec.compress(bytesOf(outcome));
       }
-      this.#responseCodec.compress(bytesOf(outcome));
+      const [next] = outcomes as [readonly number[]];
+      await checkFilling(this.#model, pipeline.decoder, prompts, next);
+    } catch (error) {
+      if (error instanceof MlperfError) throw error;
+      throw modelError(`the model does not run: ${messageOf(error)}`, error);
     }
   }
 

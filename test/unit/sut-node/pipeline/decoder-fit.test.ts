@@ -21,23 +21,13 @@ describe('sequenceBytes', () => {
 
 describe('sequencesThatFit', () => {
   const ROW_BYTES = sequenceBytes(LAYOUT, LIMITS);
-  const places = (rows: number, most: number, asked?: number, hasPositions = true): number => {
-    const given = { bytesMax: rows * ROW_BYTES, most, asked };
-    return sequencesThatFit({ ...LAYOUT, hasPositions }, LIMITS, given);
-  };
+  const places = (rows: number, most: number, asked?: number): number =>
+    sequencesThatFit(LAYOUT, LIMITS, { bytesMax: rows * ROW_BYTES, most, asked });
 
   it('gives as many as fit, up to the most', () => {
     expect(places(10.5, 32)).toBe(10);
     expect(places(10.5, 8)).toBe(8);
     expect(places(10.5, 8, 8)).toBe(8);
-  });
-
-  it('gives one to a model that is not told positions, and refuses more', () => {
-    expect(places(10.5, 32, undefined, false)).toBe(1);
-    expect(places(10.5, 32, 1, false)).toBe(1);
-    expect(() => places(10.5, 32, 4, false)).toThrow(
-      'no input "position_ids", without which sequences of different lengths cannot be generated side by side: --batch-size-max 4 must be 1',
-    );
   });
 
   it.each([
