@@ -1,6 +1,7 @@
 /**
- * Token ids that all prompts of MBXP begin with: `<s>`, and `<s> [INST] Complete the following code.` Source: mlcommons/inference,
- * language/mixtral-8x7b/standalone_infer/run_accuracy.py, which shows a row of the data set.
+ * Token ids by which a program's prompt is known: `<s>`, and `<s> [INST] Complete the following code.` Source: mlcommons/inference,
+ * language/mixtral-8x7b/standalone_infer/run_accuracy.py, which shows the beginning of one row of MBXP: its text, and the first 8 ids. The
+ * other three are those of the text; that all rows begin so is a guess, which the LoadGen node checks on its data set.
  */
 export const PROGRAM_PROMPT_HEAD: readonly number[] = [
   ...[1, 1, 28_705, 733, 16_289, 28_793],

@@ -1,3 +1,4 @@
+import { PROGRAM_PROMPT_HEAD } from '../../../../shared/benchmarks/mixtral-8x7b/program-ids.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import {
   languageBenchmark,
@@ -49,11 +50,21 @@ export const benchmark: LoadgenBenchmark = languageBenchmark({
     tokens_per_sample: tokensPerSample(figures.tokenCount, figures.entryCount),
   }),
   marks: (rows) => {
-    const count = rows.filter(({ kind }) => kind === 'code').length;
+    const programs = rows.filter(({ kind }) => kind === 'code');
+    const { length: count } = programs;
     if (count === 0) return [];
-    return [
+    const marks = [
       `mbxp is not scored: it needs the ${count} programs that the model writes to be run, which longhaul never does; the line ` +
         'has 0, and the official script tells the figure',
+    ];
+    const others = programs.filter(({ input }) =>
+      PROGRAM_PROMPT_HEAD.some((id, i) => (input as Int32Array)[i] !== id),
+    );
+    if (others.length === 0) return marks;
+    return [
+      ...marks,
+      `${others.length} of ${count} prompts of MBXP do not begin with the token ids ${PROGRAM_PROMPT_HEAD.join(' ')}, by which a SUT node ` +
+        'of longhaul knows programs: it ends their answers at token 2 alone, not behind three back-ticks as the reference does',
     ];
   },
 });

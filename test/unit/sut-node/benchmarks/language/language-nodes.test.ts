@@ -49,7 +49,7 @@ describe('language models on the SUT node', () => {
       },
       { promptTokensMax: 1024, newTokensMin: 1, newTokensMax: 1024, endToken: 2 },
       {
-        ...{ promptTokensMax: 2048, newTokensMin: 1, newTokensMax: 1024, endToken: 2 },
+        ...{ promptTokensMax: 2048, newTokensMin: 2, newTokensMax: 1024, endToken: 2 },
         endMark: {
           promptHead: [1, 1, 28_705, 733, 16_289, 28_793, 21_929, 272, 2296, 2696, 28_723],
           ids: [13, 13_940, 28_832, 13],

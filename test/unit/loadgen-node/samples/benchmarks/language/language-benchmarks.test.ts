@@ -12,6 +12,7 @@ import type {
   DataSet,
 } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import type { TokenType } from '../../../../../../loadgen-node/samples/data-set/token-numbers.ts';
+import { PROGRAM_PROMPT_HEAD } from '../../../../../../shared/benchmarks/mixtral-8x7b/program-ids.ts';
 import {
   longStandinTextsOf,
   STANDIN_NUMBERS,
@@ -310,6 +311,13 @@ describe('mixtral-8x7b', () => {
     writeFileSync(data.file, JSON.stringify(rows));
     const dataSet = await openData('mixtral-8x7b', data.folder);
     expect(dataSet.marks?.join()).toContain('mbxp is not scored');
+    expect(dataSet.marks?.join()).toContain(
+      '1 of 1 prompts of MBXP do not begin with the token ids',
+    );
+    rows[0] = { ...rows[0], tok_input: [...PROGRAM_PROMPT_HEAD, 7] };
+    writeFileSync(data.file, JSON.stringify(rows));
+    const { marks } = await openData('mixtral-8x7b', data.folder);
+    expect(marks?.join()).not.toContain('prompts of MBXP');
     const report = await dataSet.scoreAccuracy(await readLog(data.log));
     expect(report.scriptLine).toContain("'mbxp': 0,");
     const good = { ROUGE2: 30, ROUGEL: 40, gsm8k_accuracy: 80, TOKENS_PER_SAMPLE: 145 };
