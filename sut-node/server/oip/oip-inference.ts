@@ -300,7 +300,7 @@ export class InferWork implements SampleOwner {
     this.#pendingCount = request.samples.length;
   }
 
-  /** Drops the answer. A batch that a worker has already runs to its end. */
+  /** Drops the answer. What a worker has already runs to its end, but for a sequence that it generates: that leaves before the next step. */
   cancel(): void {
     if (this.#isCancelled || this.#pendingCount === 0) return;
     this.#isCancelled = true;
