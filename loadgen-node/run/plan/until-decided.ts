@@ -27,7 +27,7 @@ export function goesOnByDefault(
 
 /**
  * How long a Server run at a low rate is, and as many as are made; undefined where its shortest duration decides.
- * @param of `isUntilDecided`: the run has no requested length.
+ * @param made `isUntilDecided`: the run has no requested length.
  */
 export function lengthInWords(
   {
@@ -38,12 +38,12 @@ export function lengthInWords(
     minDurationMs,
     maxDurationMs,
   }: TestSettings,
-  of: { readonly isUntilDecided: boolean; readonly runCount: number },
+  made: { readonly isUntilDecided: boolean; readonly runCount: number },
 ): string | undefined {
   const neededMs = (minQueryCount / qps) * 1e3;
   const isTimed = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
   if (scenario !== 'Server' || !isTimed || neededMs <= minDurationMs) return undefined;
-  const { isUntilDecided, runCount } = of;
+  const { isUntilDecided, runCount } = made;
   const all =
     runCount === 1 ? '' : `; all ${runCount} runs take about ${inWords(runCount * neededMs)}`;
   if (!isUntilDecided) {

@@ -92,7 +92,7 @@ const EMPTYING_SHARE_MAX = 0.2;
 
 /**
  * Answers that generate at once share their steps, so that they are late together: a batch of their queries has those of so much of an
- * answer at least. Steps of the bracket had shorter ones, and intervals were too narrow where lengths of answers vary (docs/find-peak.md).
+ * answer at least. With shorter ones, as 32 batches of a step of the bracket would be, intervals are too narrow where lengths of answers vary.
  */
 const BATCH_ANSWERS = 0.3;
 /** But so many batches are left. */
