@@ -5,9 +5,9 @@ import type { CachedDecoder, Scores } from './cached-decoder.ts';
 /**
  * Difference of scores, as a share of their standard deviation, that may be rounding: with other numbers of rows and of cached tokens a
  * model may add in another order. Decoders of 12 and 32 layers with random weights differed by about 1e-6, and by 0.3 to 0.9 with
- * positions from the length of the cache.
+ * positions from the length of the cache. Between the two there is room for a model that quantises by what is in its batch.
  */
-const DIFFERENCE_MAX = 0.1;
+const DIFFERENCE_MAX = 0.2;
 
 /**
  * Checks that a model gives a sequence in slots the scores that it gives it alone, where its cache has no filling. Not every
