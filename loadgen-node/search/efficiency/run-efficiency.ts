@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { rounded as rateText } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
@@ -64,15 +65,23 @@ async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<Effic
     const [side] = await measure(plan, prepared, [inside], loadsOf, host);
     const left = sideFile(packageVersion(), side);
     writeKept(file, left);
-    const isWhole = side.runs.every(({ isValid }) => isValid);
+    // Without a peak there is no load to make runs at.
+    const isWhole = side.runs.length > 0 && side.runs.every(({ isValid }) => isValid);
     return { text: insideText(side, file), json: left, isWhole };
   });
 }
 
 function insideText({ search, runs, model }: EfficiencySide, file: string): string {
-  const rates = runs.map(({ samplesPerSecond }) => Number(samplesPerSecond.toPrecision(4)));
-  const peak = search === null ? '' : `peak ${search.value ?? 'none'} (${search.limitText})\n`;
-  return `in process: ${model.configuration}\n${peak}runs: ${rates.join(', ')} samples/s\nwritten to ${file}: take it to the LoadGen machine, for --in-process\n`;
+  const listed = (rates: readonly (number | null)[]): string =>
+    rates.map((rate) => (rate === null ? 'none' : rateText(rate, 4))).join(', ');
+  const peak = search === null ? '' : `peak ${listed([search.value])} (${search.limitText})\n`;
+  const samples = listed(runs.map(({ samplesPerSecond }) => samplesPerSecond));
+  const hasTokens = runs.some(({ tokensPerSecond }) => tokensPerSecond !== null);
+  const tokens = hasTokens
+    ? `, ${listed(runs.map(({ tokensPerSecond }) => tokensPerSecond))} tokens/s`
+    : '';
+  const made = runs.length === 0 ? 'none' : `${samples} samples/s${tokens}`;
+  return `in process: ${model.configuration}\n${peak}runs: ${made}\nwritten to ${file}: take it to the LoadGen machine, for --in-process\n`;
 }
 
 /** Streams are whole. */
