@@ -17,7 +17,7 @@ import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
-import { refuseCppEngine } from '../../run/plan/run-engine.ts';
+import { refuseCppEngine, refuseFixedSeeds } from '../../run/plan/run-engine.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -65,6 +65,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
+  refuseFixedSeeds(planned.linked);
   const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
