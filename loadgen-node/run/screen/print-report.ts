@@ -147,8 +147,12 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
         ),
       );
   }
-  const latency = summary.queryLatency ?? summary.sampleLatency;
-  lines.push(row('Latency', isAnswered ? percentiles(latency, summary.queryCount) : '-'));
+  const { queryLatency, sampleLatency, queryCount, completedSampleCount } = summary;
+  const latency =
+    queryLatency === null
+      ? percentiles(sampleLatency, completedSampleCount)
+      : percentiles(queryLatency, queryCount);
+  lines.push(row('Latency', isAnswered ? latency : '-'));
   lines.push(...lagLines(report, performance));
   if (transportWait !== null) {
     // Percentiles of the one query of Offline are meaningless.

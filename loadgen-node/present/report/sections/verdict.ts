@@ -124,12 +124,15 @@ export function renderTiles(summary: RunSummary): Html {
     rate === undefined || scenario !== 'Server'
       ? []
       : [tile('Requested rate', `${rate} /s`, html`<small>${arrivals}</small>`)];
+  // Those of MultiStream are of whole queries.
+  const issued = scenario === 'MultiStream' ? figures.queries : figures.samples;
+  const latencies = (issued ?? 0) - (figures.lost ?? 0);
   const tiles = TILES.flatMap(([name, title]) => {
     const value = figures[name];
     // A query of a stream is due when it is issued: it has no lag.
     const isMeant = name !== 'lag_p99' || scenario === 'Server';
     // Of so few it would be the largest.
-    const isKnown = name !== 'p99.9' || isCarried(figures.queries ?? 0, 0.999);
+    const isKnown = name !== 'p99.9' || isCarried(latencies, 0.999);
     if (value === undefined || shown.includes(name) || !isMeant || !isKnown) return [];
     return [tile(title, figureText(name, value))];
   });

@@ -73,6 +73,17 @@ describe('renderReport', () => {
     expect(page).not.toContain('<h3>Latency over time</h3>');
   });
 
+  it('has the p99.9 of the many samples of one query, and of no few queries', () => {
+    const offline = reportSummary(null, 'Offline');
+    const figures = { ...offline.figures, queries: 1, samples: 1000, lost: 0, 'p99.9': 5e6 };
+    const tile = '<dt>Latency, p99.9</dt>';
+    expect(renderReport({ summary: { ...offline, figures }, records: null })).toContain(tile);
+    const few = { ...figures, samples: 1000, lost: 1 };
+    expect(renderReport({ summary: { ...offline, figures: few }, records: null })).not.toContain(
+      tile,
+    );
+  });
+
   it('counts every sample that never completed as lost, and says which were answered with an error', () => {
     const summary = reportSummary(null);
     const [node] = summary.nodes;

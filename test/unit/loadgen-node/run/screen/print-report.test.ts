@@ -127,6 +127,11 @@ describe('the result of a run', () => {
     expect(text).not.toContain('p99.9');
   });
 
+  it('has the p99.9 of the many samples of one query', async () => {
+    const scene = { flags: { scenario: 'Offline' }, serviceNs: (sample: number) => sample * 9.5e6 };
+    expect(printReport(await reportOf(scene), { isVerbose: true })).toMatch(/^Latency .* p99\.9 /m);
+  });
+
   it('explains a schedule that is not at the requested rate, and only that', async () => {
     const short = printReport(await reportOf({}));
     expect(rowOf(short, 'Requested')).toMatch(
