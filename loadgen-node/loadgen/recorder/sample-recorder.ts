@@ -276,15 +276,15 @@ export class SampleRecorder {
 
   /** Gives all outstanding samples up. @returns How many there were. */
   loseOutstanding(): number {
-    let lostCount = 0;
-    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
-      if (this.#check(sample) !== RECORDED) continue;
-      this.#state[sample] = IS_LOST;
-      lostCount += 1;
-    }
-    this.#lostSamples += lostCount;
+    const before = this.#lostSamples;
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) this.lose(sample);
     assert(this.outstandingSamples === 0);
-    return lostCount;
+    return this.#lostSamples - before;
+  }
+
+  /** @param sample Any number. */
+  isLost(sample: number): boolean {
+    return this.#state[sample] === IS_LOST;
   }
 
   /** Latencies of the completed samples, in the order of the samples: completed - scheduled. */

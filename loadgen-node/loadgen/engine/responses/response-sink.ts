@@ -52,8 +52,8 @@ export class EngineResponseSink implements ResponseSink {
   #failures = new FailureTally();
   #set: OpenSet | null = null;
   #isClosed = false;
-  /** First response id of the first set that ended without all answers: some may still come. */
-  #firstGivenUpId = Number.POSITIVE_INFINITY;
+  /** The last set that ended without all answers: some may still come. */
+  #givenUp: OpenSet | null = null;
   /** First response id that no set has used yet. */
   #nextResponseId = 0;
   #faultBetweenSets: MlperfError | null = null;
@@ -85,9 +85,7 @@ export class EngineResponseSink implements ResponseSink {
 
   /** From now on every response is an error, but for those of samples that were given up. */
   closeSet(): void {
-    const { recorder, firstResponseId } = this.#set as OpenSet; // It was opened.
-    const hasGivenUp = recorder.lostSamples > 0;
-    if (hasGivenUp) this.#firstGivenUpId = Math.min(this.#firstGivenUpId, firstResponseId);
+    if ((this.#set?.recorder.lostSamples ?? 0) > 0) this.#givenUp = this.#set;
     this.#set = null;
   }
 
@@ -208,8 +206,13 @@ export class EngineResponseSink implements ResponseSink {
     if (this.#isClosed) return;
     const kind = this.#kindOf(responseId, problem);
     // It is counted as lost already: that LoadGen does not wait longer is no fault of the SUT.
-    if (kind === 'after-end' && responseId >= this.#firstGivenUpId) return;
+    if (kind === 'after-end' && this.#isGivenUp(responseId)) return;
     this.contractErrors.add(kind, responseId);
+  }
+
+  #isGivenUp(responseId: number): boolean {
+    const { recorder, firstResponseId = 0 } = this.#givenUp ?? {};
+    return recorder?.isLost(responseId - firstResponseId) === true;
   }
 
   #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {

@@ -96,7 +96,7 @@ it('builds Interactive of a language model: its result in tokens, its bounds in 
   const other = conf.replace('ttft_latency = 450', 'ttft_latency = 2000');
   writeFileSync(join(tree, measured, 'user.conf'), other);
   expect((await checkTree(tree)).findings).toContainEqual(
-    expect.objectContaining({ ...finding, text: expect.stringContaining('ttft_latency is 2000') }),
+    expect.objectContaining({ ...finding, seen: expect.stringContaining('ttft_latency is 2000') }),
   );
 }, 30_000);
 
