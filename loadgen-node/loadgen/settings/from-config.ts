@@ -111,7 +111,9 @@ export class ConfReader {
       const entry = lookUp(conf, model, scenario, field.key);
       if (entry === undefined) continue;
       if (!this.#hasFlag(field, settings, flagsOfFile)) {
-        notes.push(`${name}:${entry.line}: ${this.#withoutFlag(field)}`);
+        // The flag of another scenario may stand there; it is not looked up here.
+        if (scenario === settings.scenario)
+          notes.push(`${name}:${entry.line}: ${this.#withoutFlag(field)}`);
         continue;
       }
       const value = readValue(field, entry.text);

@@ -30,9 +30,12 @@ export async function checkFilling(
     for (const [row, scores] of found.entries()) {
       const difference = differenceOf(scores, alone[row]?.[i + 1] as Scores); // As many.
       if (difference <= DIFFERENCE_MAX) continue;
+      const share = Number.isFinite(difference)
+        ? `by ${Math.round(100 * difference)} %`
+        : 'beyond measure';
       throw modelError(
         `the model gives other scores where its cache has filling: behind token ${(prompts[row]?.length ?? 0) + i + 1} of a sequence they ` +
-          `differ by ${Math.round(100 * difference)} % from those of the sequence alone (at most ${100 * DIFFERENCE_MAX} %). Sequences are ` +
+          `differ ${share} from those of the sequence alone (at most ${100 * DIFFERENCE_MAX} %). Sequences are ` +
           'filled up on the left; attention_mask hides that, and position_ids tells positions. Export the model so that it goes by these inputs, ' +
           "as Hugging Face's optimum does (text-generation-with-past): with the input position_ids" +
           `${hasPositions ? '' : ', which it lacks'}, and without operators that count from the length of the cache or take filling on the right, as ` +

@@ -66,6 +66,15 @@ describe('a user file', () => {
     );
   });
 
+  it.each<Round>(['v4.1', 'v5.0'])(
+    'of round %s for several scenarios is not told to have no effect',
+    (round) => {
+      const text = '*.Server.use_token_latencies = 1\n*.Server.ttft_latency = 450';
+      expect(read({ round, text, scenario: 'Offline' }).result.notes).toEqual([]);
+      expect(read({ round, text }).get('serverTtftLatencyNs')).toBe(450_000_000n);
+    },
+  );
+
   it.each<[string, string, SettingsField['field'], unknown]>([
     [
       'a multiplied number that wraps',
