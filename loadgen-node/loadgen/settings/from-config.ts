@@ -111,9 +111,7 @@ export class ConfReader {
       const entry = lookUp(conf, model, scenario, field.key);
       if (entry === undefined) continue;
       if (!this.#hasFlag(field, settings, flagsOfFile)) {
-        // The flag of another scenario may stand there; it is not looked up here.
-        if (scenario === settings.scenario)
-          notes.push(`${name}:${entry.line}: ${this.#withoutFlag(field)}`);
+        notes.push(...this.#withoutFlag(field, settings, `${name}:${entry.line}`));
         continue;
       }
       const value = readValue(field, entry.text);
@@ -143,11 +141,17 @@ export class ConfReader {
     return settings.get(needs).value === true;
   }
 
-  #withoutFlag({ key, needs }: ConfField): string {
+  /** @returns No note on a line of another scenario, whose flag is not looked up. */
+  #withoutFlag(
+    { key, under, needs }: ConfField,
+    { scenario }: ExactSettings,
+    at: string,
+  ): string[] {
+    if (under !== '*' && under !== scenario) return [];
     const { configFiles, version } = this.#loadgen;
     const flag = CONF_FIELDS.find(({ field }) => field === needs)?.key;
     const where = configFiles === 'plain' ? 'in a file that sets' : 'behind a line that sets';
-    return `"${key}" has no effect: LoadGen ${version} reads it only ${where} ${flag} = 1`;
+    return [`${at}: "${key}" has no effect: LoadGen ${version} reads it only ${where} ${flag} = 1`];
   }
 }
 
