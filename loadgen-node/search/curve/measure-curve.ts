@@ -157,7 +157,7 @@ export function pointOf(
   const answerNs = meanOf(outcome.latenciesNs);
   const settled = (timesNs: Float64Array) => steadyPart(timesNs, samplesPerSecond, quest, answerNs);
   const latenciesNs = settled(outcome.latenciesNs);
-  const batchMin = batchQueries(outcome.latenciesNs, samplesPerSecond, quest);
+  const batchMin = batchQueries(latenciesNs.length, samplesPerSecond, quest, answerNs);
   const tokens = outcome.tokens && {
     perSecond: isClosedLoop
       ? outcome.tokens.perSecond

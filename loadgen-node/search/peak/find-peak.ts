@@ -92,14 +92,13 @@ export function judgeProbe(
   outcome: ProbeOutcome,
 ): PeakProbe {
   refuseBroken(outcome.end);
-  const batchMin = batchQueries(outcome.latenciesNs, planned.load, search);
+  const meanNs = meanOf(outcome.latenciesNs);
+  const counted = (timesNs: Float64Array) => settled(search, planned, timesNs, meanNs);
+  const { length: count } = counted(outcome.latenciesNs);
+  const batchMin = batchQueries(count, planned.load, search, meanNs);
   const bounds = namedBounds(search).map((bound) => {
     const timesNs = boundedTimes(bound.name, outcome);
-    return {
-      bound,
-      timesNs,
-      share: overShareOf(settled(search, planned, timesNs, outcome), bound.ns, batchMin),
-    };
+    return { bound, timesNs, share: overShareOf(counted(timesNs), bound.ns, batchMin) };
   });
   const shares = bounds.map(({ share }) => share);
   const { tokens, latenciesNs, samplesPerSecond, scheduledPerSecond, lagP99Ns } = outcome;
@@ -121,7 +120,7 @@ export function judgeProbe(
       const percentileNs = percentileOf(timesNs.slice().sort(), search.percentile);
       return { name, overQueries, varianceFactor, shareLow: low, shareHigh: high, percentileNs };
     }),
-    meanNs: meanOf(latenciesNs),
+    meanNs,
     latencies: percentileIntervals(latenciesNs, search.percentile, batchMin),
     tokens: tokens === undefined ? null : tokenFigures(tokens, search.percentile, batchMin),
     goodput: outcome.goodput ?? null,
@@ -141,10 +140,10 @@ function settled(
   search: LoadSearch,
   { kind, load }: PlannedProbe,
   timesNs: Float64Array,
-  outcome: ProbeOutcome,
+  meanNs: number,
 ): Float64Array {
   if (kind !== 'screening' || search.kind !== 'rate') return timesNs;
-  return steadyPart(timesNs, load, search, meanOf(outcome.latenciesNs));
+  return steadyPart(timesNs, load, search, meanNs);
 }
 
 function refuseBroken({ endCause, faultText }: ProbeEnd): void {

@@ -1,6 +1,6 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
-import { BATCH_QUERIES_MIN, meanOf } from './over-share.ts';
+import { BATCH_QUERIES_MIN } from './over-share.ts';
 import type { LoadSearch, PeakProbe } from './peak-search.ts';
 import { longEnough } from './queue-growth.ts';
 
@@ -98,15 +98,20 @@ const BATCH_ANSWERS = 0.3;
 /** But so many batches are left. */
 const BATCHES_MIN = 5;
 
-/** Queries of a batch at least, for the variance of the share that is late. */
+/**
+ * Queries of a batch at least, for the variance of the share that is late.
+ * @param count Queries that are cut into batches: those of {@link steadyPart} of a short run.
+ * @param meanNs Of an answer.
+ */
 export function batchQueries(
-  latenciesNs: Float64Array,
+  count: number,
   perSecond: number,
   { tpotNs }: BoundTimes,
+  meanNs: number,
 ): number {
   if (tpotNs === undefined) return BATCH_QUERIES_MIN;
-  const ofAnswers = Math.ceil((perSecond * meanOf(latenciesNs) * BATCH_ANSWERS) / 1e9);
-  const most = Math.ceil(latenciesNs.length / BATCHES_MIN);
+  const ofAnswers = Math.ceil((perSecond * meanNs * BATCH_ANSWERS) / 1e9);
+  const most = Math.ceil(count / BATCHES_MIN);
   return Math.max(BATCH_QUERIES_MIN, Math.min(ofAnswers, most));
 }
 

@@ -20,6 +20,7 @@ import {
   type ServiceLaw,
   theoreticalPeak,
 } from '../../../../scenes/simulated-run/queue.ts';
+import { steady } from '../../../../scenes/simulated-run/steady-probe.ts';
 import {
   meanTokenTime,
   type TokenQueue,
@@ -122,6 +123,24 @@ describe('point of a token model', PATIENCE, () => {
     const median = point.tokens?.tpot.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
     expect(Math.abs(median / meanTokenTime(queue, load) - 1)).toBeLessThan(0.1);
     expect(keepsBound(quest, point)).toBe(load === 10);
+  });
+
+  it('has intervals by five batches of what counts, however few answers that is', () => {
+    // Two answers of 12 s at 15 queries per second. Half of each of three batches of a third of an answer is above the median.
+    const latenciesNs = new Float64Array(360).fill(12e9);
+    const isAbove = (i: number) => (i < 108 ? i % 54 < 27 : i < 126);
+    const perOutputNs = latenciesNs.map((_, i) => (isAbove(i - 144) ? 1000 + i : i));
+    const tokens = { firstNs: latenciesNs, perOutputNs, perSecond: 1 };
+    const spec = { load: 15, number: 1 };
+    const outcome = steady(0, { latenciesNs, tokens, samplesPerSecond: 15 });
+    const point = pointOf(quest, spec, outcome, false);
+    expect(point.queries).toBe(144);
+    const median = point.tokens?.tpot.find(({ percentile }) => percentile === 0.5);
+    // From the low end to the median lie 37 queries by five batches, by three only 12.
+    const between = perOutputNs
+      .subarray(144, 288)
+      .filter((ns) => ns >= (median?.lowNs ?? 0) && ns <= (median?.valueNs ?? 0));
+    expect(between.length).toBeGreaterThan(30);
   });
 
   it('is planned by the longest mean answer so far', () => {

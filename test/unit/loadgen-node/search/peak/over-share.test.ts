@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { judgeProbe } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import {
   normalDeviate,
   overShareOf,
@@ -9,6 +10,7 @@ import {
 import { batchQueries } from '../../../../../loadgen-node/search/peak/pace.ts';
 import { decide, ScreeningWatch } from '../../../../../loadgen-node/search/peak/screening.ts';
 import { shareAbove } from '../../../../scenes/simulated-run/queue.ts';
+import { searchOf, steady } from '../../../../scenes/simulated-run/steady-probe.ts';
 
 // Goal: the statistics that decide a screening know that late queries come in clusters.
 describe('the share of late queries', () => {
@@ -37,13 +39,35 @@ describe('the share of late queries', () => {
     // Six answers of 6 s at 20 queries per second, of which those beside one of them are late.
     const latenciesNs = new Float64Array(720).fill(6e9);
     const perTokenNs = Float64Array.from(latenciesNs, (_, i) => (i >= 240 && i < 360 ? 9 : 1));
-    const batchMin = batchQueries(latenciesNs, 20, { boundNs: 1e9, tpotNs: 5 });
+    const batchMin = batchQueries(latenciesNs.length, 20, { boundNs: 1e9, tpotNs: 5 }, 6e9);
     expect(batchMin).toBe(36);
     expect(overShareOf(perTokenNs, 5, batchMin).varianceFactor).toBeGreaterThan(30);
     expect(overShareOf(perTokenNs, 5).varianceFactor).toBeLessThan(24);
-    // Too few answers: five batches all the same.
-    expect(batchQueries(latenciesNs.subarray(0, 100), 20, { boundNs: 1e9, tpotNs: 5 })).toBe(20);
-    expect(batchQueries(latenciesNs, 20, { boundNs: 1e9 })).toBe(4);
+    expect(batchQueries(latenciesNs.length, 20, { boundNs: 1e9 }, 6e9)).toBe(4);
+  });
+
+  it('has five batches all the same where too few answers are left between those that are cut', () => {
+    // Two answers of 12 s at 15 queries per second. Of 144 queries that count each third of three batches of a third of an answer is
+    // late, so that those would vary no more than by chance.
+    const latenciesNs = new Float64Array(360).fill(12e9);
+    const isLate = (i: number) => (i < 108 ? i % 54 < 18 : i < 120);
+    const perOutputNs = latenciesNs.map((_, i) => (i >= 144 && isLate(i - 144) ? 50e6 : 1e6));
+    const tokens = { firstNs: new Float64Array(360), perOutputNs, perSecond: 1 };
+    const search = searchOf(450e6, { tpotNs: 40e6 });
+    const planned = { kind: 'screening', load: 15, queriesMax: 360, durationNsMax: 24e9 } as const;
+    const decision = { confidence: 0.99, durationNsMin: 0 };
+    const probe = judgeProbe(
+      search,
+      {
+        ...{ number: 1, planned: { ...planned, ...decision } },
+        watch: new ScreeningWatch(search, decision),
+      },
+      steady(0, { latenciesNs, tokens }),
+    );
+    expect(probe.queries).toBe(144);
+    const tpot = probe.bounds.find(({ name }) => name === 'tpot');
+    expect(tpot?.overQueries).toBe(48);
+    expect(tpot?.varianceFactor).toBeGreaterThan(4);
   });
 
   it('is wide where the clusters leave few queries', () => {
