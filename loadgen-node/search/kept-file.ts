@@ -1,8 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { z } from 'zod';
 import { configInvalid, outputError } from '../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, makeFolder, readJsonFile } from '../../shared/base/files/read-file.ts';
+import { makeFolder } from '../../shared/base/files/read-file.ts';
 
 /**
  * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.
@@ -19,13 +18,12 @@ export function writeKept(path: string, document: object, indent = 2): void {
 }
 
 /**
- * Reads a document that `--resume` goes on from.
- * @param what What the file holds, for messages: `search`, `sweep`.
- * @param wrong Follows the path where the form is wrong.
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is none, or another file; `ERR_CONFIG_FILE` where it cannot be read
+ * Requires a document that `--resume` goes on from.
+ * @param what What the file holds, for the message: `search`, `sweep`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where there is none
  */
-export function readKept<T>(path: string, schema: z.ZodType<T>, what: string, wrong: string): T {
-  if (existsSync(path)) return readJsonFile(path, schema, FILE_BYTES_MAX.document, wrong);
+export function requireKept(path: string, what: string): void {
+  if (existsSync(path)) return;
   throw configInvalid(
     `--resume: ${path} is not there, so that there is no ${what} to go on with; leave --resume away to begin one`,
   );

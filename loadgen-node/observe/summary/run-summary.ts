@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
+import { readVersionedFile, writeText } from '../../../shared/base/files/read-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
@@ -162,11 +161,6 @@ export function hasSchedule({
   return scenario === 'Server' && test?.arrivals.startsWith('closed-loop:') !== true;
 }
 
-/** Of any version, to say which it is before its form is looked at. */
-const VERSIONED: z.ZodType<{ schemaVersion?: unknown }> = z.looseObject({
-  schemaVersion: z.unknown(),
-});
-
 /** Writes `longhaul_summary.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeSummary(folder: string, summary: RunSummary): void {
   writeText(join(folder, RUN_FILES.runSummary), `${JSON.stringify(summary, null, 2)}\n`);
@@ -181,13 +175,7 @@ export function writeSummary(folder: string, summary: RunSummary): void {
 export function readSummary(folder: string): RunSummary | null {
   const path = join(folder, RUN_FILES.runSummary);
   if (!existsSync(path)) return null;
-  const { schemaVersion } = readJsonFile(path, VERSIONED);
-  if (schemaVersion !== SUMMARY_SCHEMA_VERSION) {
-    throw configInvalid(
-      `${path} has version ${JSON.stringify(schemaVersion) ?? 'none'}; this longhaul reads version ${SUMMARY_SCHEMA_VERSION}`,
-    );
-  }
-  return readJsonFile(path, RUN_SUMMARY);
+  return readVersionedFile(path, RUN_SUMMARY, { version: SUMMARY_SCHEMA_VERSION });
 }
 
 /** JSON Schema of `longhaul_summary.json`, published as docs/longhaul-summary.schema.json. */

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { curveFindings } from '../../present/curve/curve-findings.ts';
 import { LOAD_POINT, type LoadPoint } from '../../present/curve/load-point.ts';
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
-import { type Question, readKept, writeKept } from '../kept-file.ts';
+import { type Question, requireKept, writeKept } from '../kept-file.ts';
 import type { CurvePlan } from './curve-plan.ts';
 
 /** File of a curve in its folder, from which `--resume` goes on. */
@@ -30,9 +31,11 @@ export function hasCurveFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/** An earlier curve, to go on from. @throws MlperfError as {@link readKept} */
+/** An earlier curve, to go on from. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
 export function readCurveFile(folder: string): CurveFile {
-  return readKept(join(folder, NAME), schema, 'curve', ' is no curve of this longhaul');
+  const path = join(folder, NAME);
+  requireKept(path, 'curve');
+  return readJsonFile(path, schema, FILE_BYTES_MAX.document, ' is no curve of this longhaul');
 }
 
 export const CLOSED_LOOP_NOTE =

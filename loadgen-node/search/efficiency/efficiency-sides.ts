@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
+import { readVersionedFile } from '../../../shared/base/files/read-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
@@ -301,8 +301,14 @@ const side = z.strictObject({
   runs: z.array(run),
 });
 
+const SIDE_VERSION = 3;
+
 /** File of `longhaul efficiency --in-process-only`, to be carried to the other machine. */
-const SIDE_FILE = z.strictObject({ schemaVersion: z.literal(3), longhaul: z.string(), side });
+const SIDE_FILE = z.strictObject({
+  schemaVersion: z.literal(SIDE_VERSION),
+  longhaul: z.string(),
+  side,
+});
 
 export type EfficiencySide = DeepReadonly<z.infer<typeof side>>;
 export type SideRun = DeepReadonly<z.infer<typeof run>>;
@@ -312,7 +318,7 @@ export type TokenTimes = z.infer<typeof tokenTimes>;
 
 /** The file of a side. */
 export function sideFile(longhaul: string, measured: EfficiencySide) {
-  return { schemaVersion: 3, longhaul, side: measured };
+  return { schemaVersion: SIDE_VERSION, longhaul, side: measured };
 }
 
 /**
@@ -320,8 +326,11 @@ export function sideFile(longhaul: string, measured: EfficiencySide) {
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` where it is no such file
  */
 export function readInProcessSide(path: string): EfficiencySide {
-  const wrong = ' was not written by "longhaul efficiency --in-process-only"';
-  const { side: read } = readJsonFile(path, SIDE_FILE, FILE_BYTES_MAX.document, wrong);
+  const { side: read } = readVersionedFile(path, SIDE_FILE, {
+    version: SIDE_VERSION,
+    other: ' of what "longhaul efficiency --in-process-only" writes: measure that side again',
+    wrong: ' was not written by "longhaul efficiency --in-process-only"',
+  });
   if (read.kind === 'in-process') return read;
   throw configInvalid(`--in-process ${path} was measured over a network`);
 }

@@ -16,7 +16,7 @@ export function efficiencyReport(
 ) {
   const { scenario, benchmark, isOneMachine } = asked;
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     longhaul: packageVersion(),
     ...{ scenario, benchmark },
     comparison: compareSides(scenario, inProcess, network),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
@@ -11,7 +12,7 @@ import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
-import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
+import { type Question, questionDifferences, requireKept, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
 import { answersNote } from './pace.ts';
@@ -139,9 +140,11 @@ export function hasPeakFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/** An earlier search, to go on from. @throws MlperfError as {@link readKept} */
+/** An earlier search, to go on from. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
 export function readPeakFile(folder: string): PeakFile {
-  return readKept(join(folder, NAME), schema, 'search', ' is no search of this longhaul');
+  const path = join(folder, NAME);
+  requireKept(path, 'search');
+  return readJsonFile(path, schema, FILE_BYTES_MAX.document, ' is no search of this longhaul');
 }
 
 /**

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { readVersionedFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs, grouped, rounded, tableLines } from '../../../shared/base/text.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
-import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
+import { type Question, questionDifferences, requireKept, writeKept } from '../kept-file.ts';
 import {
   delayText,
   type LinkConditions,
@@ -15,6 +16,9 @@ import {
 
 /** File in the folder of a sweep that holds the cells that are done. */
 export const SWEEP_FILE = 'longhaul_sweep.json';
+
+/** Of {@link SWEEP_FILE}. */
+const SWEEP_VERSION = 2;
 
 const ns = z.number().describe('ns');
 
@@ -81,7 +85,7 @@ const question = z.strictObject({
 
 /** All of {@link SWEEP_FILE}. */
 const SWEEP = z.strictObject({
-  schemaVersion: z.literal(2),
+  schemaVersion: z.literal(SWEEP_VERSION),
   longhaul: z.string(),
   question,
   /** Limits of the figures, for readers. */
@@ -102,11 +106,16 @@ export function writeSweep(folder: string, sweep: Sweep): void {
 
 /**
  * Reads a sweep to go on with.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the file is missing, no sweep, or a sweep with other settings
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the file is missing, no sweep, of another version, or a sweep with other settings
  */
 export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
-  const sweep = readKept(path, SWEEP, 'sweep', ' is no sweep');
+  requireKept(path, 'sweep');
+  const sweep = readVersionedFile(path, SWEEP, {
+    version: SWEEP_VERSION,
+    other: ': choose another --output',
+    wrong: ' is no sweep',
+  });
   const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
     return { ...settings, with: by, unit };
   };

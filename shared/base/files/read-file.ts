@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   configFileError,
   configInvalid,
@@ -204,6 +204,37 @@ export function readJsonFile<T>(
   const checked = checkedForm(schema, parseJson(path, readNamedText(path, bytesMax)));
   if ('data' in checked) return checked.data;
   throw configInvalid(`${path}${wrong}: ${checked.wrong}`);
+}
+
+/** Of any version, to say which it is before its form is looked at. */
+const VERSIONED = z.looseObject({ schemaVersion: z.number() });
+
+/** What messages say of a file with `schemaVersion`. */
+export interface VersionedFile {
+  /** Version that this longhaul reads. */
+  readonly version: number;
+  /** Follows the version: whose it is, and what to do about a file of another one. */
+  readonly other?: string;
+  /** As in {@link readJsonFile}. */
+  readonly wrong?: string;
+}
+
+/**
+ * As {@link readJsonFile}, of a file with `schemaVersion`, which is looked at first.
+ * @throws MlperfError as there; `ERR_CONFIG_INVALID` for another version
+ */
+export function readVersionedFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  { version, other = '', wrong = '' }: VersionedFile,
+): T {
+  const { schemaVersion } = readJsonFile(path, VERSIONED, FILE_BYTES_MAX.document, wrong);
+  if (schemaVersion === version) {
+    return readJsonFile(path, schema, FILE_BYTES_MAX.document, wrong);
+  }
+  throw configInvalid(
+    `${path} has version ${schemaVersion}; this longhaul reads version ${version}${other}`,
+  );
 }
 
 function parseJson(path: string, text: string): unknown {

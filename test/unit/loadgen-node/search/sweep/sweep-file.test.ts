@@ -71,6 +71,12 @@ it.each([
 
 it.each([
   ['half a file', (text: string) => text.slice(0, 100), 'is not JSON'],
+  [
+    'another version, whatever its form',
+    () => '{"schemaVersion":1,"cells":[{"seconds":"12"}]}',
+    'has version 1; this longhaul reads version 2: choose another --output',
+  ],
+  ['what is no sweep', () => '[]', 'is no sweep: the file must be'],
   ['a field of another type', (text: string) => text.replace('12,', '"12",'), 'cells[0].seconds'],
 ])('refuses %s', (_case, spoil, expected) => {
   const folder = tempFolder();
