@@ -2,6 +2,7 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { progressStream } from '../../shared/config/command-line.ts';
 import { eachTest, resumingIn } from '../official/test-process.ts';
 import { CommandHost } from '../run/host/host.ts';
+import { linePrinter } from '../run/screen/line-printer.ts';
 import { CURVE_KEYS, CURVE_SETTINGS, NOT_OF_CURVE, planCurve } from '../search/curve/curve-plan.ts';
 import { refuseUsedCurve, runCurve } from '../search/curve/run-curve.ts';
 import { RUN_HEADING } from '../search/peak/find-peak-plan.ts';
@@ -28,11 +29,9 @@ Exit codes: 0 measured, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 
     refuseUsedCurve(plan, values);
     const work = async () => {
       const host = new CommandHost('interrupted: ending the point');
-      const stream = progressStream(command);
-      const { isComplete, ...result } = await runCurve({ plan, values, settings }, host, (line) => {
-        host.progress(null);
-        stream.write(`${line}\n`);
-      });
+      const print = linePrinter(host, progressStream(command));
+      const asked = { plan, values, settings };
+      const { isComplete, ...result } = await runCurve(asked, host, print);
       return isComplete ? result : { ...result, exitCode: host.exitCode ?? EXIT.interrupted };
     };
     return await eachTest(plan.run.linked !== undefined, work, resumingIn(plan.run.output));

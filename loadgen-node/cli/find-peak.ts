@@ -2,6 +2,7 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { progressStream } from '../../shared/config/command-line.ts';
 import { eachTest, resumingIn } from '../official/test-process.ts';
 import { CommandHost } from '../run/host/host.ts';
+import { linePrinter } from '../run/screen/line-printer.ts';
 import {
   FIND_PEAK_SETTINGS,
   NOT_OF_SEARCH,
@@ -46,11 +47,8 @@ flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
         const { isValid, ...measured } = await measureMetric(plan, host);
         return { ...measured, isGood: isValid };
       }
-      const stream = progressStream(command);
-      const result = await searchPeak({ plan, search, values, settings }, host, (line) => {
-        host.progress(null);
-        stream.write(`${line}\n`);
-      });
+      const print = linePrinter(host, progressStream(command));
+      const result = await searchPeak({ plan, search, values, settings }, host, print);
       if (result === null) return { exitCode: host.exitCode ?? EXIT.interrupted };
       const json = peakDocument(result);
       return { text: peakText(search, result), json, isGood: isPeakOfSut(result) };

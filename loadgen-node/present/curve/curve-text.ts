@@ -5,7 +5,7 @@ import {
   type QueryBound,
 } from '../../loadgen/results/query-bounds.ts';
 import { type Axis, linearAxis, timeAxis } from '../charts/scale.ts';
-import { amount, fitLine, formatNumber, percentileName } from '../text/figure-text.ts';
+import { amount, formatNumber, percentileName } from '../text/figure-text.ts';
 import { type CurveFindings, loadOf } from './curve-findings.ts';
 import {
   BOUND_TITLES,
@@ -93,7 +93,7 @@ export function pointLines(curve: Omit<MeasuredCurve, 'points'>, point: LoadPoin
   const line = columnsOf(curve)
     .map(([, width, text]) => text(point).padStart(width))
     .join(' ');
-  return point.why === '' ? [line] : [line, fitLine(`          ${point.why.replace(/; .*$/, '')}`)];
+  return point.why === '' ? [line] : [line, `          ${point.why.replace(/; .*$/, '')}`];
 }
 
 /** The last lines of a curve: its plot, its findings, and its files. */

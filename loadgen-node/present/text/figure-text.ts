@@ -110,9 +110,9 @@ export function fitText(text: string, lengthMax: number): string {
 /** Longest line of a table on a terminal. */
 const LINE_MAX = 118;
 
-/** A line of a table for stdout: whole where that is no terminal. */
-export function fitLine(text: string, isTerminal: boolean = process.stdout.isTTY === true): string {
-  return isTerminal ? fitText(text, LINE_MAX) : text;
+/** A line of a table for the stream that it goes to: whole where that is no terminal. */
+export function fitLine(text: string, { isTTY }: { readonly isTTY?: boolean }): string {
+  return isTTY === true ? fitText(text, LINE_MAX) : text;
 }
 
 /** An instant of ISO 8601 for people, to the second: `2026-11-21 21:00:00 UTC`. */

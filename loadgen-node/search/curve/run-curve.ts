@@ -10,6 +10,7 @@ import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
+import type { PrintLine } from '../../run/screen/line-printer.ts';
 import type { Question } from '../kept-file.ts';
 import type { ProbeOutcome, RunProbe } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
@@ -55,7 +56,7 @@ export function refuseUsedCurve({ run }: CurvePlan, values: CurveValues): void {
  * @returns `isComplete`: false where the host's signal ended it
  * @throws MlperfError
  */
-export async function runCurve(asked: AskedCurve, host: RunHost, print: (line: string) => void) {
+export async function runCurve(asked: AskedCurve, host: RunHost, print: PrintLine) {
   const { plan, values } = asked;
   const { output } = plan.run;
   const kept = values.resume ? readCurveFile(output) : null;
@@ -92,7 +93,7 @@ async function measurePoints(
   plan: CurvePlan,
   files: CurveFiles,
   runProbe: RunProbe,
-  print: (line: string) => void,
+  print: PrintLine,
 ): Promise<MlperfError | null> {
   try {
     await lookFirst(plan, files, runProbe, print);
@@ -105,7 +106,7 @@ async function measurePoints(
       const { spec, point: first } = await measure(answerNs);
       const point = hasFewAnswers(plan, spec, first) ? (await measure(first.meanNs)).point : first;
       files.add(point);
-      for (const line of pointLines(plan, point)) print(line);
+      for (const line of pointLines(plan, point)) print(line, true);
     }
   } catch (error) {
     if (error instanceof MlperfError) return error;
@@ -118,7 +119,7 @@ async function lookFirst(
   plan: CurvePlan,
   files: CurveFiles,
   runProbe: RunProbe,
-  print: (line: string) => void,
+  print: PrintLine,
 ): Promise<void> {
   if (files.unloadedNs !== null || (plan.loads !== null && plan.tpotNs === undefined)) return;
   const unloadedNs = await unloadedLatency(runProbe);
@@ -162,7 +163,7 @@ function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
 }
 
 /** Prints what is measured, how long it takes, and the points that the curve goes on from. */
-function printOpening(plan: CurvePlan, { points }: CurveFiles, print: (line: string) => void) {
+function printOpening(plan: CurvePlan, { points }: CurveFiles, print: PrintLine) {
   if (earlierTests() > 0) return;
   const { unit, percentile, run } = plan;
   const bounds = namedBounds(plan);
@@ -175,7 +176,7 @@ function printOpening(plan: CurvePlan, { points }: CurveFiles, print: (line: str
   if (isClosedLoop) print(`note: ${CLOSED_LOOP_NOTE}`);
   if (points.length > 0) print(`going on after ${points.length} points:`);
   print(pointHeader(plan));
-  for (const point of points) for (const line of pointLines(plan, point)) print(line);
+  for (const point of points) for (const line of pointLines(plan, point)) print(line, true);
 }
 
 function timeText(plan: CurvePlan): string {

@@ -179,7 +179,9 @@ async function searchInTurns(
         {
           onProbe: (done) => {
             clock.probe(who, done);
-            host.report(probeLine(kind, done, clock.left));
+            const line = probeLine(kind, done, clock.left);
+            // Where reports of a command go.
+            host.report(fitLine(line, process.stderr));
           },
         },
       );
@@ -200,8 +202,7 @@ function probeLine(kind: string, probe: PeakProbe, left: string): string {
   const { load, kind: probeKind, bounds, verdict } = probe;
   const seen = bounds.map(({ percentileNs }) => formatNs(percentileNs)).join(' and ');
   const at = `${rounded(load, 4)}/s`;
-  const line = `${kind}: ${probeKind} at ${at} (${left}): ${seen}, ${verdict}: ${shortWhy(probe)}`;
-  return fitLine(line);
+  return `${kind}: ${probeKind} at ${at} (${left}): ${seen}, ${verdict}: ${shortWhy(probe)}`;
 }
 
 /** By side, in the order of the loads and then of the repeats. */

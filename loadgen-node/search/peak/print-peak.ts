@@ -14,7 +14,7 @@ import {
   curveFilesText,
   type Goodput,
 } from '../../present/curve/load-point.ts';
-import { fitLine, formatNumber } from '../../present/text/figure-text.ts';
+import { formatNumber } from '../../present/text/figure-text.ts';
 import {
   type HeldLoad,
   loadRateText,
@@ -105,7 +105,7 @@ const LABEL_WIDTH = 10;
 /** A probe as a line of the table; longhaul_peak.json has all of what is wrong with it. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
   const why = isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`;
-  return fitLine([...columnsOf(search).map(({ text }) => text(probe)), why].join(' '));
+  return [...columnsOf(search).map(({ text }) => text(probe)), why].join(' ');
 }
 
 /** How the search ended, as a person wants to read it, ending with a newline. */

@@ -12,6 +12,7 @@ import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
+import type { PrintLine } from '../../run/screen/line-printer.ts';
 import { type Question, questionDifferences, requireKept, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
@@ -53,7 +54,7 @@ interface AskedSearch {
 export async function searchPeak(
   asked: AskedSearch,
   host: RunHost,
-  print: (line: string) => void,
+  print: PrintLine,
 ): Promise<PeakResult | null> {
   const { plan, search, values, settings } = asked;
   const { output } = plan.run;
@@ -78,7 +79,7 @@ export async function searchPeak(
       onProbe: (probe) => {
         probes.push(probe);
         writePeakFile(output, identity, probes);
-        print(probeLine(search, probe));
+        print(probeLine(search, probe), true);
         const longer = probe.kind === 'unloaded' ? answersNote(search, probe) : undefined;
         if (longer !== undefined) print(`note: ${longer}`);
       },
@@ -100,14 +101,14 @@ export async function searchPeak(
 function printOpening(
   { plan: { run, note }, search }: AskedSearch,
   earlier: readonly PeakProbe[],
-  print: (line: string) => void,
+  print: PrintLine,
 ): void {
   if (earlierTests() > 0) return;
   print(searchText(search, run.output));
   if (note !== undefined) print(`note: ${note}`);
   if (earlier.length > 0) print(`going on after ${earlier.length} probes:`);
   print(probeHeader(search));
-  for (const probe of earlier) print(probeLine(search, probe));
+  for (const probe of earlier) print(probeLine(search, probe), true);
 }
 
 /** True where a load is confirmed, and LoadGen itself was not the limit. */

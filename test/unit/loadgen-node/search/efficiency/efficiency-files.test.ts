@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   type EfficiencySide,
   readInProcessSide,
@@ -9,7 +9,9 @@ import {
   sideFile,
 } from '../../../../../loadgen-node/search/efficiency/efficiency-sides.ts';
 import { efficiencyReport } from '../../../../../loadgen-node/search/efficiency/efficiency-text.ts';
+import { measureSides } from '../../../../../loadgen-node/search/efficiency/plan-efficiency.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
+import { END, searchOf, steady } from '../../../../scenes/simulated-run/steady-probe.ts';
 
 // Goal: a program that reads a file of efficiency knows its form by its version, and one of another version is called that.
 const PLACE = {
@@ -98,5 +100,32 @@ describe('the file of a side', () => {
     ['of the other side', sideFile('0.1.0', sideOf('network')), 'was measured over a network'],
   ])('is refused %s', (_case, document, message) => {
     expect(() => readInProcessSide(written(document))).toThrow(message);
+  });
+});
+
+describe('a probe as a line on stderr', () => {
+  const { stdout, stderr } = process;
+  const were = [stdout.isTTY, stderr.isTTY] as const;
+  afterEach(() => {
+    [stdout.isTTY, stderr.isTTY] = were;
+  });
+
+  it.each([
+    ['whole in a file beside a terminal', true, false, 200],
+    ['cut on a terminal beside a file', false, true, 118],
+  ])('is %s', async (_case, isOnTerminal, isReportOnTerminal, length) => {
+    [stdout.isTTY, stderr.isTTY] = [isOnTerminal, isReportOnTerminal];
+    const lines: string[] = [];
+    const counts = { lostSamples: 1, issuedSamples: 1000 };
+    const lost = steady(1e6, { end: { ...END, counts, faultText: 'x'.repeat(200) } });
+    const side = {
+      ...({ kind: 'network', sutName: 'sut', ...PLACE } as const),
+      probe: () => Promise.resolve(lost),
+      run: () => Promise.resolve(RUN),
+    };
+    const task = { search: searchOf(1e7), repeats: 1, runNs: 1, loadsOf: () => [], question: {} };
+    await measureSides([side], task, { report: (line) => lines.push(line) });
+    expect(lines[0]).toContain('1 of 1000 samples lost');
+    expect(Math.min(200, lines[0]?.length ?? 0)).toBe(length);
   });
 });

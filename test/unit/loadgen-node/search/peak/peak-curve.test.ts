@@ -63,6 +63,6 @@ describe('a probe as a line', () => {
     const line = probeLine(SEARCH, { ...probe, verdict, why, lagP99Ns: 12.3e6 });
     expect(line).toContain(shown);
     // As a terminal shows it.
-    expect(fitLine(line, true).length).toBeLessThan(120);
+    expect(fitLine(line, { isTTY: true }).length).toBeLessThan(120);
   });
 });

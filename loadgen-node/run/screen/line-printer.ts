@@ -1,0 +1,14 @@
+import type { TerminalStream } from '../../../shared/base/process/terminal.ts';
+import { fitLine } from '../../present/text/figure-text.ts';
+import type { RunHost } from '../host/host.ts';
+
+/** Prints a line. @param isRow True: one of a table, which is cut to fit where it goes to a terminal. */
+export type PrintLine = (line: string, isRow?: boolean) => void;
+
+/** Prints lines that stay above the status line. */
+export function linePrinter(host: Pick<RunHost, 'progress'>, stream: TerminalStream): PrintLine {
+  return (line, isRow = false) => {
+    host.progress?.(null);
+    stream.write(`${isRow ? fitLine(line, stream) : line}\n`);
+  };
+}
