@@ -25,7 +25,7 @@ const QUERIES_MAX = 2 ** 25;
 /** Settings of `longhaul curve`: those of a run, and the loads. */
 export const CURVE_SETTINGS = {
   ...RUN_SETTINGS,
-  ...pick(FIND_PEAK_SETTINGS, 'latency', 'percentile'),
+  ...pick(FIND_PEAK_SETTINGS, 'latency', 'percentile', 'engine'),
   qps: loadList(
     { max: RATE_MAX, isWhole: false },
     'queries per second, one point each, with Poisson arrivals (default: found by doubling)',

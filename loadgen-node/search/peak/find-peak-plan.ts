@@ -252,6 +252,10 @@ export const FIND_PEAK_SETTINGS = {
     'Server: queries per second are searched; MultiStream of v0.5: streams',
     { fallback: 'Server' },
   ),
+  engine: {
+    ...RUN_SETTINGS.engine,
+    help: 'LoadGen that issues the queries: longhaul, or in Server cpp: your own C++ LoadGen of v4.1 or older (longhaul loadgen link)',
+  },
   targetQps: {
     ...RUN_SETTINGS.targetQps,
     help: 'Server: rate at which the search begins; Offline: expected rate',
