@@ -126,9 +126,12 @@ function fitTimes(parts: Float64Array, factor: number): void {
 export class PartSums {
   count = 0;
   #latencyNs = 0;
-  readonly #partsNs = new Float64Array(LATENCY_PARTS.length);
+  readonly #partsNs: Float64Array;
 
-  /** @param partsNs In the order of {@link LATENCY_PARTS}. */
+  constructor(partCount: number) {
+    this.#partsNs = new Float64Array(partCount);
+  }
+
   add(partsNs: Float64Array, latencyNs: number): void {
     this.count += 1;
     this.#latencyNs += latencyNs;
@@ -155,12 +158,66 @@ export interface NodeTimes {
   tailCount: number;
 }
 
+/** Sums over all samples, over the typical and the slowest ones, and over those of each SUT node. */
+export class SplitSums<P extends string> {
+  readonly parts: readonly P[];
+  readonly all: PartSums;
+  readonly tail: PartSums;
+  readonly #typical: PartSums;
+  /** By number; with gaps for nodes that did not answer. */
+  readonly #nodes: (NodeTimes | undefined)[] = [];
+
+  constructor(parts: readonly P[]) {
+    this.parts = parts;
+    this.all = new PartSums(parts.length);
+    this.tail = new PartSums(parts.length);
+    this.#typical = new PartSums(parts.length);
+  }
+
+  get nodes(): readonly NodeTimes[] {
+    return this.#nodes.filter((node) => node !== undefined);
+  }
+
+  /** @param partsNs In the order of the parts. @param node -1 where it is not known. */
+  add(partsNs: Float64Array, latencyNs: number, node: number): void {
+    this.all.add(partsNs, latencyNs);
+    if (node < 0) return;
+    this.#nodes[node] ??= { index: node, sums: new PartSums(this.parts.length), tailCount: 0 };
+    this.#nodes[node].sums.add(partsNs, latencyNs);
+  }
+
+  /** Takes what was added to all again, where it is in one of the groups. */
+  addToGroups(
+    partsNs: Float64Array,
+    latencyNs: number,
+    node: number,
+    { isTypical, isTail }: ReturnType<typeof groupsOf>,
+  ): void {
+    if (isTypical(latencyNs)) this.#typical.add(partsNs, latencyNs);
+    if (!isTail(latencyNs)) return;
+    this.tail.add(partsNs, latencyNs);
+    const times = this.#nodes[node];
+    if (times !== undefined) times.tailCount += 1;
+  }
+
+  /** Each part, and the one that grows most from typical to tail. */
+  figures(): { readonly parts: PartFigures<P>[]; readonly growsMost: P } {
+    const parts = this.parts.map((part, i) => ({
+      part,
+      meanNs: this.all.meanOf(i),
+      typicalNs: this.#typical.meanOf(i),
+      tailNs: this.tail.meanOf(i),
+    }));
+    const growsMost = parts.reduce((most, one) =>
+      one.tailNs - one.typicalNs > most.tailNs - most.typicalNs ? one : most,
+    );
+    return { parts, growsMost: growsMost.part };
+  }
+}
+
 /** All that a split says of a run beside its table. */
 export interface SplitFindings {
-  readonly all: PartSums;
-  readonly typical: PartSums;
-  readonly tail: PartSums;
-  readonly nodes: readonly NodeTimes[];
+  readonly sums: SplitSums<LatencyPart>;
   /** Samples that were lost or whose node reported no times. */
   readonly unknownCount: number;
   /** Offline. */

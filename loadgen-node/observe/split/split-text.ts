@@ -1,4 +1,4 @@
-import { formatNs, rounded } from '../../../shared/base/text.ts';
+import { counted, formatNs, rounded } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import type {
   FirstTokenPart,
@@ -6,8 +6,10 @@ import type {
   NodeTimes,
   PartFigures,
   SplitFindings,
+  SplitSums,
   TokenSplit,
 } from './split-sums.ts';
+import type { TokenFindings } from './token-split.ts';
 
 /** Growth below this is noise of the clock and the event loop. */
 const GROWTH_NS_MIN = 20_000;
@@ -30,22 +32,28 @@ export interface SplitContext {
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
-  { nodeNames, isOneMachine }: Required<SplitContext>,
-  tokens: TokenSplit | null,
+  context: Required<SplitContext>,
+  tokens: TokenFindings | null,
 ): string {
-  if (tokens !== null) return [...tokenSentences(tokens), ...doubts(findings)].join(' ');
+  if (tokens !== null) {
+    return [...tokenSentences(tokens, findings, context), ...doubts(findings, tokens)].join(' ');
+  }
+  const { nodeNames, isOneMachine } = context;
   const what = findings.isOfQueries ? 'queries' : 'samples';
-  const told = findings.isAllAtOnce ? offline(parts) : growth(parts, `Typical ${what} took`);
+  const told = findings.isAllAtOnce
+    ? offline(parts)
+    : growth(parts, PART_WORDS, `Typical ${what} took`);
   const remedy =
-    isOneMachine && told.part === 'network' ? ON_ONE_MACHINE : PART_WORDS[told.part].remedy;
-  const ofNodes = nodeSentence(findings, nodeNames);
+    isOneMachine && told.part === 'network'
+      ? `${ON_ONE_MACHINE} this is the time of the kernel and of event loops that wait for a core.`
+      : PART_WORDS[told.part].remedy;
+  const ofNodes = nodeSentence(findings.sums, nodeNames, 'the slowest');
   return [...told.sentences, remedy, ...ofNodes, ...doubts(findings)].join(' ');
 }
 
-/** Stands in place of advice on a link that there is not. */
+/** Begins what stands in place of advice on a link that there is not. */
 const ON_ONE_MACHINE =
-  'LoadGen and SUT share the cores of one machine, and no network is between them: this is the time of the kernel and of ' +
-  'event loops that wait for a core.';
+  'LoadGen and SUT share the cores of one machine, and no network is between them:';
 
 /** Sentences, and the part whose remedy follows them. */
 interface Told<P> {
@@ -96,35 +104,59 @@ function perTokenInShort({ perToken }: TokenSplit): string[] {
 }
 
 /** Both times of a token model. */
-function tokenSentences(tokens: TokenSplit): string[] {
-  const told = growth(tokens.parts, 'Typical first tokens took');
-  const remedy = told.part === 'queue' ? NO_PLACE : PART_WORDS[told.part].remedy;
-  const { perToken } = tokens;
-  if (perToken === null) return [...told.sentences, remedy];
+function tokenSentences(
+  { split: { parts, perToken }, sums }: TokenFindings,
+  findings: SplitFindings,
+  { nodeNames, isOneMachine }: Required<SplitContext>,
+): string[] {
+  const told = growth(parts, TOKEN_PART_WORDS, 'Typical first tokens took');
+  const remedies = [TOKEN_PART_WORDS[told.part].remedy];
+  if (told.part === 'prompt' && isOneMachine) remedies[0] = `${ON_ONE_MACHINE} ${PROMPT_HERE}`;
+  // Elsewhere a query is due when another is answered, or all are at once: waiting is by construction, and no rate can be lower.
+  const hasRate = !findings.isAllAtOnce && findings.sums.all.meanOf(DISPATCH) > 0;
+  const advice = RATE_REMEDIES[told.part];
+  if (hasRate && advice !== undefined) remedies.push(advice);
+  const ofNodes = nodeSentence(sums, nodeNames, 'those with the slowest first tokens');
+  const sentences = [...told.sentences, ...remedies, ...ofNodes];
+  if (perToken === null) return sentences;
   const { typicalNs, tailNs, typicalAnswers, tailAnswers } = perToken;
+  const answers = Number(rounded(typicalAnswers, 2));
   const each =
-    `Tokens behind the first typically took ${formatNs(typicalNs)} each, with ${rounded(typicalAnswers, 2)} answers of the node under way ` +
+    `Tokens behind the first typically took ${formatNs(typicalNs)} each, with ${counted(answers, 'answer')} of the node under way ` +
     `meanwhile; those of the slowest 1 % of the samples ${formatNs(tailNs)}, with ${rounded(tailAnswers, 2)}.`;
-  return [...told.sentences, remedy, each];
+  return [...sentences, each];
 }
 
-/** In place of advice on batches: a generating node has none. */
-const NO_PLACE =
-  'No place was free in the SUT: more sequences side by side (sut --batch-size-max), which makes each token slower, more workers or ' +
-  'nodes, or a lower rate.';
+/** LoadGen's own lateness: none where queries are due when they are issued. */
+const DISPATCH = LATENCY_PARTS.indexOf('dispatch');
+
+const PROMPT_HERE =
+  'what precedes the first token is the time of the model, of the kernel, and of event loops that wait for a core, together.';
+
+/** Further advice where queries come at a rate. */
+const RATE_REMEDIES: Partial<Record<FirstTokenPart, string>> = {
+  queue:
+    'More sequences side by side (sut --batch-size-max), which makes each token slower, more workers or nodes, or a lower rate.',
+  prompt:
+    'Where it is the model: a faster one, fewer sequences side by side (sut --batch-size-max), more workers or nodes, or a lower rate.',
+};
 
 function isSmall(grownNs: number, typicalNs: number): boolean {
   return grownNs < Math.max(GROWTH_NS_MIN, GROWTH_SHARE_MIN * typicalNs);
 }
 
 /** @param head Begins the sentence that goes on with the typical time. */
-function growth<P extends AnyPart>(parts: readonly PartFigures<P>[], head: string): Told<P> {
+function growth<P extends AnyPart>(
+  parts: readonly PartFigures<P>[],
+  words: PartWords<P>,
+  head: string,
+): Told<P> {
   const typicalNs = sumOf(parts, (one) => one.typicalNs);
   const tailNs = sumOf(parts, (one) => one.tailNs);
   const grownNs = tailNs - typicalNs;
   const both = `${head} ${formatNs(typicalNs)}, the slowest 1 % ${formatNs(tailNs)}`;
   if (isSmall(grownNs, typicalNs)) {
-    return largest(parts, typicalNs, `${both}: the tail is hardly slower than the rest.`);
+    return largest(parts, words, `${both}: the tail is hardly slower than the rest.`);
   }
   const grown = parts
     .map((one) => ({ ...one, byNs: one.tailNs - one.typicalNs }))
@@ -132,10 +164,10 @@ function growth<P extends AnyPart>(parts: readonly PartFigures<P>[], head: strin
     .sort((a, b) => b.byNs - a.byNs);
   const [most] = grown;
   // Several small growths: none is worth a name.
-  if (most === undefined) return largest(parts, typicalNs, `${both}: no part stands out.`);
+  if (most === undefined) return largest(parts, words, `${both}: no part stands out.`);
   const named = grown.map(
     ({ part, byNs, typicalNs: from, tailNs: to }) =>
-      `${part} (${PART_WORDS[part].what}) grows by ${formatNs(byNs)}, from ${formatNs(from)} to ${formatNs(to)}`,
+      `${part} (${words[part].what}) grows by ${formatNs(byNs)}, from ${formatNs(from)} to ${formatNs(to)}`,
   );
   return {
     sentences: [`${both}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`],
@@ -146,12 +178,13 @@ function growth<P extends AnyPart>(parts: readonly PartFigures<P>[], head: strin
 /** Where the time goes when no tail explains it. */
 function largest<P extends AnyPart>(
   parts: readonly PartFigures<P>[],
-  latencyNs: number,
+  words: PartWords<P>,
   head: string,
 ): Told<P> {
+  const latencyNs = sumOf(parts, ({ typicalNs }) => typicalNs);
   const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
   const share = Math.round((100 * most.typicalNs) / latencyNs);
-  const text = `The largest part is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.typicalNs)}, ${share} % of it.`;
+  const text = `The largest part is ${most.part} (${words[most.part].what}): ${formatNs(most.typicalNs)}, ${share} % of it.`;
   return { sentences: [head, text], part: most.part };
 }
 
@@ -184,7 +217,11 @@ function largestWork(parts: readonly PartFigures[]): PartFigures {
  * Names the node that has more of the slow samples than its share, and the part that is slower
  * there.
  */
-function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]): string[] {
+function nodeSentence<P extends AnyPart>(
+  { parts, nodes, tail }: SplitSums<P>,
+  names: readonly string[],
+  slowest: string,
+): string[] {
   if (nodes.length < 2 || tail.count < 10) return [];
   const all = nodes.reduce((sum, { sums }) => sum + sums.count, 0);
   const excess = (node: NodeTimes): number => node.tailCount / tail.count - node.sums.count / all;
@@ -192,7 +229,7 @@ function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]):
   if (excess(worst) < NAMED_SHARE) return [];
   const others = nodes.filter((node) => node !== worst);
   const otherCount = others.reduce((sum, { sums }) => sum + sums.count, 0);
-  const differences = LATENCY_PARTS.map((part, i) => {
+  const differences = parts.map((part, i) => {
     const elsewhereNs =
       others.reduce((sum, { sums }) => sum + sums.meanOf(i) * sums.count, 0) / otherCount;
     return { part, hereNs: worst.sums.meanOf(i), elsewhereNs };
@@ -203,13 +240,16 @@ function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]):
   const percent = (value: number): string => `${Math.round(100 * value)} %`;
   return [
     `SUT node ${names[worst.index] ?? worst.index + 1} answered ${percent(worst.sums.count / all)} of the samples and ` +
-      `${percent(worst.tailCount / tail.count)} of the slowest: ${most.part} is ${formatNs(most.hereNs)} in the mean there, ` +
+      `${percent(worst.tailCount / tail.count)} of ${slowest}: ${most.part} is ${formatNs(most.hereNs)} in the mean there, ` +
       `${formatNs(most.elsewhereNs)} elsewhere.`,
   ];
 }
 
 /** Samples that the table leaves out, and why. */
-function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): string[] {
+function doubts(
+  { sums: { all }, unknownCount, overtold, isOfQueries }: SplitFindings,
+  tokens: TokenFindings | null = null,
+): string[] {
   const sentences: string[] = [];
   if (unknownCount > 0) {
     const what = isOfQueries ? 'queries' : 'samples';
@@ -219,19 +259,30 @@ function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): st
   }
   if (overtold.count > 0) {
     sentences.push(
-      `${overtold.count} samples are not in it: their SUT node reported more time than passed here, by up to ${formatNs(-overtold.leastNs)}.`,
+      `${areNotInIt(overtold.count)}: their SUT node reported more time than passed here, by up to ${formatNs(-overtold.leastNs)}.`,
+    );
+  }
+  if (tokens !== null && tokens.leftOut > 0) {
+    sentences.push(
+      `${areNotInIt(tokens.leftOut)}: no first token came, or it came earlier than the parts before it allow.`,
     );
   }
   return sentences;
 }
 
+function areNotInIt(count: number): string {
+  return `${counted(count, 'sample is', 'samples are')} not in it`;
+}
+
 /** A part of the latency, or of the time to the first token. */
 type AnyPart = LatencyPart | FirstTokenPart;
 
+type PartWords<P extends AnyPart> = Readonly<
+  Record<P, { readonly what: string; readonly short: string; readonly remedy: string }>
+>;
+
 /** Each part in words, and remedies where it limits a run. */
-const PART_WORDS: Readonly<
-  Record<AnyPart, { readonly what: string; readonly short: string; readonly remedy: string }>
-> = {
+const PART_WORDS: PartWords<AnyPart> = {
   dispatch: {
     what: 'issued later than scheduled',
     short: 'dispatch lag',
@@ -279,8 +330,7 @@ const PART_WORDS: Readonly<
     what: 'the model on the prompt, other prompts and steps before it included, and the network',
     short: 'the model and the network',
     remedy:
-      'The model limits the first token: a faster one, fewer sequences side by side (sut --batch-size-max), more workers or nodes, ' +
-      'or a lower rate.',
+      'What precedes the first token is model and network together: LoadGen does not see where one ends.',
   },
   compute: {
     what: 'the model',
@@ -304,5 +354,15 @@ const PART_WORDS: Readonly<
     short: 'decompression',
     remedy:
       'Decompression of the responses takes the time: another --response-compression, or none.',
+  },
+};
+
+/** A node that generates has no batches to fill. */
+const TOKEN_PART_WORDS: PartWords<FirstTokenPart> = {
+  ...PART_WORDS,
+  queue: {
+    ...PART_WORDS.queue,
+    what: 'waiting in the SUT for a place among the sequences under way',
+    remedy: 'No place was free in the SUT.',
   },
 };

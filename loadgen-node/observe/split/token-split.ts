@@ -5,14 +5,25 @@ import { LATENCY_PARTS } from './latency-parts.ts';
 import {
   BEFORE_PROMPT,
   FIRST_TOKEN_PARTS,
+  type FirstTokenPart,
   groupsOf,
   NETWORK,
+  PartSums,
   type SplitRows,
+  SplitSums,
   type TokenSplit,
 } from './split-sums.ts';
 
 /** Places of the measured parts among those of the latency. */
 const MEASURED = BEFORE_PROMPT.map((part) => LATENCY_PARTS.indexOf(part));
+
+/** The split of a run that times first tokens, and what its text says beside. */
+export interface TokenFindings {
+  readonly split: TokenSplit;
+  readonly sums: SplitSums<FirstTokenPart>;
+  /** Samples whose latency can be split and whose time to the first token cannot. */
+  readonly leftOut: number;
+}
 
 /**
  * Says where the time to the first token went, and how long the tokens behind it took: the two times that bounds of a token model are
@@ -23,93 +34,134 @@ const MEASURED = BEFORE_PROMPT.map((part) => LATENCY_PARTS.indexOf(part));
 export function tokenSplit(
   records: SampleRecords,
   pieces: readonly SplitRows[],
-): TokenSplit | null {
+): TokenFindings | null {
   const { rowCount, scheduledNs, firstTokenNs } = records;
   if (firstTokenNs === null) return null;
-  const firstNs = new Float64Array(rowCount).fill(Number.NaN);
-  const columns = FIRST_TOKEN_PARTS.map(() => new Float64Array(rowCount));
-  const parts = new Float64Array(LATENCY_PARTS.length);
-  for (const { begin, end, readParts } of pieces) {
-    for (let row = begin; row < end; row += 1) {
-      const ns = (firstTokenNs[row] as number) - (scheduledNs[row] as number);
-      const isKnown = !Number.isNaN(readParts(row, parts)) && (parts[NETWORK] as number) >= 0;
-      const measured = MEASURED.map((i) => parts[i] as number);
-      const restNs = ns - measured.reduce((sum, one) => sum + one, 0);
-      if (!isKnown || !(restNs >= 0)) continue;
-      firstNs[row] = ns;
-      for (const [i, column] of columns.entries()) column[row] = measured[i] ?? restNs;
+  const firstNs = (row: number): number =>
+    (firstTokenNs[row] as number) - (scheduledNs[row] as number);
+  const sums = new SplitSums(FIRST_TOKEN_PARTS);
+  const timesNs = new Float64Array(rowCount);
+  const leftOut = firstPass(pieces, firstNs, sums, timesNs);
+  const sampleCount = sums.all.count;
+  if (sampleCount === 0) return null;
+  secondPass(pieces, firstNs, sums, groupsOf(timesNs.subarray(0, sampleCount).sort()));
+  const split = { sampleCount, ...sums.figures(), perToken: timesPerToken(records, timesNs) };
+  return { split, sums, leftOut };
+}
+
+/** @param timesNs Takes the times that are added to the sums. @returns Rows that have none though their latency can be split. */
+function firstPass(
+  pieces: readonly SplitRows[],
+  firstNs: (row: number) => number,
+  sums: SplitSums<FirstTokenPart>,
+  timesNs: Float64Array,
+): number {
+  const whole = new Float64Array(LATENCY_PARTS.length);
+  const parts = new Float64Array(FIRST_TOKEN_PARTS.length);
+  let leftOut = 0;
+  for (const rows of pieces) {
+    for (let row = rows.begin; row < rows.end; row += 1) {
+      if (!readWhole(rows, row, whole)) continue;
+      const ns = firstNs(row);
+      if (readFirst(whole, ns, parts)) {
+        timesNs[sums.all.count] = ns;
+        sums.add(parts, ns, rows.nodeOf(row));
+      } else leftOut += 1;
     }
   }
-  const found = meansByGroup(firstNs, columns);
-  if (found === null) return null;
-  const figures = FIRST_TOKEN_PARTS.map((part, i) => {
-    const { mean: meanNs, typical: typicalNs, tail: tailNs } = found.means[i] as GroupMeans;
-    return { part, meanNs, typicalNs, tailNs };
-  });
-  const growsMost = figures.reduce((most, one) =>
-    one.tailNs - one.typicalNs > most.tailNs - most.typicalNs ? one : most,
-  );
-  return {
-    sampleCount: found.count,
-    parts: figures,
-    growsMost: growsMost.part,
-    perToken: timesPerToken(records),
-  };
+  return leftOut;
 }
 
-/** Times per output token, and how many answers of the node were under way meanwhile. */
-function timesPerToken(records: SampleRecords): TokenSplit['perToken'] {
-  const { rowCount, scheduledNs, firstTokenNs, completedNs, tokenCount } = records;
-  const perTokenNs = new Float64Array(rowCount).fill(Number.NaN);
-  const underWay = new Float64Array(rowCount);
-  for (const { rows, answers } of answersUnderWay(records)) {
-    for (const row of rows) {
-      const tokens = tokenCount?.[row] ?? 0;
-      const [firstNs, doneNs] = [firstTokenNs?.[row] as number, completedNs[row] as number];
-      underWay[row] = answers.meanBetween(firstNs, doneNs);
-      // A single token has no successor to time.
-      if (tokens < 2 || Number.isNaN(underWay[row])) continue;
-      const dueNs = scheduledNs[row] as number;
-      perTokenNs[row] = tokenTimes(doneNs - dueNs, firstNs - dueNs, tokens).perOutputNs;
+function secondPass(
+  pieces: readonly SplitRows[],
+  firstNs: (row: number) => number,
+  sums: SplitSums<FirstTokenPart>,
+  groups: ReturnType<typeof groupsOf>,
+): void {
+  const whole = new Float64Array(LATENCY_PARTS.length);
+  const parts = new Float64Array(FIRST_TOKEN_PARTS.length);
+  for (const rows of pieces) {
+    for (let row = rows.begin; row < rows.end; row += 1) {
+      const ns = firstNs(row);
+      if (!(groups.isTypical(ns) || groups.isTail(ns))) continue;
+      if (!(readWhole(rows, row, whole) && readFirst(whole, ns, parts))) continue;
+      sums.addToGroups(parts, ns, rows.nodeOf(row), groups);
     }
   }
-  const found = meansByGroup(perTokenNs, [perTokenNs, underWay]);
-  if (found === null) return null;
-  const [times, answers] = found.means as [GroupMeans, GroupMeans];
-  return {
-    ...{ typicalNs: times.typical, tailNs: times.tail },
-    ...{ typicalAnswers: answers.typical, tailAnswers: answers.tail },
-  };
 }
 
-/** Means of a column. */
-interface GroupMeans {
-  readonly mean: number;
-  readonly typical: number;
-  readonly tail: number;
+/** @returns False where the parts of the latency are not known, or not possible. */
+function readWhole(rows: SplitRows, row: number, whole: Float64Array): boolean {
+  return !Number.isNaN(rows.readParts(row, whole)) && (whole[NETWORK] as number) >= 0;
 }
 
-/** Means over the rows that have a time, and over the typical and the slowest by it. @returns Null where none has one (NaN). */
-function meansByGroup(timesNs: Float64Array, columns: readonly Float64Array[]) {
-  const sorted = timesNs.filter((ns) => !Number.isNaN(ns)).sort();
+/** Fills the parts of the time to the first token. @returns False where it never came, or before its measured parts. */
+function readFirst(whole: Float64Array, firstNs: number, parts: Float64Array): boolean {
+  let restNs = firstNs;
+  for (let i = 0; i < MEASURED.length; i += 1) {
+    const ns = whole[MEASURED[i] as number] as number;
+    parts[i] = ns;
+    restNs -= ns;
+  }
+  parts[MEASURED.length] = restNs;
+  return restNs >= 0;
+}
+
+/**
+ * Times per output token, and how many answers of the node were under way meanwhile.
+ * @param timesNs Overwritten; a value for each row.
+ */
+function timesPerToken(records: SampleRecords, timesNs: Float64Array): TokenSplit['perToken'] {
+  const { firstTokenNs, completedNs } = records;
+  const perTokenNs = perTokenOf(records);
+  const sorted = sortedTimes(timesNs, perTokenNs);
   if (sorted.length === 0) return null;
   const { isTypical, isTail } = groupsOf(sorted);
-  const meanOf = (column: Float64Array, isIn: (ns: number) => boolean): number => {
-    let sum = 0;
-    let count = 0;
-    for (let row = 0; row < timesNs.length; row += 1) {
-      if (!isIn(timesNs[row] as number)) continue;
-      sum += column[row] as number;
-      count += 1;
+  // Of the answers under way.
+  const [typical, tail] = [new PartSums(1), new PartSums(1)];
+  const meanCount = new Float64Array(1);
+  for (const { rows, answers } of answersUnderWay(records)) {
+    for (let i = 0; i < rows.length; i += 1) {
+      const row = rows[i] as number;
+      const ns = perTokenNs(row);
+      if (!(isTypical(ns) || isTail(ns))) continue;
+      meanCount[0] = answers.meanBetween(firstTokenNs?.[row] as number, completedNs[row] as number);
+      if (isTypical(ns)) typical.add(meanCount, ns);
+      if (isTail(ns)) tail.add(meanCount, ns);
     }
-    return sum / count;
+  }
+  return {
+    ...{ typicalNs: typical.meanLatencyNs, tailNs: tail.meanLatencyNs },
+    ...{ typicalAnswers: typical.meanOf(0), tailAnswers: tail.meanOf(0) },
   };
-  const means = columns.map(
-    (column): GroupMeans => ({
-      mean: meanOf(column, (ns) => !Number.isNaN(ns)),
-      typical: meanOf(column, isTypical),
-      tail: meanOf(column, isTail),
-    }),
-  );
-  return { count: sorted.length, means };
+}
+
+/** The times of all rows that have one. @param timesNs As above: they are a part of it. */
+function sortedTimes(timesNs: Float64Array, timeOf: (row: number) => number): Float64Array {
+  let count = 0;
+  for (let row = 0; row < timesNs.length; row += 1) {
+    const ns = timeOf(row);
+    if (Number.isNaN(ns)) continue;
+    timesNs[count] = ns;
+    count += 1;
+  }
+  return timesNs.subarray(0, count).sort();
+}
+
+/** Reads the time per output token of a row in ns; NaN where it has none. */
+function perTokenOf({
+  scheduledNs,
+  firstTokenNs,
+  completedNs,
+  tokenCount,
+}: SampleRecords): (row: number) => number {
+  return (row) => {
+    const dueNs = scheduledNs[row] as number;
+    const latencyNs = (completedNs[row] as number) - dueNs;
+    const firstNs = (firstTokenNs?.[row] as number) - dueNs;
+    const tokens = tokenCount?.[row] ?? 0;
+    // A single token has no successor to time.
+    if (tokens < 2 || !(latencyNs > firstNs)) return Number.NaN;
+    return tokenTimes(latencyNs, firstNs, tokens).perOutputNs;
+  };
 }

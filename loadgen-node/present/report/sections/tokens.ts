@@ -78,7 +78,7 @@ const BARS_MAX = 40;
 
 /** How many answers a node had under way, by share of the time; absent where none ever was. */
 function renderUnderWay(records: SampleRecords): Html | null {
-  const nodes = answersUnderWay(records);
+  const nodes = [...answersUnderWay(records)];
   const timesNs: number[] = [];
   for (const { answers } of nodes) answers.addTimes(timesNs);
   const totalNs = timesNs.reduce((sum, ns) => sum + ns, 0);

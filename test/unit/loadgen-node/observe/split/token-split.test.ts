@@ -53,9 +53,83 @@ describe('the split of a run that times first tokens', () => {
     expect(split?.tokens?.perToken?.tailAnswers).toBe(10);
     // A long answer is under way beside five others.
     expect(split?.tokens?.perToken?.typicalAnswers).toBeCloseTo(1, 1);
+    expect(split?.text).toContain('each, with 1 answer of the node under way meanwhile;');
     expect(split && whyInShort(split, false)).toMatch(
       /^first token: 98 % is the model and the network; the slowest 1 % add 300 ms of queueing in the SUT; per token: 10\.1 ms with 1 under way, slowest 1 % 30\.1 ms with 10$/,
     );
+  });
+
+  it('counts for a node only its own answers', () => {
+    const rows = longAnswers().map((row, i) => ({
+      ...{ ...row, node: i % 2, tokens: 11, compute: 140 * MS },
+      scheduledNs: Math.floor(i / 2) * 1000 * MS,
+    }));
+    expect(latencySplit(partRecords(rows))?.tokens?.perToken?.typicalAnswers).toBe(1);
+    const ofOne = rows.map((row) => ({ ...row, node: 0 }));
+    expect(latencySplit(partRecords(ofOne))?.tokens?.perToken?.typicalAnswers).toBe(2);
+  });
+
+  it.each([
+    ['at a rate', { dispatch: 1000 }, true],
+    ['each when another is answered', {}, false],
+    ['all at once', { dispatch: 1000, query: 0, scheduledNs: 0 }, false],
+  ])(
+    'tells no more of the prompt than is known, and advises on a rate only where there is one: due %s',
+    (_, when, hasRate) => {
+      const rows = Array.from(
+        { length: 200 },
+        (__, i): PartRow => ({
+          ...{ scheduledNs: i * MS, compute: 60 * MS, network: MS, tokens: 2, ...when },
+          firstTokenNs: 40 * MS,
+        }),
+      );
+      const records = partRecords(rows);
+      const text = latencySplit(records)?.text ?? '';
+      expect(text).toContain('What precedes the first token is model and network together');
+      expect(text.includes('a lower rate')).toBe(hasRate);
+      expect(text.includes('side by side')).toBe(hasRate);
+      const here = latencySplit(records, { isOneMachine: true })?.text ?? '';
+      expect(here).toContain('no network is between them: what precedes the first token is');
+      expect(here).not.toContain('network together');
+      expect(here.includes('a lower rate')).toBe(hasRate);
+    },
+  );
+
+  it('says of a queue that places are missing, not batches', () => {
+    const text = latencySplit(partRecords(longAnswers()))?.text;
+    expect(text).toContain('queue (waiting in the SUT for a place among the sequences under way)');
+    expect(text).not.toContain('batch');
+    expect(text).not.toContain('a lower rate');
+    const atRate = longAnswers().map((row) => ({ ...row, dispatch: 1000 }));
+    expect(latencySplit(partRecords(atRate))?.text).toContain('a lower rate');
+  });
+
+  it('names the node that has the slow first tokens', () => {
+    // The answers of the first node are as slow by their length.
+    const rows = Array.from({ length: 2000 }, (_, i): PartRow => {
+      const queue = i % 40 === 1 ? 300 * MS : 0;
+      const tokens = i % 40 === 0 ? 41 : 11;
+      return {
+        ...{ node: i % 2, queue, tokens, compute: (30 + 10 * tokens) * MS },
+        firstTokenNs: queue + 40 * MS,
+      };
+    });
+    const text = latencySplit(partRecords(rows), { nodeNames: ['sut-a', 'sut-b'] })?.text;
+    expect(text).toContain(
+      'SUT node sut-b answered 50 % of the samples and 100 % of those with the slowest first tokens: queue is 15 ms in the mean there, 0 ns elsewhere.',
+    );
+  });
+
+  it('says how many samples have no first token, or an impossible one', () => {
+    const rows = longAnswers().map((row, i) => {
+      if (i < 3) return { ...row, firstTokenNs: Number.NaN };
+      return i < 5 ? { ...row, preprocess: 41 * MS, firstTokenNs: 40 * MS } : row;
+    });
+    const split = latencySplit(partRecords(rows));
+    expect(split?.sampleCount).toBe(1000);
+    expect(split?.tokens?.sampleCount).toBe(995);
+    expect(split?.text).toContain('5 samples are not in it: no first token came, or it came');
+    expect(latencySplit(partRecords(longAnswers()))?.text).not.toContain('not in it');
   });
 
   it('leaves out what was lost, and is absent where no first token was timed', () => {
@@ -81,5 +155,14 @@ describe('answers under way', () => {
     const timesNs: number[] = [];
     answers.addTimes(timesNs);
     expect(timesNs).toEqual([50, 120, 50]);
+  });
+  it('do not count more of them where one begins in the instant in which another ends', () => {
+    const timesNs: number[] = [];
+    const chain = new AnswersUnderWay(Float64Array.of(0, 100, 150), Float64Array.of(100, 150, 200));
+    chain.addTimes(timesNs);
+    expect(timesNs).toEqual([0, 200]);
+    const instant: number[] = [];
+    new AnswersUnderWay(Float64Array.of(5), Float64Array.of(5)).addTimes(instant);
+    expect(instant).toEqual([]);
   });
 });
