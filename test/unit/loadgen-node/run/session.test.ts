@@ -158,4 +158,15 @@ describe('a probe', () => {
     expect(existsSync(plan.output)).toBe(hasFolder);
     expect(sut.stopCount).toBe(1);
   });
+
+  it('of a SUT that tells no tokens under bounds on tokens ends with what it lacks', async () => {
+    const { plan: base, prepared, runSut, sut } = await scene();
+    const settings = { ...base.settings, useTokenLatencies: true };
+    const plan = { ...base, settings, output: join(base.output, '.probe') };
+    const look = { name: 'probe 1', keepsLogs: false, onSet: () => {} };
+    await expect(probe(plan, prepared.store, runSut, SILENT_HOST, look)).rejects.toThrow(
+      /broke the contract \d+ times with its responses in a probe: it told no tokens/,
+    );
+    expect(sut.stopCount).toBe(1);
+  });
 });

@@ -137,6 +137,22 @@ describe('figures of one run', () => {
     expect(plain.close('SingleStream').goodput).toBeUndefined();
   });
 
+  it('count no sample as goodput whose first token or further tokens did not come', () => {
+    const figures = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
+    for (const [count, firstNs] of [
+      [4, Number.NaN],
+      [0, Number.NaN],
+      [1, 9],
+      [4, 9],
+    ] as const) {
+      figures.issued(0, 1);
+      figures.completed(20);
+      figures.tokens(count, 20, firstNs);
+    }
+    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9 });
+    expect(figures.close('Server').goodput).toBe(1 / 4);
+  });
+
   it('leave a query with a lost sample out of MultiStream, also across windows', () => {
     const figures = new Figures(() => new LatencyHistogram());
     figures.issued(0, 2);
