@@ -86,6 +86,10 @@ describe('TEST06', () => {
     const verdict = await verify(offline, [{ tokens: [11, 12, 2] }]);
     expect(unmet(verdict)).toEqual([]);
     expect(verdict.texts.get('verify_accuracy.txt')).toContain('First token check pass: Skipped\n');
+    const coverage = verdict.checks.find(({ name }) => name === 'coverage');
+    expect(coverage?.text).toBe('1 responses were logged');
+    expect(verdict.notes).toContainEqual(expect.stringMatching(/^first token: skipped/));
+    expect((await verify(server, [{ tokens: [11, 2], first: [11] }])).notes).toHaveLength(1);
   });
 
   it.each<[string, Response, string, string]>([
