@@ -5,7 +5,7 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
 import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
-import { joinEarlyStopping, summarizeTokens } from './token-summary.ts';
+import { summarizeTokens } from './token-summary.ts';
 
 /**
  * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure, but that the
@@ -37,7 +37,7 @@ export function summarize(
         });
   const earlyStopping =
     tokens !== null
-      ? joinEarlyStopping(tokens.summary)
+      ? tokens.summary.earlyStopping
       : settings.hasEarlyStopping
         ? earlyStoppingOf({ ...shared, queriesNs }, samplesNs, settings.targetLatencyNs)
         : NO_EARLY_STOPPING;

@@ -2,7 +2,7 @@ import { formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import { keepsTokenBounds, type RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
+import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { latencyStatistics, percentileOf } from './latency-statistics.ts';
 import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
 
@@ -75,29 +75,18 @@ function countGood({ tokens, settings }: TokenInput) {
   return { samples, tokenCount };
 }
 
-/** LoadGen's two passes: the first token is only looked at where the output tokens passed. */
+/** LoadGen's two passes, of which its logs show the first token only where the output tokens passed, and both as one. */
 function evaluateEarlyStopping(input: TokenInput, firstNs: Float64Array, perTokenNs: Float64Array) {
   const { serverTtftLatencyNs, serverTpotLatencyNs } = input.settings;
-  const perOutputTokenEarlyStopping = earlyStoppingOf(
-    input,
-    perTokenNs,
-    serverTpotLatencyNs,
-    'TPOT bound',
-  );
-  const firstTokenEarlyStopping = perOutputTokenEarlyStopping.isMet
-    ? earlyStoppingOf(input, firstNs, serverTtftLatencyNs, 'TTFT bound')
-    : { ...NO_EARLY_STOPPING, isMet: false };
-  return { firstTokenEarlyStopping, perOutputTokenEarlyStopping };
-}
-
-/** Early stopping of both passes as one. The estimates are those of the first token. */
-export function joinEarlyStopping({
-  firstTokenEarlyStopping: first,
-  perOutputTokenEarlyStopping: perToken,
-}: TokenSummary): EarlyStopping {
-  const isMet = perToken.isMet && first.isMet;
-  const deciding = perToken.isMet ? first : perToken;
-  return { ...deciding, isMet };
+  const perToken = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs, 'TPOT bound');
+  const first = earlyStoppingOf(input, firstNs, serverTtftLatencyNs, 'TTFT bound');
+  // The larger need decides. The estimates are those of the first token.
+  const deciding = perToken.missingQueries > first.missingQueries ? perToken : first;
+  return {
+    firstTokenEarlyStopping: perToken.isMet ? first : { ...NO_EARLY_STOPPING, isMet: false },
+    perOutputTokenEarlyStopping: perToken,
+    earlyStopping: { ...deciding, isMet: perToken.isMet && first.isMet },
+  };
 }
 
 function evaluateBounds(
