@@ -7,6 +7,7 @@ import type {
 } from '../../loadgen/engine/test-outcome.ts';
 import { SUT_TOO_SLOW } from '../../loadgen/engine/test-outcome.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
+import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import {
   type OtherArrivals,
   ownEndOf,
@@ -207,21 +208,45 @@ function adviceOnRate(
   settings: EffectiveSettings,
 ): string {
   if (settings.scenario !== 'Server') return '';
-  const { minNs } = summary.sampleLatency;
-  if (summary.tokens === null && minNs > settings.targetLatencyNs) {
-    return (
-      `Even the fastest query took ${formatNs(minNs)}, above the bound of ${formatNs(settings.targetLatencyNs)}: ` +
-      'no --target-qps helps, a faster SUT does (or --target-latency, which is another measurement).'
-    );
-  }
   const { scheduled, completed } = summary.rates;
   const keepsUp = completed >= scheduled * (1 - MARGIN);
+  const outOfReach = adviceOnFastest(summary, settings, keepsUp);
+  if (outOfReach !== '') return outOfReach;
   const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
   if (summary.tokens === null && mostAreSlow) {
     return `Most queries are above the bound, far from what the SUT can do: ${lowerRate(settings, 0.9)}`;
   }
   if (keepsUp) return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
   return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${lowerRate(settings, 1 - completed / settings.targetQps + MARGIN)}`;
+}
+
+/** On a bound that not one sample kept; empty where some kept each. */
+function adviceOnFastest(
+  { sampleLatency, tokens }: PerformanceSummary,
+  settings: EffectiveSettings,
+  keepsUp: boolean,
+): string {
+  const ifAbove = (what: string, { minNs }: { minNs: number }, boundNs: number, flag: string) =>
+    minNs > boundNs
+      ? `Even the ${what} ${formatNs(minNs)}, above the bound of ${formatNs(boundNs)}: ` +
+        `no --target-qps helps, a faster SUT does (or ${flag}, which is another measurement).`
+      : '';
+  const { firstToken, perOutputToken } = tokens ?? {};
+  if (!firstToken || !perOutputToken) {
+    return ifAbove(
+      'fastest query took',
+      sampleLatency,
+      settings.targetLatencyNs,
+      '--target-latency',
+    );
+  }
+  return (
+    ifAbove('shortest TTFT was', firstToken, settings.serverTtftLatencyNs, '--ttft') ||
+    // Where queries pile up, even the tokens of the first one may come slower than at a lower rate.
+    (keepsUp
+      ? ifAbove('shortest TPOT was', perOutputToken, settings.serverTpotLatencyNs, '--tpot')
+      : '')
+  );
 }
 
 function lowerRate({ targetQps }: EffectiveSettings, share: number): string {

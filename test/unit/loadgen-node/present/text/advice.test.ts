@@ -164,6 +164,32 @@ describe('advice', () => {
   });
 
   it.each([
+    [
+      { serverTtftLatencyNs: 40e6 },
+      /^Even the shortest TTFT was 50 ms, above the bound of 40 ms: no --target-qps helps.*--ttft/,
+    ],
+    [
+      { serverTpotLatencyNs: 2e6 },
+      /^Even the shortest TPOT was 5 ms, above the bound of 2 ms: no --target-qps helps.*--tpot/,
+    ],
+    [{ serverTtftLatencyNs: 51e6 }, /^Too close to what the SUT can do/],
+  ])('says that no rate helps where no sample kept a bound on tokens: %o', async (bound, text) => {
+    const settings = {
+      ...({ scenario: 'Server', serverTargetQps: 10, minDurationMs: 10_000 } as const),
+      ...{ useTokenLatencies: true, serverTtftLatencyNs: 1e9, serverTpotLatencyNs: 1e9 },
+      ...bound,
+    };
+    // One of them is as fast as can be.
+    const serviceNs = (sample: number): number => (sample === 7 ? 70e6 : 80e6);
+    const answer: Answer = (sink, id, atNs) => {
+      sink.firstToken(id, Uint8Array.of(1), atNs - 20e6);
+      sink.complete(id, Uint8Array.of(1), 5, atNs);
+    };
+    const advice = await adviceOf(settings, serviceNs, answer);
+    expect(advice['latency-bound']).toMatch(text);
+  });
+
+  it.each([
     { scenario: 'Offline', offlineExpectedQps: 10 },
     { scenario: 'SingleStream', singleStreamExpectedLatencyNs: 1e7 },
     { scenario: 'Server', serverTargetQps: 100, serverTargetLatencyNs: 1e6 },
