@@ -45,12 +45,15 @@ export interface TokenBounds {
   readonly tpotNs: number;
 }
 
-/** True where a sample is above neither bound, which is LoadGen's comparison. */
+/**
+ * True where a sample is above neither bound, which is LoadGen's comparison, and has both times: LoadGen takes a first token that did
+ * not come as 0, and the time per token is negative below 2 tokens.
+ */
 export function keepsTokenBounds(
   { firstNs, perOutputNs }: ReturnType<typeof tokenTimes>,
   { ttftNs, tpotNs }: TokenBounds,
 ): boolean {
-  return firstNs <= ttftNs && perOutputNs <= tpotNs;
+  return firstNs > 0 && firstNs <= ttftNs && perOutputNs >= 0 && perOutputNs <= tpotNs;
 }
 
 /** Values that a recorder keeps beside the latencies. */

@@ -126,8 +126,6 @@ export class Figures<D extends GrowingDistribution> {
     this.#firstToken.add(times.firstNs);
     this.#perOutputToken.add(times.perOutputNs);
     if (this.#tokenBounds === null || !keepsTokenBounds(times, this.#tokenBounds)) return;
-    // LoadGen takes a time that there is not as 0, and names the sample as an error.
-    if (Number.isNaN(firstTokenNs) || count < 2) return;
     this.#goodSamples += 1;
     this.#goodTokens += count;
   }
