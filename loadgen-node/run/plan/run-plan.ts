@@ -48,6 +48,8 @@ interface PlanSources {
   /** Keys of the values that were given; defaults do not win over LoadGen's configuration files. */
   readonly said?: ReadonlySet<string>;
   readonly audit?: ConfFile | undefined;
+  /** Flag of the bound on the latency; default: that of `longhaul run`. */
+  readonly latencyFlag?: string;
 }
 
 /**
@@ -56,14 +58,14 @@ interface PlanSources {
  */
 export function planRun(
   given: RunValues,
-  { asked = [], said: saidOf = saidKeys(asked), audit }: PlanSources = {},
+  { asked = [], said: saidOf = saidKeys(asked), audit, latencyFlag }: PlanSources = {},
 ) {
   const { values, said, linked } = withEngine(given, saidOf);
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
   const oip = oipAsked(values, said);
   const data = dataAsked(values);
-  const test = runTestSettings(values, said, rules, audit);
+  const test = runTestSettings(values, said, rules, audit, latencyFlag);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
   const { encoding } = compression;
   refuseHugePlan(test.settings);

@@ -46,6 +46,7 @@ export type RunTestSettings = Readonly<ReturnType<typeof runTestSettings>>;
  * its own in every round.
  * @param said Keys of the values that a flag or a configuration file gave; defaults are not among
  *   them.
+ * @param latencyFlag Name of the bound on the latency in errors: a search has a shorter one.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming every wrong line.
  */
 export function runTestSettings(
@@ -53,6 +54,7 @@ export function runTestSettings(
   said: ReadonlySet<string>,
   rules: BenchmarkRules,
   audit: ConfFile | undefined,
+  latencyFlag = '--target-latency',
 ) {
   const { scenario, round = DEFAULT_ROUND } = values;
   const arrivals = openArrivals(values, said, audit !== undefined);
@@ -70,7 +72,7 @@ export function runTestSettings(
   if (!isByFiles) forgetRound(settings);
   if (!isByFiles || rules.rounds === undefined) useOwnBound(settings, rules, round);
   applyFlags(settings, values, (key) => !isByFiles || said.has(key));
-  applyTokenBounds(settings, values, rules);
+  applyTokenBounds(settings, values, rules, latencyFlag);
   if (arrivals !== undefined) applyArrivals(settings, arrivals);
   const isDefaultLength = goesOnByDefault(values, said, audit !== undefined);
   if (isDefaultLength) applyDecision(settings);
@@ -223,18 +225,21 @@ function applyTokenBounds(
   settings: ExactSettings,
   { ttft, tpot, targetLatency, benchmark }: RunValues,
   { hasTokens = false }: BenchmarkRules,
+  latencyFlag: string,
 ): void {
   const bounds = [
     ['ttft', 'serverTtftLatencyNs', ttft],
     ['tpot', 'serverTpotLatencyNs', tpot],
   ] as const;
   const said = bounds.find(([, , ns]) => ns !== undefined);
-  if (said === undefined || hasTokens) refuseLatencyBesideTokens(settings, targetLatency, said);
+  if (targetLatency !== undefined && (said === undefined || hasTokens)) {
+    refuseLatencyBesideTokens(settings, `${latencyFlag} ${formatNs(targetLatency)}`, said);
+  }
   if (said === undefined) return;
   const flag = `--${said[0]} ${formatNs(said[2] ?? 0)}`;
   if (!hasTokens) {
     throw configInvalid(
-      `${flag} bounds the times of output tokens, and benchmark ${benchmark} has none: use --target-latency`,
+      `${flag} bounds the times of output tokens, and benchmark ${benchmark} has none: use ${latencyFlag}`,
     );
   }
   if (settings.scenario !== 'Server') {
@@ -255,11 +260,10 @@ function applyTokenBounds(
 /** @throws MlperfError `ERR_CONFIG_INVALID` for a bound on the latency that bounds on tokens would make void */
 function refuseLatencyBesideTokens(
   settings: ExactSettings,
-  latencyNs: number | undefined,
+  bound: string,
   said: readonly [string, string, number | undefined] | undefined,
 ): void {
-  if (latencyNs === undefined || settings.scenario !== 'Server') return;
-  const bound = `a latency bound of ${formatNs(latencyNs)}`;
+  if (settings.scenario !== 'Server') return;
   if (said !== undefined) {
     throw configInvalid(
       `${bound} beside --${said[0]} ${formatNs(said[2] ?? 0)}: LoadGen holds a run to bounds on its tokens or to one on its latency, not to both`,

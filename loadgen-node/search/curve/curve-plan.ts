@@ -92,7 +92,8 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
     if (joined[key] !== undefined) said.add(key);
   }
-  const planned = planRun(joined, { said, audit: openAuditConfig(values.auditConf) });
+  const audit = openAuditConfig(values.auditConf);
+  const planned = planRun(joined, { said, audit, latencyFlag: '--latency' });
   refuseFixedSeeds(planned.linked);
   // Points have no shortest run of their own that a warm-up could be a part of.
   // The rate of the plan is none that is measured: its length says nothing.

@@ -64,7 +64,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     if (joined[key] !== undefined) said.add(key);
   }
   const audit = openAuditConfig(values.auditConf);
-  const planned = planRun(joined, { said, audit });
+  const planned = planRun(joined, { said, audit, latencyFlag: '--latency' });
   refuseFixedSeeds(planned.linked);
   const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.

@@ -120,12 +120,12 @@ describe('runTestSettings', () => {
     [
       'beside a latency',
       { benchmark: 'llama2-70b', ttft: '1s', targetLatency: '2s' },
-      'a latency bound of 2 s beside --ttft 1 s: LoadGen holds a run to bounds on its tokens or to one on its latency, not to both',
+      '--target-latency 2 s beside --ttft 1 s: LoadGen holds a run to bounds on its tokens or to one on its latency, not to both',
     ],
     [
       "in place of the round's own",
       { benchmark: 'llama2-70b', targetLatency: '2s' },
-      'a latency bound of 2 s has no effect: the bounds are on tokens, TTFT 2 s and TPOT 200 ms; --ttft and --tpot set them',
+      '--target-latency 2 s has no effect: the bounds are on tokens, TTFT 2 s and TPOT 200 ms; --ttft and --tpot set them',
     ],
   ])('refuses bounds on tokens %s', (_case, flags, message) => {
     expect(() => settle({ targetQps: '5', ...flags })).toThrow(message);

@@ -105,17 +105,17 @@ describe('a planned search', () => {
     [
       'two kinds of bounds',
       { latency: '1s', ttft: '1s', tpot: '9ms' },
-      'a latency bound of 1 s beside --ttft 1 s: LoadGen',
+      '--latency 1 s beside --ttft 1 s: LoadGen',
     ],
     [
       'a latency that tokens ignore',
       { benchmark: 'llama2-70b', latency: '2s' },
-      'a latency bound of 2 s has no effect: the bounds are on tokens, TTFT 2 s and TPOT 200 ms',
+      '--latency 2 s has no effect: the bounds are on tokens, TTFT 2 s and TPOT 200 ms',
     ],
     [
       'tokens of no token model',
       { benchmark: 'digits', tpot: '40ms' },
-      'benchmark digits has none',
+      'benchmark digits has none: use --latency',
     ],
     ['half of the bounds', { ttft: '450ms' }, '--ttft 450 ms needs --tpot as well'],
     ['no time per token', { ttft: '450ms', tpot: '0ms' }, 'must be longer than 0'],
