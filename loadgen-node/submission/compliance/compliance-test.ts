@@ -144,7 +144,7 @@ function requireValid(reference: ComplianceRun): void {
   if (seen === 'VALID') return;
   const what = seen === undefined ? 'has no result_validity' : `is ${String(seen)}`;
   throw configInvalid(
-    `the performance run ${reference.folder.folder} ${what}: a compliance test compares with a VALID run`,
+    `the performance run ${reference.folder.folder} ${what}: a compliance test needs a VALID run`,
   );
 }
 
