@@ -95,23 +95,28 @@ export function aboutRows(report: RunReport, otherNotes: string): Row[] {
 
 function requestedText(report: RunReport, performance: PerformanceOutcome): string {
   const { settings, arrivals } = report.plan;
-  const lasting = `for at least ${formatNs(settings.minDurationMs * 1e6)}`;
-  const queries = counted(settings.minQueryCount, 'query', 'queries');
+  const time = settings.minDurationMs > 0 ? [formatNs(settings.minDurationMs * 1e6)] : [];
+  const least = [...time, counted(settings.minQueryCount, 'query', 'queries')];
   const { summary, counts } = performance;
   switch (summary.scenario) {
     case 'Server':
       return arrivals === undefined
-        ? `${requestedRate(report)} ${lasting}${isLongByCount(settings) ? ` and ${queries}` : ''}${drawnText(report, performance)}`
+        ? `${requestedRate(report)}${atLeast(isLongByCount(settings) ? least : time)}${drawnText(report, performance)}`
         : requestedRate(report);
     case 'Offline':
       return (
         `${counted(counts.issuedSamples, 'sample')} in one query: ` +
-        `${rateText(settings.offlineExpectedQps)} samples/s expected, ${lasting}`
+        `${rateText(settings.offlineExpectedQps)} samples/s expected${time.length > 0 ? ',' : ''}${atLeast(time)}`
       );
     default:
-      if (summary.arrivals !== null) return streamsText(report, performance, lasting);
-      return `one query after the other, ${lasting} and ${queries}`;
+      if (summary.arrivals !== null) return streamsText(report, performance) + atLeast(least);
+      return `one query after the other,${atLeast(least)}`;
   }
+}
+
+/** With the blank before it; empty where nothing is the least. */
+function atLeast(least: readonly string[]): string {
+  return least.length === 0 ? '' : ` for at least ${least.join(' and ')}`;
 }
 
 /** The least number of queries takes longer than the shortest duration. */
@@ -120,14 +125,10 @@ function isLongByCount({ minQueryCount, serverTargetQps, minDurationMs }: TestSe
 }
 
 /** MultiStream of round v0.5, whose metric is the streams. */
-function streamsText(
-  { plan }: RunReport,
-  { summary }: PerformanceOutcome,
-  lasting: string,
-): string {
+function streamsText({ plan }: RunReport, { summary }: PerformanceOutcome): string {
   const streams = counted(plan.settings.multiStreamSamplesPerQuery, 'stream');
   const every = formatNs(summary.arrivals?.intervalNs ?? 0);
-  return `${streams}, a query every ${every}, ${lasting} and ${counted(plan.settings.minQueryCount, 'query', 'queries')}`;
+  return `${streams}, a query every ${every},`;
 }
 
 /** The seed is fixed: each run of a length draws the same arrivals, and a short one is off in the same direction each time. */

@@ -149,6 +149,19 @@ describe('the result of a run', () => {
     );
   });
 
+  it('says nothing of a shortest duration of 0, as of TEST06', async () => {
+    const requested = async (scenario: string): Promise<string | undefined> => {
+      const report = await reportOf({ flags: { scenario } });
+      const settings = { ...report.plan.settings, minDurationMs: 0, minQueryCount: 100 };
+      return rowOf(printReport({ ...report, plan: { ...report.plan, settings } }), 'Requested');
+    };
+    expect(await requested('Server')).toMatch(/^100 queries\/s for at least 100 queries/);
+    expect(await requested('Offline')).toMatch(/samples\/s expected$/);
+    expect(await requested('SingleStream')).toBe(
+      'one query after the other, for at least 100 queries',
+    );
+  });
+
   it('says what the SUT is, what it uses of its machine, and what both ends share', async () => {
     const text = printReport(await reportOf({ isOneMachine: true }));
     expect(rowOf(text, 'SUT')).toBe('sut-a at sut-a.example:50051, digits, 1 worker, 1 of 2 cores');
