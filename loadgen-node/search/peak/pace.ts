@@ -58,8 +58,9 @@ function answersSeen(tpotNs: number, probes: readonly PeakProbe[]) {
   return { atBoundNs: queries === 0 ? 0 : sumNs / queries, longestNs };
 }
 
-/** How long a search takes by its answers, in words; undefined: no longer than planned. */
+/** How long a search takes by its answers, in words; undefined: no longer than planned, or it ends here. */
 export function answersNote(search: LoadSearch, unloaded: PeakProbe): string | undefined {
+  if (unloaded.verdict === 'misses' || unloaded.verdict === 'lost') return undefined;
   const { tpotNs = 0, full, screeningNsMax } = search;
   const { atBoundNs, longestNs } = answersSeen(tpotNs, [unloaded]);
   const paced = longEnough(search, ANSWER_SHARE * atBoundNs);

@@ -131,11 +131,11 @@ export function peakSentence(
   { ending, value, load, samplesPerSecond, tokensPerSecond, limit, held }: PeakResult,
 ): string {
   if (value === null) {
-    if (ending === 'none' && limit !== 'generator') return 'none: no load keeps the bound';
+    if (ending === 'none' && limit !== 'generator') return 'None: no load keeps the bound';
     const why =
       limit === 'generator'
-        ? 'none is confirmed: LoadGen itself was too slow'
-        : 'none is confirmed';
+        ? 'None is confirmed: LoadGen itself was too slow'
+        : 'None is confirmed';
     return held === null ? why : `${why}; ${heldText(search, held)}`;
   }
   const found = loadText(search, value);
@@ -169,16 +169,16 @@ function goodputText({ share, samplesPerSecond, tokensPerSecond }: Goodput): str
 
 export function limitInterval(search: LoadSearch, result: PeakResult): string {
   const { interval, estimate, confidence, isPrecise, limit } = result;
-  if (interval === null || estimate === null) return 'unknown';
+  if (interval === null || estimate === null) return 'Unknown';
   const sure = `${percentage(confidence, 4)} sure`;
   if (!Number.isFinite(interval.high)) {
-    return `above ${loadText(search, interval.low)}: no load that was tried missed the bound`;
+    return `Above ${loadText(search, interval.low)}: no load that was tried missed the bound`;
   }
   if (limit === 'generator' || limit === 'lost-samples') {
     // Loads that were light or not, without statistics: latencies did not set this limit.
     const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
     return (
-      `the SUT's limit is unknown: screenings were light at ${loadText(search, interval.low)}, and ` +
+      `The SUT's limit is unknown: screenings were light at ${loadText(search, interval.low)}, and ` +
       `${Number.isFinite(interval.high) ? `at ${loadText(search, interval.high)}` : 'above'} ${end}`
     );
   }
@@ -190,12 +190,12 @@ export function limitInterval(search: LoadSearch, result: PeakResult): string {
     const high = loadText(search, interval.high);
     const where =
       interval.low === interval.high ? `is ${high}` : `lies from ${interval.low} to ${high}`;
-    return `the limit ${where}; ${sureness}`;
+    return `The limit ${where}; ${sureness}`;
   }
   const width = ((interval.high - interval.low) / 2 / estimate) * 100;
   const asked = isPrecise ? '' : ', wider than requested';
   return (
-    `the limit lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
+    `The limit lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
     `${loadRateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`
   );
 }

@@ -174,7 +174,7 @@ describe('findPeak', PATIENCE, () => {
     });
     expect(result.held?.probe.verdict).toBe('undecided');
     expect(peakText(searchOf(10e6), result).replace(/\s+/g, ' ')).toMatch(
-      /Peak none is confirmed; the highest load with few enough late was [\d.]+ queries\/s, in screening \d+: 0 % of \d+ queries in 1 s, too few to tell that it holds/,
+      /Peak None is confirmed; the highest load with few enough late was [\d.]+ queries\/s, in screening \d+: 0 % of \d+ queries in 1 s, too few to tell that it holds/,
     );
   });
 
@@ -271,7 +271,7 @@ describe('findPeak of streams', () => {
   it('finds the largest whole number', async () => {
     const result = await findPeak(streams, perStream);
     expect(result).toMatchObject({ ending: 'found', value: 15, interval: { low: 15, high: 15 } });
-    expect(peakText(streams, result)).toContain('the limit is 15 streams; each verdict 99 % sure');
+    expect(peakText(streams, result)).toContain('The limit is 15 streams; each verdict 99 % sure');
   });
 
   it('claims no certainty of screenings that were too short to tell', async () => {

@@ -27,7 +27,7 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(result.limitText).toContain("The limit is LoadGen's, not the SUT's");
     // No statistics say where the SUT's limit is: nothing may be called sure.
     const text = peakText(searchOf(10e6), result);
-    expect(text).toMatch(/^Interval {2}the SUT's limit is unknown: [^:]*LoadGen\s+was too slow$/m);
+    expect(text).toMatch(/^Interval {2}The SUT's limit is unknown: [^:]*LoadGen\s+was too slow$/m);
   });
 
   it('looks for the limit of LoadGen no longer than the screenings may take', async () => {
@@ -95,7 +95,7 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(load).toBeLessThan(probe?.scheduledPerSecond ?? 0);
     expect(load).toBeGreaterThan(600);
     expect(peakText(search, result)).toMatch(
-      /^Peak {6}none is confirmed: LoadGen itself was too slow; the highest load with few enough late was\s+[\d.]+\s+queries\/s, in screening \d+: [\d.]+ % of \d+ queries in [\d.]+ m?s$/m,
+      /^Peak {6}None is confirmed: LoadGen itself was too slow; the highest load with few enough late was\s+[\d.]+\s+queries\/s, in screening \d+: [\d.]+ % of \d+ queries in [\d.]+ m?s$/m,
     );
   });
 });

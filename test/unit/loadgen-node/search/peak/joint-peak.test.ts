@@ -131,6 +131,9 @@ describe('findPeak under bounds on tokens', PATIENCE, () => {
     for (const { durationNs } of fulls) expect(durationNs).toBeGreaterThan(330e9);
     const long = { ...search, screeningNsMax: 1500e9, full: { ...full, minDurationNs: 400e9 } };
     expect(answersNote(long, unloaded)).toBeUndefined();
+    // No load keeps the bound: nothing follows the first look.
+    const ended = { ...unloaded, verdict: 'misses' } as const;
+    expect(answersNote(search, ended)).toBeUndefined();
   });
 
   it('simulates what theory says of sequences beside one another', async () => {
