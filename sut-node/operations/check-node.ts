@@ -190,11 +190,11 @@ export function checkReportText(report: NodeCheckReport): string {
   const paragraphs: readonly [label: string, lines: readonly string[]][] = [
     ['Configuration', [report.configuration]],
     ['Benchmark', [`${report.benchmark}, ${whoseBenchmark(report)}`]],
-    ['Model', [model.name, model.file ?? 'no file', ...sha256Lines(model.sha256), kindOf(report)]],
+    ['Model', [model.name, ...fileLines(report)]],
     ['Inputs', [...model.inputs.map((one) => listTensors([one])), ...freeAxesLines(model)]],
     ['Outputs', model.outputs.map((one) => listTensors([one]))],
     ['Provider', [report.provider]],
-    ['Workers', [`${report.workers}`]],
+    ['Workers', hasModel(report) ? [`${report.workers}`] : []],
     ['Batching', [`${batchingText(report)} at most (--json says how)`]],
     ['Inference', [...sampleLines(report), ...inferences.map((one) => timesText(report, one))]],
     ['Memory', [`${(report.rssBytes / MIB).toFixed(0)} MiB resident, all threads together`]],
@@ -234,8 +234,15 @@ function sampleLines({ sample, inferences }: NodeCheckReport): string[] {
   return [`samples: ${sample.form}, ${sample.bytes} bytes each${answer}`];
 }
 
-function sha256Lines(sha256: string): string[] {
-  return sha256 === '' ? [] : [`SHA-256 ${sha256}`];
+/** False for the benchmarks that only answer: no file, no workers, and a rate that follows from the settings. */
+function hasModel({ model }: NodeCheckReport): boolean {
+  return model.file !== null;
+}
+
+function fileLines(report: NodeCheckReport): string[] {
+  const { file, sha256 } = report.model;
+  if (file === null) return [];
+  return [file, ...(sha256 === '' ? [] : [`SHA-256 ${sha256}`]), kindOf(report)];
 }
 
 function whoseBenchmark({ benchmark, isOfficial }: NodeCheckReport): string {
@@ -265,11 +272,13 @@ function whatOf(isGenerating: boolean, batchSize: number): string {
 }
 
 function timesText(
-  { isGenerating }: NodeCheckReport,
+  report: NodeCheckReport,
   { batchSize, computeNs, totalNs, tokenCount }: InferenceTimes,
 ): string {
   const ms = (ns: number): string =>
     `${ns < 1e9 ? (ns / 1e6).toPrecision(3) : Math.round(ns / 1e6)} ms`;
+  const { isGenerating } = report;
+  if (!hasModel(report)) return `${whatOf(isGenerating, batchSize)}: ${ms(totalNs)} in all`;
   const perSecond = (count: number): number => Number(((count * 1e9) / totalNs).toPrecision(3));
   const tokens =
     tokenCount === null

@@ -62,7 +62,12 @@ describe('checkNode', () => {
   });
 
   it('measures a generator with one sequence, and with all that each worker takes side by side', async () => {
-    const loaded = { sha256: 'abc', isStandIn: true, tensors: { inputs: [], outputs: [] } };
+    const loaded = {
+      file: '/a.onnx',
+      sha256: 'abc',
+      isStandIn: true,
+      tensors: { inputs: [], outputs: [] },
+    };
     const { batches, done } = scene({
       load: () => Promise.resolve({ ...loaded, batchSizeFixed: 1, sequencesMax: 4 }),
       workerCounts: { count: 2, replacedCount: 0 },
@@ -137,6 +142,15 @@ describe('checkReportText', () => {
     expect(text).toMatch(
       /10\.0 ms in all, 400 samples\/s and 2000 output tokens\/s \(prompts included\) of one worker$/m,
     );
+  });
+
+  it('has no lines about a model, workers and rates where there are none', async () => {
+    const loaded = { sha256: '', isStandIn: false, tensors: { inputs: [], outputs: [] } };
+    const report = await scene({ load: () => Promise.resolve(loaded) }).done;
+    const inferences = [{ batchSize: 1, computeNs: 5e6, totalNs: 5.5e6, tokenCount: 16 }];
+    const text = checkReportText({ ...report, sample: null, inferences });
+    expect(text).toMatch(/^Model {10}null\nProvider {7}cpu\nBatching/m);
+    expect(text).toMatch(/^Inference {6}batch of 1: 5\.50 ms in all$/m);
   });
 
   it('tells of batches of one sample in the singular', async () => {
