@@ -40,23 +40,25 @@ interface AdvisedPlan {
   readonly arrivals?: OtherArrivals | undefined;
   /** The latency bound is a default that stands for no requirement. */
   readonly isBoundUnsaid?: boolean;
+  /** Limits of its length that LoadGen's files set, by LoadGen's key: `user.conf:3`. */
+  readonly limitLines?: Readonly<Record<'max_duration' | 'max_query_count', string | undefined>>;
 }
 
 /** Which setting to change, and by how much; empty where no setting helps. */
 export function adviceOn(
   reason: VerdictReason,
   outcome: TestOutcome,
-  { arrivals, isBoundUnsaid = false }: AdvisedPlan = {},
+  plan: AdvisedPlan = {},
 ): string {
-  const advice = adviceOnRule(reason, outcome, arrivals);
-  if (!isBoundUnsaid || reason.rule !== 'latency-bound') return advice;
+  const advice = adviceOnRule(reason, outcome, plan);
+  if (!plan.isBoundUnsaid || reason.rule !== 'latency-bound') return advice;
   return `You set no bound, so longhaul's default holds: --target-latency sets yours. ${advice}`.trimEnd();
 }
 
 function adviceOnRule(
   reason: VerdictReason,
   outcome: TestOutcome,
-  arrivals: OtherArrivals | undefined,
+  { arrivals, limitLines }: AdvisedPlan,
 ): string {
   const { performance, effectiveSettings: settings } = outcome;
   // Of a run that broke off, what its rates and lengths would have been is not known.
@@ -72,7 +74,8 @@ function adviceOnRule(
   if (isLoadgenAlone(performance) && OF_LATENCY.includes(reason.rule)) {
     return "LoadGen's own delay is part of these latencies: settle that first.";
   }
-  const known = performance === null ? '' : specificAdvice(reason, performance, settings);
+  const known =
+    performance === null ? '' : specificAdvice(reason, performance, settings, limitLines);
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
 }
@@ -117,14 +120,15 @@ function specificAdvice(
   { rule }: VerdictReason,
   performance: PerformanceOutcome,
   settings: EffectiveSettings,
+  lines: AdvisedPlan['limitLines'],
 ): string {
   switch (rule) {
     case 'early-stopping':
-      return adviceOnEarlyStopping(performance, settings);
+      return adviceOnEarlyStopping(performance, settings, lines);
     case 'min-duration':
-      return adviceOnLimit(performance, settings) || adviceOnLength(performance, settings);
+      return adviceOnLimit(performance, settings, lines) || adviceOnLength(performance, settings);
     case 'min-queries':
-      return adviceOnLimit(performance, settings);
+      return adviceOnLimit(performance, settings, lines);
     case 'latency-bound':
       return adviceOnRate(performance, settings);
     default:
@@ -133,12 +137,18 @@ function specificAdvice(
 }
 
 function adviceOnEarlyStopping(
-  { summary, durationNs }: PerformanceOutcome,
+  performance: PerformanceOutcome,
   settings: EffectiveSettings,
+  lines: AdvisedPlan['limitLines'],
 ): string {
+  const { summary, durationNs } = performance;
   const { queryCount, overlatencyCount, validity } = summary;
   const percentile = settings.targetLatencyPercentile;
-  const longer = (count: number): string => longerRun(count, queryCount, durationNs);
+  const longer = (count: number): string => {
+    const minQueryCount = Math.max(count, settings.minQueryCount);
+    const limit = adviceOnLimit(performance, { ...settings, minQueryCount }, lines);
+    return `${longerRun(count, queryCount, durationNs)} ${limit}`.trimEnd();
+  };
   const advisedCount = (needed: number): string =>
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
   if (settings.scenario !== 'Server') return advisedCount(minPassingQueries(1, percentile) + 1);
@@ -180,15 +190,23 @@ function queriesAtSameShare(share: number, percentile: number, from: number): nu
 function adviceOnLimit(
   { endCause, summary, durationNs }: PerformanceOutcome,
   settings: EffectiveSettings,
+  lines: AdvisedPlan['limitLines'],
 ): string {
   if (endCause !== 'max-query-count' && endCause !== 'max-duration') return '';
   const perS = summary.queryCount / (durationNs / 1e9);
   const neededS = Math.max(settings.minDurationMs / 1e3, settings.minQueryCount / perS);
-  if (endCause === 'max-duration') {
-    return `--max-duration ended the run: set it to ${Math.ceil(neededS * (1 + MARGIN))}s or leave it out.`;
-  }
+  const isDuration = endCause === 'max-duration';
+  const seconds = Math.ceil(neededS * (1 + MARGIN));
   const queries = Math.ceil(Math.max(settings.minQueryCount, neededS * perS * (1 + MARGIN)));
-  return `--max-query-count ended the run: set it to ${queries} or leave it out.`;
+  const [flag, key] = isDuration
+    ? (['--max-duration', 'max_duration'] as const)
+    : (['--max-query-count', 'max_query_count'] as const);
+  const value = isDuration ? `${seconds}s` : queries;
+  const line = lines?.[key];
+  if (line === undefined) return `${flag} ended the run: set it to ${value} or leave it out.`;
+  // LoadGen's files have durations in ms. A flag goes before them.
+  const inFile = isDuration ? seconds * 1e3 : queries;
+  return `${key} in ${line} ended the run: set it to ${inFile} there, or ${flag} ${value}.`;
 }
 
 /** A run that had no queries left before its time was over. */

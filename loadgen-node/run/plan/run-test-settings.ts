@@ -100,6 +100,11 @@ export function runTestSettings(
       hasNoBound(rules) &&
       final.get('serverTargetLatencyNs').source === sourceOf(rules) &&
       final.get('useTokenLatencies').value !== true,
+    /** Lines of LoadGen's files that limit the length; undefined: none does. */
+    limitLines: {
+      max_duration: lineOf(final.get('maxDurationMs').source),
+      max_query_count: lineOf(final.get('maxQueryCount').source),
+    },
     /** Arrivals in place of LoadGen's Poisson; undefined: those. */
     arrivals,
     /** A run that early stopping has not decided, or that was too short, goes on. */
@@ -338,6 +343,11 @@ function requireTargetQps(settings: ExactSettings, round: Round): void {
   if (!isUnsaid(source, round)) return;
   const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
   throw configInvalid(message);
+}
+
+/** The source, where it is a line of a file: `user.conf:3`. */
+function lineOf(source: string): string | undefined {
+  return /:\d+$/.test(source) ? source : undefined;
 }
 
 /** LoadGen keeps run lengths in whole ms. */

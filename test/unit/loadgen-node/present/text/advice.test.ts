@@ -111,6 +111,30 @@ describe('advice', () => {
     expect(advice['min-duration']).toMatch(/^--max-query-count ended the run: set it to 11\d\d or/);
   });
 
+  it('names the line of a file that ended a run, and what early stopping needs beside it', async () => {
+    const settings = { scenario: 'SingleStream', minDurationMs: 1000, minQueryCount: 50 } as const;
+    const outcome = await simulatedTest(
+      { ...settings, maxDurationMs: 30 },
+      { serviceNs: () => 1e6 },
+    ).run();
+    const limitLines = { max_duration: 'user.conf:3', max_query_count: undefined };
+    const advice = outcome.verdicts.longhaul.reasons.map((reason) => [
+      reason.rule,
+      adviceOn(reason, outcome, { limitLines }),
+    ]);
+    const limit =
+      'max_duration in user.conf:3 ended the run: set it to 2000 there, or --max-duration 2s.';
+    expect(Object.fromEntries(advice)).toMatchObject({
+      'min-duration': limit,
+      'min-queries': limit,
+      'early-stopping': expect.stringMatching(
+        /set --min-query-count 64, .* max_duration in user\.conf:3/,
+      ),
+    });
+    const again = simulatedTest({ ...settings, maxDurationMs: 2000, minQueryCount: 64 });
+    expect((await again.run()).verdicts.longhaul.isValid).toBe(true);
+  });
+
   it('with tokens goes by their bounds, not by that of the latency', async () => {
     const settings = {
       scenario: 'Server',

@@ -100,6 +100,14 @@ describe('runTestSettings', () => {
     expect(isBoundUnsaid).toBe(false);
   });
 
+  it('tells the lines of files that limit the length, which flags override', () => {
+    const userConf = confFile('*.Server.target_qps = 7\n*.Server.max_duration = 900\n');
+    const limits = { max_duration: `${userConf}:2`, max_query_count: undefined };
+    expect(settle({ userConf }).limitLines).toEqual(limits);
+    const { limitLines } = settle({ userConf, maxDuration: '2s', maxQueryCount: '9' });
+    expect(limitLines).toEqual({ max_duration: undefined, max_query_count: undefined });
+  });
+
   it.each<[string, Record<string, string>, string]>([
     [
       'without tokens',
