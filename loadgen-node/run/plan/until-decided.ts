@@ -10,7 +10,7 @@ const LENGTHS: readonly (keyof RunValues)[] = [
 /** Default limit of a run that goes on until its verdict is decided. */
 export const UNTIL_DECIDED_MS_MAX = 600_000;
 
-/** A run that is less longer than this is as long as one would think. */
+/** A run that takes longer than its shortest duration by less than this needs no note. */
 const NOTABLE_MS = 5_000;
 
 /** True for a run without a requested length: it goes on until its verdict is decided. */

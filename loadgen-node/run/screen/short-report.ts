@@ -83,7 +83,7 @@ export function resultRows(report: RunReport): Row[] {
   return rows;
 }
 
-/** What was measured, what changes its meaning, and where the rest is. */
+/** The SUT, the notes, and where the files are. */
 export function aboutRows(report: RunReport, otherNotes: string): Row[] {
   const notes = notesText(report, otherNotes);
   return [

@@ -41,7 +41,7 @@ export function sentencesOfText(text: string): string[] {
 function sentenceEnds(text: string): { readonly end: number; readonly next: number }[] {
   const ends: { end: number; next: number }[] = [];
   let mark: RegExpExecArray | undefined;
-  /** What stands in front of the mark, back to a blank. */
+  /** From the last blank to the mark. */
   let word = { begin: 0, end: 0 };
   const judge = (): void => {
     if (mark === undefined) return;

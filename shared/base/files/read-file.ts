@@ -209,7 +209,7 @@ export function readJsonFile<T>(
 /** Of any version, to say which it is before its form is looked at. */
 const VERSIONED = z.looseObject({ schemaVersion: z.number() });
 
-/** What messages say of a file with `schemaVersion`. */
+/** Words of messages about a file with `schemaVersion`. */
 export interface VersionedFile {
   /** Version that this longhaul reads. */
   readonly version: number;
