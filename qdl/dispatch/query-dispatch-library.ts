@@ -19,6 +19,7 @@ import {
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import type { NetworkNames } from './network-name.ts';
 import type { BackPressureTimes } from './part-cutter.ts';
+import type { WaitProgress } from './ready-wait.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import { type UsagePoint, UsageSeries } from './usage-series.ts';
 
@@ -32,9 +33,6 @@ interface LedgerReport {
 
 /** How busy a node is, for progress and metrics. */
 export type NodeActivity = ReturnType<QueryDispatchLibrary['activity']>[number];
-
-/** Tells people what a node is doing while the QDL waits for it. */
-export type WaitProgress = (address: string, what: string) => void;
 
 /** A tensor that a model takes; ONNX's name of its element type, in lower case. */
 export interface ModelInput {

@@ -1,4 +1,5 @@
-import type { QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import type { QdlNode } from '../dispatch/query-dispatch-library.ts';
+import type { WaitProgress } from '../dispatch/ready-wait.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 

@@ -9,8 +9,8 @@ import type {
   ChannelCounts,
   OpenedChannels,
   ProtocolDriver,
-  WaitProgress,
 } from '../dispatch/query-dispatch-library.ts';
+import type { WaitProgress } from '../dispatch/ready-wait.ts';
 import { ResponseDecoder } from '../dispatch/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { Http2Transport, NativeConnections } from './channel/http2-transport.ts';

@@ -2,7 +2,7 @@ import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1
 import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import {
-  MlperfError,
+  type MlperfError,
   messageOf,
   sutRefused,
   wireError,
@@ -29,7 +29,8 @@ import {
   USAGE_FEATURE,
   WARM_UP_FEATURE,
 } from '../../shared/wire/sut-contract.ts';
-import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import type { ModelInput, QdlNode } from '../dispatch/query-dispatch-library.ts';
+import { ReadyWait, type WaitProgress } from '../dispatch/ready-wait.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
@@ -42,9 +43,6 @@ import {
   toNodeLedger,
   toStream,
 } from './node-evidence.ts';
-
-/** Pause between two questions whether a node is ready. */
-const READY_POLL_MS = 100;
 
 /** Shortest wait for an answer, so that a node that is late with its model is not taken for an absent one. */
 const READY_CALL_MS_MIN = 500;
@@ -124,23 +122,22 @@ export class SutNodeHandle implements QdlNode {
    */
   async prepare(onWait: WaitProgress): Promise<void> {
     const { benchmark, readyTimeoutMs } = this.#settings;
-    const deadline = performance.now() + readyTimeoutMs;
+    const wait = new ReadyWait(readyTimeoutMs);
     let hasVersions = false;
     for (;;) {
-      const leftMs = Math.max(deadline - performance.now(), READY_CALL_MS_MIN);
-      const answer = await this.control.ready(benchmark, leftMs);
+      const answer = await this.control.ready(benchmark, Math.max(wait.leftMs, READY_CALL_MS_MIN));
       // A node without Ready says at Open whether it takes the run.
       if (answer === undefined || answer.ready) break;
-      if (answer.state === 'NODE_STATE_FAILED' || performance.now() > deadline) {
+      if (answer.state === 'NODE_STATE_FAILED' || wait.isOver) {
         const why = answer.detail === '' ? answer.state : answer.detail;
-        throw new MlperfError('ERR_SUT_NOT_READY', `SUT node ${this.address} is not ready: ${why}`);
+        throw wait.error(`SUT node ${this.address}`, why);
       }
       // It would be waited for in vain where Describe tells why: up, but not for this run, or of another protocol.
       if (answer.state === 'NODE_STATE_READY') await this.#describe();
       else if (!hasVersions) this.#checkVersions(await this.control.describe());
       hasVersions = true;
-      onWait(this.address, answer.detail);
-      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+      onWait(this.address, wait.inWords(answer.detail));
+      await wait.pause();
     }
     await this.#describe();
     this.ledger.digest = new PayloadDigestSum(this.digestPerMillion);

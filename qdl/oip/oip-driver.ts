@@ -25,8 +25,8 @@ import type {
   OpenedChannels,
   ProtocolDriver,
   QdlNode,
-  WaitProgress,
 } from '../dispatch/query-dispatch-library.ts';
+import type { WaitProgress } from '../dispatch/ready-wait.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import {
   checkDispatchSettings,

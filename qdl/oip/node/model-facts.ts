@@ -11,7 +11,7 @@ import {
 } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts, OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { grpcStatusOf } from '../../connect/unary-calls.ts';
-import type { WaitProgress } from '../../dispatch/query-dispatch-library.ts';
+import { ReadyWait, type WaitProgress } from '../../dispatch/ready-wait.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { statusText } from '../channel/response-gatherer.ts';
 import { OipControlClient } from './oip-control-client.ts';
@@ -112,21 +112,26 @@ const COMPARED: readonly (readonly [what: string, tell: (facts: OipModelFacts) =
   ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not reported')],
 ];
 
-/** Pause between two questions whether a node is ready. */
-const READY_POLL_MS = 200;
-
 /**
  * How long a server without an index may say NOT_FOUND: some say so of a model while they load it, and others of one that
  * they never will have.
  */
 const UNKNOWN_GRACE_MS = 10_000;
 
+/** By these some servers say that they have no such model: MLServer, and Python's own status of an exception. */
+const OTHER_UNKNOWN_CODES: readonly number[] = [status.INVALID_ARGUMENT, status.UNKNOWN];
+const UNKNOWN_WORDS =
+  /\bno (?:such )?model\b|\bunknown model\b|\bnot found\b|\bdoes(?: not|n't) exist\b/i;
+/** OVMS says NOT_FOUND of a model that it loads, too: "is not loaded yet". */
+const LOADING_WORDS =
+  /\bload(?:ing|ed)?\b|\bnot (?:yet )?(?:ready|available)\b|\bno available version/i;
+
 /** Models and versions that a message lists. */
 const LISTED_MAX = 20;
 
 /**
  * Waits until the server and the model are ready. Does not wait for a model or version that the server reports as missing;
- * where only NOT_FOUND tells so, waits 10 s.
+ * where only the status of ModelReady tells so, waits 10 s.
  * @param timeoutMs Longest wait.
  * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
  */
@@ -136,20 +141,14 @@ export async function awaitModel(
   timeoutMs: number,
   onWait: WaitProgress,
 ): Promise<void> {
-  const begin = performance.now();
-  const deadline = begin + timeoutMs;
-  const graceEnd = begin + Math.min(timeoutMs, UNKNOWN_GRACE_MS);
+  const wait = new ReadyWait(timeoutMs);
+  const graceEnd = performance.now() + Math.min(timeoutMs, UNKNOWN_GRACE_MS);
   for (;;) {
     const obstacle = await obstacleOf(client, model, graceEnd);
     if (obstacle === undefined) return;
-    if (performance.now() > deadline) {
-      throw new MlperfError(
-        'ERR_SUT_NOT_READY',
-        `the server at ${client.address} is not ready: ${obstacle}`,
-      );
-    }
-    onWait(client.address, obstacle);
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    if (wait.isOver) throw wait.error(`the server at ${client.address}`, obstacle);
+    onWait(client.address, wait.inWords(obstacle));
+    await wait.pause();
   }
 }
 
@@ -195,8 +194,7 @@ async function whyNotReady(
   if (index !== undefined && entries?.length === 0) {
     throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
   }
-  const isOver = performance.now() > graceEnd;
-  if (entries === undefined && refusal?.code === status.NOT_FOUND && isOver) {
+  if (entries === undefined && (await isUnknown(client, model, { refusal, graceEnd }))) {
     throw unknownModel(client.address, model, undefined);
   }
   const entry = entries?.find(({ version }) => model.version === '' || version === model.version);
@@ -204,6 +202,41 @@ async function whyNotReady(
   const told = [state.join(': '), refusal?.words ?? ''].filter((text) => text !== '');
   const what = `model ${nameOf(model)} is not ready yet`;
   return told.length === 0 ? what : `${what} (${told.join('; ')})`;
+}
+
+/**
+ * Whether a server without an index has no such model. Where ModelReady answers that it is not ready, ModelMetadata tells; a
+ * status of ModelReady itself is believed after the grace.
+ */
+async function isUnknown(
+  client: OipControlClient,
+  model: OipModelRef,
+  { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
+): Promise<boolean> {
+  if (refusal !== undefined) return performance.now() > graceEnd && saysUnknown(refusal);
+  const ofMetadata = await metadataRefusal(client, model);
+  return (
+    ofMetadata !== undefined && saysUnknown(ofMetadata) && !LOADING_WORDS.test(ofMetadata.words)
+  );
+}
+
+function saysUnknown({ code, words }: Refusal): boolean {
+  if (code === status.NOT_FOUND) return true;
+  return OTHER_UNKNOWN_CODES.includes(code) && UNKNOWN_WORDS.test(words);
+}
+
+async function metadataRefusal(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<Refusal | undefined> {
+  try {
+    await client.modelMetadata(model);
+    return undefined;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
 }
 
 /** Versions that the server has of a model, where it does not have the one that is requested. */
@@ -242,7 +275,7 @@ function unknownModel(
 ): MlperfError {
   let has = '; it does not list its models';
   if (known !== undefined) has = known.length === 0 ? '; it has none' : `; it has ${listed(known)}`;
-  return sutRefused(`the server at ${address} does not know model "${model.name}"${has}`);
+  return sutRefused(`the server at ${address} does not know model ${nameOf(model)}${has}`);
 }
 
 function unknownVersion(

@@ -4,7 +4,6 @@ import {
   askNames,
   createQueryDispatchLibrary,
   describeOipModels,
-  probeOipServer,
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
@@ -93,129 +92,6 @@ describe('a server without ServerMetadata and ServerLive', () => {
     expect((await askNames(settings)).nodes).toMatchObject([{ name: list[0]?.address }]);
     const [facts] = await describeOipModels(oipSettings(list));
     expect(facts).toMatchObject({ name: 'echo', server: { name: '', version: '' } });
-  });
-});
-
-describe('describing models', () => {
-  it('waits for the server, and tells what it says of the model', async () => {
-    const list = await fakeOipServers({
-      notReadyCount: 1,
-      config: { name: 'echo', maxBatchSize: 8, modelTransactionPolicy: { decoupled: true } },
-    });
-    const waits: string[] = [];
-    const [facts] = await describeOipModels(oipSettings(list), (_, what) => waits.push(what));
-    expect(waits).toEqual(['the server says that it is not ready yet']);
-    expect(facts).toEqual({
-      address: list[0]?.address,
-      server: { name: 'server', version: '9', extensions: ['x'] },
-      name: 'echo',
-      versions: ['1'],
-      platform: 'test',
-      inputs: ECHO_MODEL.inputs,
-      outputs: ECHO_MODEL.outputs,
-      batchSizeMax: 8,
-      isDecoupled: true,
-      hasStream: true,
-      hasStatistics: false,
-    });
-  });
-
-  it('waits for a model that the server does not know at first', async () => {
-    const modelReadyRefusal = {
-      count: 2,
-      code: status.NOT_FOUND,
-      details: 'no model\nof this name',
-    };
-    const list = await fakeOipServers({ modelReadyRefusal });
-    const waits: string[] = [];
-    const [facts] = await describeOipModels(oipSettings(list), (_, what) => waits.push(what));
-    expect(facts?.name).toBe('echo');
-    const waited = 'model "echo" is not ready yet (NOT_FOUND: no model)';
-    expect(waits).toEqual([waited, waited]);
-  });
-
-  it.each([
-    ['NOT_FOUND', 'ERR_SUT_REFUSED', /does not know model "echo"; it does not list its models$/],
-    [
-      'UNAVAILABLE',
-      'ERR_SUT_NOT_READY',
-      /"echo" is not ready yet \(UNAVAILABLE: loading 3 of 9\)$/,
-    ],
-  ] as const)(
-    'ends the wait for a model of which the server says %s',
-    async (name, code, message) => {
-      const modelReadyRefusal = { count: 99, code: status[name], details: 'loading 3 of 9' };
-      const list = await fakeOipServers({ modelReadyRefusal });
-      const settings = oipSettings(list, undefined, { readyTimeoutMs: 300 });
-      await expect(describeOipModels(settings)).rejects.toMatchObject({
-        code,
-        message: expect.stringMatching(message),
-      });
-    },
-  );
-
-  it.each<[string, OipBehaviour[], { name: string; version: string }, RegExp]>([
-    [
-      'an unknown model, and lists those that there are',
-      [
-        {
-          repository: [
-            { name: 'a', version: '1' },
-            { name: 'b', version: '1' },
-          ],
-        },
-      ],
-      { name: 'x', version: '' },
-      /does not know model "x"; it has a, b$/,
-    ],
-    [
-      'an unknown version, and lists those that there are',
-      [{}],
-      { name: 'echo', version: '7' },
-      /does not have version 7 of model "echo"; it has 1$/,
-    ],
-    [
-      'an unknown version of a model that is listed by another name',
-      [{ repository: [{ name: 'a', version: '1' }] }],
-      { name: 'echo', version: '7' },
-      /does not have version 7 of model "echo"; it has 1$/,
-    ],
-    [
-      'servers that serve different models',
-      [{}, { model: { ...ECHO_MODEL, outputs: [{ name: 'out', datatype: 'FP16', shape: [3] }] } }],
-      { name: 'echo', version: '' },
-      /^the servers at .* differ in the outputs of model "echo": out FP32 \[-1, 2\] and out FP16 \[3\];/,
-    ],
-    [
-      'datatypes that the protocol has not',
-      [{ model: { ...ECHO_MODEL, inputs: [{ name: 'in', datatype: 'FP8', shape: [1] }] } }],
-      { name: 'echo', version: '' },
-      /input of model "echo" "in" with the datatype "FP8"; the protocol has BOOL, /,
-    ],
-  ])('refuses %s', async (_case, behaviours, model, message) => {
-    const list = await fakeOipServers(...behaviours);
-    const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
-    await expect(describeOipModels(settings)).rejects.toThrow(message);
-  });
-
-  it('shows a server without an inference', async () => {
-    const repository = [
-      { name: 'echo', version: '1' },
-      { name: 'gone', version: '1' },
-    ];
-    const [server] = await fakeOipServers({ repository, without: ['ModelStreamInfer'] });
-    const model = { name: '', version: '' };
-    const settings = oipSettings([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
-    const probe = await probeOipServer(server.address, settings);
-    expect(probe).toMatchObject({ isLive: true, isReady: true, server: { version: '9' } });
-    expect(probe.repository?.map(({ name }) => name)).toEqual(['echo', 'gone']);
-    expect(probe.models).toMatchObject([
-      { name: 'echo', hasStream: false, batchSizeMax: undefined },
-    ]);
-    expect(probe.failures).toMatchObject([
-      { name: 'gone', why: expect.stringMatching(/unknown model gone/) },
-    ]);
-    expect(server.requests).toEqual([]);
   });
 });
 

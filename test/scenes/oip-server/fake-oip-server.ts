@@ -46,6 +46,8 @@ export interface OipBehaviour {
     readonly code: number;
     readonly details: string;
   };
+  /** The status of ModelMetadata for a model that there is not; such a model is not ready, until `models` has it. */
+  readonly unknownModel?: { readonly code: number; readonly details: string };
   /** Undefined: the server has no RepositoryIndex. */
   readonly repository?: readonly ModelIndex[];
   /** Undefined: the server has no ModelStatistics. */
@@ -154,7 +156,10 @@ export class FakeOipServer {
       ModelMetadata: ({ request }, callback) => {
         const { config: _own, ...metadata } = found(request) ?? {};
         if ('name' in metadata) callback(null, metadata);
-        else callback({ code: status.NOT_FOUND, details: `unknown model ${request.name}` });
+        else {
+          const honest = { code: status.NOT_FOUND, details: `unknown model ${request.name}` };
+          callback(this.#behaviour.unknownModel ?? honest);
+        }
       },
       ModelConfig: ({ request }, callback) => {
         const own = found(request)?.config ?? config;

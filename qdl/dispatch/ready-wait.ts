@@ -1,0 +1,53 @@
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+
+/** Pause between two questions whether a node is ready. */
+const READY_POLL_MS = 100;
+
+/** Tells people what a node is doing while the QDL waits for it, and how long it has waited. */
+export type WaitProgress = (address: string, what: string) => void;
+
+/** The wait for a node that is not ready; it begins with the constructor. Untimed. */
+export class ReadyWait {
+  readonly #timeoutMs: number;
+  readonly #begin: number = performance.now();
+
+  /** @param timeoutMs Longest wait: `--ready-timeout`. */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Below 0 when it is over. */
+  get leftMs(): number {
+    return this.#begin + this.#timeoutMs - performance.now();
+  }
+
+  get isOver(): boolean {
+    return this.leftMs < 0;
+  }
+
+  /** What is waited for, how long already, and how long at most. */
+  inWords(obstacle: string): string {
+    const waited = `waited ${seconds(this.#waitedMs)} of at most ${seconds(this.#timeoutMs)}`;
+    return obstacle === '' ? waited : `${obstacle}; ${waited}`;
+  }
+
+  /** Until it is asked again. */
+  pause(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+
+  /** @param who `SUT node 10.0.0.2:50051` */
+  error(who: string, why: string): MlperfError {
+    const after = this.isOver ? ` after ${seconds(this.#waitedMs)} (--ready-timeout)` : '';
+    return new MlperfError('ERR_SUT_NOT_READY', `${who} is not ready${after}: ${why}`);
+  }
+
+  get #waitedMs(): number {
+    return performance.now() - this.#begin;
+  }
+}
+
+/** Whole ones, so that a line that shows them changes once a second; below one with a digit. */
+function seconds(ms: number): string {
+  return ms < 1_000 ? `${Math.floor(ms / 100) / 10} s` : `${Math.floor(ms / 1_000)} s`;
+}
