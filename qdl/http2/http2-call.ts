@@ -111,9 +111,13 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     if (!this.isOver) this.#owner.onCancel(this);
   }
 
-  /** True when a frame can be made of what is there: contents, or the end alone. */
+  /**
+   * True when there is a frame that the call's own window lets go: contents need room in it. The end alone goes at 0 too,
+   * but not below (RFC 9113, 6.9.1 and 6.9.2; servers on gRPC's core end the connection for it).
+   */
   get hasFrame(): boolean {
-    return this.unsent.bytes > 0 || (this.isEnding && !this.isEndSent);
+    if (this.unsent.bytes > 0) return this.sendWindow.bytes > 0;
+    return this.isEnding && !this.isEndSent && this.sendWindow.bytes >= 0;
   }
 
   /**

@@ -146,7 +146,7 @@ export class Http2Connection
 
   onSend(call: Http2Call, bytes: number): void {
     this.#outgoing.waitingBytes += bytes;
-    if (call.streamId === 0 || call.sendWindow.bytes > 0 || call.unsent.bytes === 0) {
+    if (call.streamId === 0 || call.hasFrame) {
       this.#line.add(call);
       this.#outgoing.plan();
     }
@@ -339,7 +339,7 @@ export class Http2Connection
     if (bytes === 0) return;
     for (const call of this.#open.values()) {
       call.sendWindow.add(bytes, 'a call');
-      if (call.hasFrame && call.sendWindow.bytes > 0) this.#line.add(call);
+      if (call.hasFrame) this.#line.add(call);
     }
     this.#outgoing.plan();
   }

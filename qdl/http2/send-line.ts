@@ -33,6 +33,8 @@ export class SendLine {
   readonly #openCalls: OpenCalls;
   /** Open calls. */
   readonly #line = new CallQueue();
+  /** Open calls of which only the end is to go, which needs no window of the connection. */
+  readonly #ends = new CallQueue();
   /** Calls that are to be opened. */
   readonly #unopened = new CallQueue();
   #nextStreamId = 1;
@@ -53,12 +55,14 @@ export class SendLine {
     if (call.isInLine) return;
     call.isInLine = true;
     if (call.streamId === 0) this.#unopened.push(call);
+    else if (call.unsent.bytes === 0) this.#ends.push(call);
     else this.#line.push(call);
   }
 
   /** True while a call has something to send, though the peer may not take it now. */
   get hasCalls(): boolean {
-    return this.#line.first !== undefined || this.#unopened.first !== undefined;
+    const { first } = this.#line;
+    return (first ?? this.#ends.first ?? this.#unopened.first) !== undefined;
   }
 
   /** True for the number of a stream that this end has opened. */
@@ -77,10 +81,11 @@ export class SendLine {
 
   /** The next open call's turn. @returns False where there is none, or no window. */
   #serveNext(batch: FrameBatch): boolean {
-    const call = this.#line.first;
+    const line = this.#ends.first === undefined ? this.#line : this.#ends;
+    const call = line.first;
     if (call === undefined) return false;
     if (this.window.bytes <= 0 && call.unsent.bytes > 0) return false;
-    this.#line.shift();
+    line.shift();
     this.#serve(call, batch);
     return true;
   }
@@ -119,7 +124,8 @@ export class SendLine {
     call.isInLine = false;
     if (call.isOver) return;
     const { unsent, sendWindow } = call;
-    let turnBytes = Math.min(TURN_BYTES_MAX, sendWindow.bytes, this.window.bytes);
+    // The call's window may be below 0, and at 0 the end alone still goes.
+    let turnBytes = Math.max(0, Math.min(TURN_BYTES_MAX, sendWindow.bytes, this.window.bytes));
     while (call.hasFrame && batch.hasRoom && (turnBytes > 0 || unsent.bytes === 0)) {
       const bytes = Math.min(unsent.bytes, turnBytes, this.#peer.frameBytesMax);
       const isEnd = call.isEnding && bytes === unsent.bytes;
@@ -132,7 +138,7 @@ export class SendLine {
       call.isEndSent = isEnd;
     }
     // Without a window of its own it comes back by the peer's WINDOW_UPDATE.
-    if (call.hasFrame && (sendWindow.bytes > 0 || unsent.bytes === 0)) this.add(call);
+    if (call.hasFrame) this.add(call);
   }
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
 
 /** Rule: RFC 9113, section 6. */
@@ -123,6 +124,7 @@ export class FrameBatch {
 
   /** Begins a frame; its payload is to be appended. After {@link hasRoom}. */
   frame(type: number, flags: number, streamId: number, length: number): void {
+    assert(length >= 0 && length <= FRAME_BYTES_LIMIT);
     const buffer = this.#buffer;
     const at = this.#used;
     buffer[at] = length >>> 16;

@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
 import type { FrameBatch } from './frames.ts';
 
@@ -39,6 +40,7 @@ export class UnsentMessages {
 
   /** Moves the next `bytes` into a frame; so many must be there. */
   moveTo(batch: FrameBatch, bytes: number): void {
+    assert(bytes >= 0 && bytes <= this.bytes);
     this.bytes -= bytes;
     for (let left = bytes; left > 0; ) {
       const message = this.#messages[this.#first] as readonly Uint8Array[];

@@ -135,7 +135,7 @@ export class RawHttp2Peer {
   #link: Http2Link | undefined;
 
   private constructor(onConnection: (peer: RawHttp2Peer) => void) {
-    this.#server = createServer((socket) => {
+    this.#server = createServer({ noDelay: true }, (socket) => {
       this.#socket = socket;
       this.#link = new Http2Link(socket, (one) => {
         this.frames.push(one);
