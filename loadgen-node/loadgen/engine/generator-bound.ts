@@ -6,6 +6,7 @@ import type { Measurements } from '../results/measurements.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { joinTimes } from './measurements.ts';
 import type { IssuedSet } from './test-context.ts';
 import { type DispatchFindings, SUT_TOO_SLOW } from './test-outcome.ts';
 
@@ -29,15 +30,26 @@ export interface JudgedSet {
 export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   const { recorder, health } = judged.issued;
   const lagsNs = recorder.dispatchLagsNs().sort();
-  const waitsNs = transportWaitsNs(recorder.columns()).sort();
   const reason = reasonOf(judged, lagsNs);
   const causes = health === null ? [] : causesOfLateness(health);
   return {
-    dispatchLag: latencyStatistics(lagsNs),
-    transportWait: waitsNs.length === 0 ? null : latencyStatistics(waitsNs),
+    ...dispatchTimes([judged.issued]),
     isGeneratorBound: reason !== '',
     generatorBoundReason: reason === '' ? '' : [reason, ...causes].join('; '),
     health,
+  };
+}
+
+/** Lateness of LoadGen and waits of the transport, over all parts of a run. */
+export function dispatchTimes(
+  parts: readonly IssuedSet[],
+): Pick<DispatchFindings, 'dispatchLag' | 'transportWait'> {
+  const allOf = (of: (part: IssuedSet) => Float64Array): Float64Array =>
+    parts.map(of).reduce(joinTimes).sort();
+  const waitsNs = allOf(({ recorder }) => transportWaitsNs(recorder.columns()));
+  return {
+    dispatchLag: latencyStatistics(allOf(({ recorder }) => recorder.dispatchLagsNs())),
+    transportWait: waitsNs.length === 0 ? null : latencyStatistics(waitsNs),
   };
 }
 

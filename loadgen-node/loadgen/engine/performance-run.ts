@@ -9,7 +9,7 @@ import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { judgeDispatch } from './generator-bound.ts';
+import { dispatchTimes, judgeDispatch } from './generator-bound.ts';
 import type { SetEnd } from './issue/issue-query-controller.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import { joinMeasurements, measurementsOf } from './measurements.ts';
@@ -115,7 +115,7 @@ function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: Te
   return { summary, extension: null, ...findings };
 }
 
-/** Each part has its own lateness: the worst part stands for the run. */
+/** Each part has its own judgement, and the worst part stands for the run; times are those of all parts. */
 function extendedFindings(
   { parts, ...run }: Awaited<ReturnType<typeof extendRun>>,
   context: TestContext,
@@ -123,7 +123,7 @@ function extendedFindings(
   const judged = parts.map((issued) => judgeSet(issued, context));
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);
-  return { ...worst, ...run };
+  return { ...worst, ...dispatchTimes(parts), ...run };
 }
 
 /** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */

@@ -33,8 +33,10 @@ export const FIGURES = {
   lag_p99: latency('dispatch lag at the 99th percentile'),
   lag_max: latency('largest dispatch lag'),
   ttft_p50: latency('median time to the first token'),
+  ttft_p90: latency('time to the first token at the 90th percentile'),
   ttft_p99: latency('time to the first token at the 99th percentile'),
   tpot_p50: latency('median time per output token after the first'),
+  tpot_p90: latency('time per output token at the 90th percentile'),
   tpot_p99: latency('time per output token at the 99th percentile'),
   itl_p50: latency('median inter-token latency: from one token of a sample to the next'),
   itl_p90: latency('inter-token latency at the 90th percentile'),
@@ -89,12 +91,14 @@ export const LAG_PERCENTILES = [
 /** To the first token. */
 export const TTFT_PERCENTILES = [
   ['ttft_p50', 0.5],
+  ['ttft_p90', 0.9],
   ['ttft_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
 /** Per output token after the first. */
 export const TPOT_PERCENTILES = [
   ['tpot_p50', 0.5],
+  ['tpot_p90', 0.9],
   ['tpot_p99', 0.99],
 ] as const satisfies PercentileFigures;
 

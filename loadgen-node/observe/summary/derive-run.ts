@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../figures/figure-names.ts';
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type FigureName,
+  type FigureUnit,
+} from '../figures/figure-names.ts';
 import { figuresOf } from '../figures/figures-of-records.ts';
 import type { RecordsReader } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
@@ -120,6 +125,12 @@ const NOISE = 1e-12;
 /** Times of the split are means, with fractions of ns. */
 const NOISE_NS = 0.5;
 
+/** Figures that the first summaries of this version do not have. */
+const LATER: readonly FigureName[] = [
+  ...(['goodput', 'goodput_qps', 'goodput_tokens_per_second'] as const),
+  ...(['ttft_p90', 'tpot_p90'] as const),
+];
+
 /** Parts of the latency, or of the time to the first token. */
 interface SplitParts {
   readonly sampleCount: number;
@@ -148,7 +159,7 @@ export function differencesOf(summary: RunSummary, derived: DerivedRun): Summary
   };
   for (const name of FIGURE_NAMES) {
     // Summaries of older builds do not have it.
-    if (name.startsWith('goodput') && summary.figures.goodput === undefined) continue;
+    if (LATER.includes(name) && summary.figures[name] === undefined) continue;
     hold(name, FIGURES[name].unit, summary.figures[name], derived.figures[name]);
   }
   hold('rows', 'count', summary.records?.rows, derived.rowCount);

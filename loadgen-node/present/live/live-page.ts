@@ -137,17 +137,15 @@ function soFar(point: LiveSnapshot): Html {
 /** Figures of the last second. */
 function tilesOf(point: LiveSnapshot): Html[] {
   const { totals, latency, overall, overShare, lag, rateUnit, targetPerS, bound } = point;
-  const isOver = (ns: number | undefined): boolean => bound !== null && (ns ?? 0) > bound.latencyNs;
-  const boundNote = bound && html`<small>${`bound ${formatNs(bound.latencyNs)}`}</small>`;
   const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
   return [
     tile('Completed', amount(point.completedPerS, unit)),
     ...(targetPerS === null ? [] : [tile('Target', amount(targetPerS, unit))]),
     tile('Outstanding samples', amount(point.outstanding)),
     tile('Latency p50', timeOrDash(latency?.p50Ns)),
-    tile('Latency p99', timeOrDash(latency?.p99Ns), null, isOver(latency?.p99Ns)),
-    tile('p99 so far', timeOrDash(overall?.p99Ns), boundNote, isOver(overall?.p99Ns)),
-    ...(isCarried(overall?.count ?? 0, 0.999)
+    tile('Latency p99', timeOrDash(latency?.p99Ns)),
+    tailTile(point),
+    ...(isCarried(overall?.count ?? 0, 0.999) && bound?.percentile !== 0.999
       ? [tile('p99.9 so far', timeOrDash(overall?.p999Ns))]
       : []),
     ...(bound === null || overShare === null
@@ -158,6 +156,26 @@ function tilesOf(point: LiveSnapshot): Html[] {
     tile('Samples completed', amount(totals.completedSamples)),
     tile('Samples lost', amount(totals.lostSamples), null, totals.lostSamples > 0),
   ];
+}
+
+/** Figures of a snapshot that a bound may hold at, by the percentile. */
+const TAILS: ReadonlyMap<number, 'p50Ns' | 'p90Ns' | 'p99Ns' | 'p999Ns'> = new Map([
+  [0.5, 'p50Ns'],
+  [0.9, 'p90Ns'],
+  [0.99, 'p99Ns'],
+  [0.999, 'p999Ns'],
+]);
+
+/** The percentile that the bound holds at; where a snapshot has no such figure p99, and the bound with its own percentile. */
+function tailTile({ overall, bound }: LiveSnapshot): Html {
+  if (bound === null) return tile('p99 so far', timeOrDash(overall?.p99Ns));
+  const figure = TAILS.get(bound.percentile);
+  const own = percentileName(bound.percentile);
+  const ns = overall?.[figure ?? 'p99Ns'];
+  const text = `bound ${formatNs(bound.latencyNs)}${figure === undefined ? ` at ${own}` : ''}`;
+  const isOver = figure !== undefined && (ns ?? 0) > bound.latencyNs;
+  const name = figure === undefined ? 'p99' : own;
+  return tile(`${name} so far`, timeOrDash(ns), html`<small>${text}</small>`, isOver);
 }
 
 function nodeRows(names: readonly string[], point: LiveSnapshot | null): string[][] {

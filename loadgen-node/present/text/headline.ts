@@ -80,13 +80,41 @@ function tailFigures(run: HeadOfRun): HeadFigure[] {
   if (ofTokens.length > 0) return ofTokens;
   const target = scenario === 'Server' && targetPercentile ? percentileName(targetPercentile) : '';
   const figure = Object.hasOwn(figures, target) ? (target as FigureName) : TAILS[scenario];
-  const value = figures[figure];
-  if (value === undefined) return [];
-  const isBad = latencyBoundNs !== null && figure === target && value > latencyBoundNs;
   const above = figures.overlatency;
   const share = above === undefined ? '' : `, ${formatShare(above)} of the queries above it`;
-  const note = latencyBoundNs === null ? 'no bound' : `bound ${formatNs(latencyBoundNs)}${share}`;
-  return [{ figure, title: `Latency, ${figure}`, value: formatNs(value), note, isBad }];
+  const bound = { ns: latencyBoundNs, unknown: 'no bound', target, share };
+  return tailFigure(run, figure, ['Latency', figure], bound);
+}
+
+/** The bound that a tail is held against, at the percentile that it holds at (`p90`). */
+interface TailBound {
+  readonly ns: number | null;
+  /** In its place where it is null. */
+  readonly unknown: string;
+  /** Empty: not known. */
+  readonly target: string;
+  /** Behind the bound. */
+  readonly share?: string;
+}
+
+/** A percentile with its bound; where the run has no figure at the bound's percentile, the note says which that is. */
+function tailFigure(
+  { figures }: HeadOfRun,
+  figure: FigureName,
+  [what, percentile]: readonly [string, string],
+  { ns, unknown, target, share = '' }: TailBound,
+): HeadFigure[] {
+  const value = figures[figure];
+  if (value === undefined) return [];
+  const isSame = target === percentile;
+  const place = isSame || target === '' ? '' : ` at ${target}`;
+  return [
+    {
+      ...{ figure, title: `${what}, ${percentile}`, value: formatNs(value) },
+      note: ns === null ? unknown : `bound ${formatNs(ns)}${place}${share}`,
+      isBad: ns !== null && isSame && value > ns,
+    },
+  ];
 }
 
 /** Token models: their bounds are those of the two times, which LoadGen's verdict holds them to. */
@@ -94,20 +122,15 @@ function tokenTails(run: HeadOfRun): HeadFigure[] {
   const { scenario, figures, tokenBounds, targetPercentile } = run;
   const { ttft_p99: first, tpot_p99: each, goodput } = figures;
   if (scenario !== 'Server' || first === undefined || each === undefined) return [];
-  const tail = (
-    figure: 'ttft_p99' | 'tpot_p99',
-    title: string,
-    seenNs: number,
-    boundNs: number | undefined,
-  ): HeadFigure => {
-    // The bound holds at its own percentile.
-    const isBad = boundNs !== undefined && targetPercentile === 0.99 && seenNs > boundNs;
-    const note = boundNs === undefined ? 'bound not known' : `bound ${formatNs(boundNs)}`;
-    return { figure, title, value: formatNs(seenNs), note, isBad };
+  const target = targetPercentile ? percentileName(targetPercentile) : '';
+  const tail = (time: 'ttft' | 'tpot', title: string, boundNs: number | undefined) => {
+    const at = Object.hasOwn(figures, `${time}_${target}`) ? target : 'p99';
+    const bound = { ns: boundNs ?? null, unknown: 'bound not known', target };
+    return tailFigure(run, `${time}_${at}` as FigureName, [title, at], bound);
   };
   return [
-    tail('ttft_p99', 'Time to the first token, p99', first, tokenBounds?.ttftNs),
-    tail('tpot_p99', 'Time per output token, p99', each, tokenBounds?.tpotNs),
+    ...tail('ttft', 'Time to the first token', tokenBounds?.ttftNs),
+    ...tail('tpot', 'Time per output token', tokenBounds?.tpotNs),
     ...(goodput === undefined
       ? []
       : [

@@ -10,6 +10,7 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,
   FIGURES,
+  type FigureName,
   type FigureUnit,
   type RunFigures,
 } from '../../observe/figures/figure-names.ts';
@@ -109,10 +110,7 @@ function figureTexts(summary: RunSummary): string[] {
     lines.push(row('Throughput', `${completed.toFixed(2)} samples/s${ofTokens}`));
   }
   if (max === undefined) return lines;
-  const shown = (['p50', 'p90', 'p99'] as const).flatMap((name) => {
-    const value = figures[name];
-    return value === undefined ? [] : [`${name} ${formatNs(value)}`];
-  });
+  const shown = percentileTexts(figures, '', ['p50', 'p90', 'p99'], targetPercentile);
   const isBound = scenario === 'Server' && latencyBoundNs !== null && targetPercentile !== null;
   const bound = isBound
     ? `; bound ${formatNs(latencyBoundNs)} at ${percentileName(targetPercentile)}`
@@ -124,17 +122,34 @@ function figureTexts(summary: RunSummary): string[] {
 /** Both times of a token model, as far as the run has them. */
 function tokenTexts({ figures, tokenBounds, targetPercentile }: RunSummary): string[] {
   const times = [
-    ['First token', figures.ttft_p50, figures.ttft_p99, tokenBounds?.ttftNs],
-    ['Per token', figures.tpot_p50, figures.tpot_p99, tokenBounds?.tpotNs],
+    ['First token', 'ttft_', tokenBounds?.ttftNs],
+    ['Per token', 'tpot_', tokenBounds?.tpotNs],
   ] as const;
-  return times.flatMap(([label, p50, p99, boundNs]) => {
-    if (p50 === undefined || p99 === undefined) return [];
+  return times.flatMap(([label, prefix, boundNs]) => {
+    const shown = percentileTexts(figures, prefix, ['p50', 'p99'], targetPercentile);
+    if (shown.length === 0) return [];
     const bound =
       boundNs === undefined || targetPercentile === null
         ? ''
         : `; bound ${formatNs(boundNs)} at ${percentileName(targetPercentile)}`;
-    return [row(label, `p50 ${formatNs(p50)}, p99 ${formatNs(p99)}${bound}`)];
+    return [row(label, `${shown.join(', ')}${bound}`)];
   });
+}
+
+/** Percentiles as far as the run has them, that of its bound among them. @param prefix Of the names of the figures. */
+function percentileTexts(
+  figures: RunFigures,
+  prefix: '' | 'ttft_' | 'tpot_',
+  names: readonly string[],
+  target: number | null,
+): string[] {
+  const all = target === null ? names : [...new Set([...names, percentileName(target)])];
+  return [...all]
+    .sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
+    .flatMap((name) => {
+      const value = figures[`${prefix}${name}` as FigureName];
+      return value === undefined ? [] : [`${name} ${formatNs(value)}`];
+    });
 }
 
 function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): string[] {

@@ -26,7 +26,7 @@ export function tokenRows({ outcome: { performance }, plan: { settings } }: RunR
       ? `   (bound ${formatNs(ns)} at ${percentileName(target.percentile)})`
       : '';
   const times = (statistics: LatencyStatistics, boundNs: number): string =>
-    `${percentiles(statistics, completedSampleCount)}${bound(boundNs)}`;
+    `${percentiles(statistics, completedSampleCount, target.percentile)}${bound(boundNs)}`;
   const rows: Row[] = [['Tokens', total]];
   if (firstToken !== null && perOutputToken !== null) {
     rows.push(['First token', times(firstToken, settings.serverTtftLatencyNs)]);
@@ -65,11 +65,16 @@ export function stepRows({ loadTest }: RunReport): Row[] {
   return lines.map((line, i): Row => [i === 0 ? 'Steps' : '', line]);
 }
 
-/** p50, p90 and p99 of the statistics, and p99.9 where so many values have one. @param count Values that they are of. */
-export function percentiles(statistics: LatencyStatistics, count: number): string {
+/**
+ * p50, p90 and p99 of the statistics, and p99.9 where so many values have one.
+ * @param count Values that they are of.
+ * @param target Also shown, where LoadGen's statistics have it.
+ */
+export function percentiles(statistics: LatencyStatistics, count: number, target = 0.5): string {
   const shown = statistics.percentiles.filter(
     ({ percentile }) =>
-      [0.5, 0.9, 0.99].includes(percentile) || (percentile === 0.999 && isCarried(count, 0.999)),
+      [0.5, 0.9, 0.99, target].includes(percentile) ||
+      (percentile === 0.999 && isCarried(count, 0.999)),
   );
   // One below the other in the lines of a result: as wide as the widest.
   return shown

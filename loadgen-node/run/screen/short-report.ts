@@ -8,7 +8,7 @@ import { hasLatency } from '../../observe/figures/figures.ts';
 import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
-import { formatShare, percentileName } from '../../present/text/figure-text.ts';
+import { formatShare, percentileName, timeOrDash } from '../../present/text/figure-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
 import { peakRows, type Row, stepRows, tokenRows } from './figure-rows.ts';
@@ -210,8 +210,15 @@ function accuracyText({ outcome, quality, accuracy: { report, problem } }: RunRe
 
 function latencyText(report: RunReport, { summary }: PerformanceOutcome): string {
   const latency = summary.queryLatency ?? summary.sampleLatency;
-  const shown = latency.percentiles
-    .filter(({ percentile }) => [0.5, 0.9, 0.99].includes(percentile))
+  const usual = latency.percentiles.filter(({ percentile }) =>
+    [0.5, 0.9, 0.99].includes(percentile),
+  );
+  // The words behind them are about this one; of token models and fixed intervals they are about other times.
+  const isOfLatency = summary.scenario !== 'Offline' && !summary.tokens && !summary.arrivals;
+  const isMissing = usual.every(({ percentile }) => percentile !== summary.target.percentile);
+  const all = isOfLatency && isMissing ? [...usual, summary.target] : usual;
+  const shown = all
+    .sort((a, b) => a.percentile - b.percentile)
     .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`);
   const texts = [...shown, `max ${formatNs(latency.maxNs)}`];
   return `${texts.join(', ')}${boundText(report, summary)}`;
@@ -234,7 +241,10 @@ function skipsText(arrivals: NonNullable<PerformanceSummary['arrivals']>, percen
   return `; at most ${most} of the queries may take longer than their ${formatNs(intervalNs)}: ${grouped(skippingQueries)} did`;
 }
 
-function loadgenText({ plan, summary }: RunReport, performance: PerformanceOutcome): string {
+function loadgenText(
+  { plan, summary, figures }: RunReport,
+  performance: PerformanceOutcome,
+): string {
   const { scenario } = performance.summary;
   const loadTest = summary?.loadTest ?? null;
   const isTimed = hasSchedule({ scenario, round: plan.round, loadTest });
@@ -243,8 +253,7 @@ function loadgenText({ plan, summary }: RunReport, performance: PerformanceOutco
   if (kind === 'bound') return head;
   if (kind === 'disturbed') return `${head}, but ${causes[0] ?? ''}`;
   if (scenario !== 'Server' || !isTimed) return head;
-  const p99 = performance.dispatchLag.percentiles.find(({ percentile }) => percentile === 0.99);
-  return `${head}: dispatch lag p99 ${formatNs(p99?.valueNs ?? Number.NaN)}`;
+  return `${head}: dispatch lag p99 ${timeOrDash(figures.lag_p99)}`;
 }
 
 /** Three figures, in full from 1,000 on. */

@@ -106,6 +106,7 @@ const TILES: readonly (readonly [figure: FigureName, title: string])[] = [
   ['p99.9', 'Latency, p99.9'],
   ['max', 'Latency, largest'],
   ['ttft_p50', 'First token, median'],
+  ['ttft_p99', 'First token, p99'],
   ['tpot_p50', 'Per output token, median'],
   ['tpot_p99', 'Per output token, p99'],
   ['tokens_per_second', 'Tokens per second'],

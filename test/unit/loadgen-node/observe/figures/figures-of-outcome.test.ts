@@ -98,4 +98,18 @@ describe('figures of a run without records', () => {
       { numRuns: 60 },
     );
   });
+
+  it('have the lateness of all parts of a run that went on', async () => {
+    // The SUT holds LoadGen's thread up, in the first part longer.
+    const { performance, records } = await simulatedTest(
+      {
+        ...{ scenario: 'Server', serverTargetQps: 300, serverTargetLatencyNs: 60e6 },
+        ...{ minDurationMs: 0, minQueryCount: 300 },
+      },
+      { blocks: true, serviceNs: (id) => (id < 300 && id % 20 === 0 ? 20e6 : 1e6) },
+    ).measure({ extendsUntilDecided: true });
+    expect(performance.extension?.count).toBeGreaterThan(0);
+    const seen = figuresOf(records, { scenario: 'Server', latencyBoundNs: 60e6 });
+    expect(figuresOfOutcome(performance)).toEqual(seen);
+  });
 });

@@ -72,6 +72,19 @@ describe('livePanels', () => {
       /^Good so far *: 0.4 % of the queries are above 15 ms, p99 allows 1 %; no sample lost$/,
     );
     expect(textOf('nodes', state)).toContain('connected');
+    const overall = { count: 100, p50Ns: 1e6, p90Ns: 9e6, p99Ns: 20e6, p999Ns: 3e7, maxNs: 3e7 };
+    const tailAt = (percentile: number): string => {
+      const bound = { latencyNs: 15e6, percentile };
+      state.apply({ kind: 'snapshot', snapshot: { ...second, overall, bound } });
+      return /<div[^>]*><dt>p[\d.]+ so far.*?<\/div>/.exec(
+        livePanels(state, 'open')['now']?.text ?? '',
+      )?.[0] as string;
+    };
+    expect(tailAt(0.9)).toBe(
+      '<div><dt>p90 so far</dt><dd>9 ms<small>bound 15 ms</small></dd></div>',
+    );
+    expect(tailAt(0.97)).toContain('<div><dt>p99 so far</dt><dd>20 ms<small>bound 15 ms at p97');
+    expect(tailAt(0.99)).toContain('<div class="bad"><dt>p99 so far');
     const late = { ...second, overShare: 0.3, nodes: { ...second.nodes, lost: [1] } };
     state.apply({ kind: 'snapshot', snapshot: late });
     expect(textOf('so-far', state)).toMatch(/^INVALID so far *: 30 % of the queries/);

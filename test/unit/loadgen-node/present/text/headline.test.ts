@@ -40,6 +40,31 @@ describe('headFigures', () => {
     });
   });
 
+  it('name the percentile of a bound that the run has no figure at', () => {
+    const run = { scenario: 'Server', figures, latencyBoundNs: 4e6 } as const;
+    const [tail] = headFigures({ ...run, targetPercentile: 0.975 });
+    expect(tail).toMatchObject({
+      title: 'Latency, p99',
+      isBad: false,
+      note: 'bound 4 ms at p97.5',
+    });
+  });
+
+  it('hold the times of tokens against their bounds at the percentile of the bounds', () => {
+    const tokens = { ttft_p90: 6e7, ttft_p99: 1.33e8, tpot_p90: 3e7, tpot_p99: 4e7 };
+    const bounds = { ttftNs: 1e8, tpotNs: 2e7 };
+    const run = { scenario: 'Server', figures: tokens, tokenBounds: bounds } as const;
+    const [first, each] = headFigures({ ...run, targetPercentile: 0.9 });
+    expect(first).toMatchObject({
+      ...{ figure: 'ttft_p90', title: 'Time to the first token, p90', value: '60 ms' },
+      ...{ note: 'bound 100 ms', isBad: false },
+    });
+    expect(each).toMatchObject({ figure: 'tpot_p90', value: '30 ms', isBad: true });
+    expect(headFigures({ ...run, targetPercentile: 0.95 })[0]).toMatchObject({
+      ...{ title: 'Time to the first token, p99', note: 'bound 100 ms at p95', isBad: false },
+    });
+  });
+
   it('are the times of tokens for a token model, and what is missing for a run that lost samples', () => {
     const tokens = { ...figures, lost: 3, errors: 5, ttft_p99: 1e8, tpot_p99: 2e7 };
     const [first, each, answered] = headFigures({ scenario: 'Server', figures: tokens });

@@ -132,6 +132,18 @@ describe('the result of a run', () => {
     expect(printReport(await reportOf(scene), { isVerbose: true })).toMatch(/^Latency .* p99\.9 /m);
   });
 
+  it('has the figures at the percentile that the bound holds at', async () => {
+    const flags = { targetLatencyPercentile: '97.5' };
+    const text = printReport(await reportOf({ flags }));
+    expect(rowOf(text, 'Latency')).toMatch(
+      /^p50 3 ms, p90 3 ms, p97.5 3 ms, p99 3 ms, max 3 ms; bound 100 ms at p97.5/,
+    );
+    const ofTokens = printReport(
+      await tokenReport(1000, { settings: { serverTargetLatencyPercentile: 0.95 } }),
+    );
+    expect(rowOf(ofTokens, 'First token')).toMatch(/p95 951 ms .*at p95\)$/);
+  });
+
   it('explains a schedule that is not at the requested rate, and only that', async () => {
     const short = printReport(await reportOf({}));
     expect(rowOf(short, 'Requested')).toMatch(
