@@ -2,7 +2,9 @@ import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import { type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { countAbove } from '../results/latency-statistics.ts';
 import type { BoundName, QueryBound } from '../results/query-bounds.ts';
+import { expectedUntil, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -115,9 +117,20 @@ function lookEvery(clock: Clock, periodNs: number, look: (nowNs: number) => bool
   return () => planned.cancel();
 }
 
+/** Queries due up to an instant, in ns since the start; NaN where they have one rate all through. */
+function dueUntil(
+  arrivals: OtherArrivals | undefined,
+  { scheduledDeltaNs }: QueryPlan,
+  ns: number,
+): number {
+  if (arrivals?.kind === 'step') return expectedUntil(arrivals.steps, ns);
+  if (arrivals?.kind !== 'trace') return Number.NaN;
+  return scheduledDeltaNs.length - countAbove(scheduledDeltaNs, ns - 1);
+}
+
 /** Reports progress about once a second while a set is issued. @returns Ends it, with a last report. */
 function reportProgress(
-  { parts: { clock, observer }, effective }: TestContext,
+  { parts: { clock, observer, arrivals }, effective }: TestContext,
   input: SetInput,
   { plan, recorder }: LookedAt,
 ): (endNs: number) => void {
@@ -127,7 +140,13 @@ function reportProgress(
   const { phase, setIndex, setCount, samplesBefore = 0 } = input;
   const samplesOfAll = input.samplesOfAll ?? plan.queryCount * plan.samplesPerQuery;
   const goal = setGoal(input, effective, plan);
-  const look = (nowNs: number, hasEnded: boolean): void =>
+  const ofPhase = phase === 'performance' ? arrivals : undefined;
+  let lastNs = 0;
+  const look = (nowNs: number, hasEnded: boolean): void => {
+    const elapsedNs = nowNs - beginNs;
+    const due = dueUntil(ofPhase, plan, elapsedNs) - dueUntil(ofPhase, plan, lastNs);
+    const dueQps = Number.isNaN(due) ? goal.targetQps : (due * 1e9) / (elapsedNs - lastNs || 1);
+    lastNs = elapsedNs;
     onProgress({
       phase,
       goal,
@@ -135,7 +154,8 @@ function reportProgress(
       setCount,
       samplesBefore,
       samplesOfAll,
-      elapsedNs: nowNs - beginNs,
+      elapsedNs,
+      dueQps,
       generatedQueries: plan.queryCount,
       issuedQueries: recorder.issuedQueries,
       issuedSamples: recorder.issuedSamples,
@@ -143,6 +163,7 @@ function reportProgress(
       lostSamples: recorder.lostSamples,
       hasEnded,
     });
+  };
   const stop = lookEvery(clock, PROGRESS_PERIOD_NS, (nowNs) => {
     look(nowNs, false);
     return false;

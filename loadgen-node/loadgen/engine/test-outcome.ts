@@ -144,7 +144,7 @@ export interface StoppingGoal {
 /** Goal of a set, known before its first query. */
 export interface SetGoal {
   readonly scenario: Scenario;
-  /** Queries per second that the schedule asks for; 0 where the SUT decides how fast it goes. */
+  /** Queries per second that the schedule asks for in the mean; 0 where the SUT decides how fast it goes. */
   readonly targetQps: number;
   /** Server's latency bound; 0 where there is none. */
   readonly latencyBoundNs: number;
@@ -176,6 +176,8 @@ export interface RunProgress {
   readonly samplesOfAll: number;
   /** Since the first query of the set, in ns. */
   readonly elapsedNs: number;
+  /** Queries per second that were due since the last look: the goal's, but of arrivals whose rate changes. */
+  readonly dueQps: number;
   /** Queries that were generated for the set; a run may end before all are issued. */
   readonly generatedQueries: number;
   readonly issuedQueries: number;

@@ -92,7 +92,7 @@ export class LiveRun {
       rateUnit: isByQuery ? 'queries' : 'samples',
       issuedPerS: isByQuery ? issued / windowS : null,
       completedPerS: completed / perRate / windowS,
-      targetPerS: goal.targetQps > 0 ? goal.targetQps : null,
+      targetPerS: goal.targetQps > 0 ? progress.dueQps : null,
       bound:
         goal.latencyBoundNs > 0
           ? { latencyNs: goal.latencyBoundNs, percentile: goal.percentile }

@@ -93,7 +93,7 @@ export interface LiveSnapshot {
   /** Null where all was issued at once. */
   readonly issuedPerS: number | null;
   readonly completedPerS: number;
-  /** Rate of the schedule; null where there is none. */
+  /** Rate of the schedule in the window; null where there is none. */
   readonly targetPerS: number | null;
   /** Server's bound and its percentile as a fraction; null elsewhere. */
   readonly bound: { readonly latencyNs: number; readonly percentile: number } | null;

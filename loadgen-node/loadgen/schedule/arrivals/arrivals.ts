@@ -77,6 +77,19 @@ export function ownRateOf(arrivals: OtherArrivals): number | undefined {
   return (intervals * 1e9) / end.durationNs;
 }
 
+/** Queries by expectation up to an instant, in ns since the start. */
+export function expectedUntil(steps: readonly RateStep[], ns: number): number {
+  let leftNs = ns;
+  let queries = 0;
+  for (const step of steps) {
+    const durationNs = Math.min(leftNs, step.durationNs);
+    const slope = (step.toQps - step.fromQps) / step.durationNs;
+    queries += expectedQueries({ ...step, toQps: step.fromQps + slope * durationNs, durationNs });
+    leftNs -= durationNs;
+  }
+  return queries;
+}
+
 /**
  * By what LoadGen's rates of a Server run, (N - 1) queries in the time up to the last one, are multiplied to be those of the
  * arrivals: of bursts, all of the last one fall on that instant, and none of it is in the time before.

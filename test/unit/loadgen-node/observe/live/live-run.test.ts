@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunProgress } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { LiveRun } from '../../../../../loadgen-node/observe/live/live-run.ts';
 import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
@@ -12,6 +13,7 @@ async function watch(
   settings: Partial<TestSettings>,
   serviceNs = 1e6,
   isExtended = false,
+  arrivals?: OtherArrivals,
 ): Promise<{
   snapshots: LiveSnapshot[];
   progress: RunProgress[];
@@ -23,6 +25,7 @@ async function watch(
   const test = simulatedTest(settings, { serviceNs: () => serviceNs });
   const outcome = await test.run({
     extendsUntilDecided: isExtended,
+    arrivals,
     observer: {
       sampleWatch: live.statistics,
       onProgress: (progress) => {
@@ -79,6 +82,20 @@ describe('LiveRun', () => {
     )?.valueNs as number;
     const toldNs = snapshots.at(-1)?.overall?.p99Ns as number;
     expect(Math.abs(toldNs / exactNs - 1)).toBeLessThan(0.02);
+  });
+
+  it('has the rate of the step as target, and that of the gap in a trace', async () => {
+    const server = { scenario: 'Server', serverTargetQps: 100 } as const;
+    const step = (fromQps: number, toQps: number) => ({ fromQps, toQps, durationNs: 2e9 });
+    const steps = [step(50, 50), step(50, 250), step(0, 0)];
+    const stepped = await watch(server, 1e6, false, {
+      ...{ kind: 'step', text: 'step:...', steps, isConstant: true },
+    });
+    const targets = stepped.snapshots.map(({ targetPerS }) => Math.round(targetPerS ?? 0));
+    expect(targets).toEqual([50, 50, 100, 200]);
+    const dueNs = Float64Array.of(0, 0.1e9, 0.2e9, 0.3e9, 3.5e9);
+    const traced = await watch(server, 1e6, false, { kind: 'trace', text: 'trace:...', dueNs });
+    expect(traced.snapshots.map(({ targetPerS }) => targetPerS).slice(0, 3)).toEqual([4, 0, 0]);
   });
 
   it('goes through all sets of an accuracy run, and does not mix its latencies with those of performance', async () => {
@@ -172,6 +189,7 @@ const PROGRESS: RunProgress = {
   samplesBefore: 0,
   samplesOfAll: 1000,
   elapsedNs: 1e9,
+  dueQps: 10,
   generatedQueries: 100,
   issuedQueries: 10,
   issuedSamples: 10,

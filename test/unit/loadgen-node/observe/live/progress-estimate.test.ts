@@ -29,6 +29,7 @@ function at(goal: Partial<SetGoal>, progress: Partial<RunProgress> = {}): RunPro
     samplesBefore: 0,
     samplesOfAll: 1000,
     elapsedNs: 10e9,
+    dueQps: 0,
     generatedQueries: 1000,
     issuedQueries: 250,
     issuedSamples: 250,
