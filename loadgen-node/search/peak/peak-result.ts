@@ -92,7 +92,7 @@ function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]) {
     .map((probe) => {
       const unseen = kind === 'rate' ? paceNs / probe.durationNs : 0;
       // As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound.
-      return { load: measuredLoad(probe) / (1 + unseen), probe };
+      return { load: measuredLoad(probe) / (1 + unseen), unseen, probe };
     })
     .filter(({ load }) => load < heavy);
   return held.sort((a, b) => b.load - a.load)[0] ?? null;
@@ -150,33 +150,41 @@ interface Whereabouts {
   readonly estimate: number | null;
   /** `high` of an open search is infinite. Null as above. */
   readonly interval: LoadInterval | null;
+  /** Late queries of the probes tell the interval; else it reaches from a load that was light to one that was not. */
+  readonly isFitted: boolean;
   /** The half width of the interval that was requested, as a share, is reached. */
   readonly isPrecise: boolean;
 }
+
+const NOWHERE: Whereabouts = {
+  ...{ estimate: null, interval: null, isFitted: false, isPrecise: false },
+};
 
 function locate(
   search: PacedSearch,
   probes: readonly PeakProbe[],
   ending: PeakEnding,
 ): Whereabouts {
-  if (ending === 'none') return { estimate: null, interval: null, isPrecise: true };
+  if (ending === 'none') return { ...NOWHERE, isPrecise: true };
   if (search.kind === 'streams') {
     const interval = streamsInterval(search, probes);
-    return { estimate: interval.low, interval, isPrecise: interval.low === interval.high };
+    const isPrecise = interval.low === interval.high;
+    return { estimate: interval.low, interval, isFitted: false, isPrecise };
   }
   const state = searchState(search, probes);
   const { low, high, cap } = state;
   const curve = state.curve();
-  if (low === undefined) return { estimate: null, interval: null, isPrecise: false };
+  if (low === undefined) return NOWHERE;
   if (curve !== undefined && (cap === undefined || curve.estimate < cap.load)) {
     const { estimate } = curve;
     const seen = 1 - unseenOverload(search, probes, estimate);
     const interval = { ...curve.interval, low: Math.min(curve.interval.low, estimate * seen) };
-    return { estimate, interval, isPrecise: isPrecise({ estimate, interval }, search.precision) };
+    const precise = isPrecise({ estimate, interval }, search.precision);
+    return { estimate, interval, isFitted: true, isPrecise: precise };
   }
   // Latencies set no limit here: what was light, and what was not.
   const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
-  return { estimate: low, interval, isPrecise: high !== undefined };
+  return { estimate: low, interval, isFitted: false, isPrecise: high !== undefined };
 }
 
 /**

@@ -149,11 +149,17 @@ export function peakSentence(
   return `${found} scheduled in ${runs}, ${completed} (requested: ${loadRateText(load ?? value)})`;
 }
 
-function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
-  const { number, kind, queries, bounds, durationNs, verdict } = probe;
+/** Overload, as a share, that is worth a word where a probe was too short to see it. */
+const UNSEEN_MIN = 0.02;
+
+/** The probe by the load that the table has it with. */
+function heldText(search: LoadSearch, { unseen, probe }: HeldLoad): string {
+  const { number, load, kind, queries, bounds, durationNs, verdict } = probe;
   const late = percentage(Math.max(...bounds.map(({ overQueries }) => overQueries)) / queries);
   const where = `${kind === 'full' ? 'full run' : 'screening'} ${number}`;
-  const doubt = verdict === 'undecided' ? ', too few to tell that it holds' : '';
+  const short =
+    unseen < UNSEEN_MIN ? '' : `, too short to show an overload of up to ${percentage(unseen, 2)}`;
+  const doubt = verdict === 'undecided' ? ', too few to tell that it holds' : short;
   return (
     `the highest load with few enough late was ${loadText(search, load)}, in ${where}: ` +
     `${late} of ${queries} queries in ${formatNs(durationNs)}${doubt}`
@@ -168,18 +174,18 @@ function goodputText({ share, samplesPerSecond, tokensPerSecond }: Goodput): str
 }
 
 export function limitInterval(search: LoadSearch, result: PeakResult): string {
-  const { interval, estimate, confidence, isPrecise, limit } = result;
+  const { interval, estimate, confidence, isPrecise, isFitted, limit } = result;
   if (interval === null || estimate === null) return 'Unknown';
   const sure = `${percentage(confidence, 4)} sure`;
   if (!Number.isFinite(interval.high)) {
     return `Above ${loadText(search, interval.low)}: no load that was tried missed the bound`;
   }
-  if (limit === 'generator' || limit === 'lost-samples') {
+  if (!isFitted && (limit === 'generator' || limit === 'lost-samples')) {
     // Loads that were light or not, without statistics: latencies did not set this limit.
     const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
     return (
       `The SUT's limit is unknown: screenings were light at ${loadText(search, interval.low)}, and ` +
-      `${Number.isFinite(interval.high) ? `at ${loadText(search, interval.high)}` : 'above'} ${end}`
+      `at ${loadText(search, interval.high)} ${end}`
     );
   }
   if (search.kind === 'streams') {
@@ -194,8 +200,9 @@ export function limitInterval(search: LoadSearch, result: PeakResult): string {
   }
   const width = ((interval.high - interval.low) / 2 / estimate) * 100;
   const asked = isPrecise ? '' : ', wider than requested';
+  const whose = limit === 'generator' ? "By screenings alone the SUT's limit" : 'The limit';
   return (
-    `The limit lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
+    `${whose} lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
     `${loadRateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`
   );
 }
