@@ -59,7 +59,7 @@ export interface DispatchChannel extends RoutedChannel {
   readonly tokenStreams: TokenStreams | null;
   /** True when such a part could go if the socket took it. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
-  /** Gives up everything that is on the wire; returns the response ids. */
+  /** Gives up everything that is on the wire, of a stream that is lost; returns the response ids. */
   releaseAll(): Float64Array;
   /** Sends a part. */
   send(part: OutgoingPart): void;
@@ -176,9 +176,14 @@ export class OutstandingTable {
     return responseId;
   }
 
-  /** Frees everything and returns the response ids that were outstanding, in ascending order. */
+  /** Response ids of all that is outstanding, in ascending order. */
+  responseIds(): Float64Array {
+    return this.#responseIds.filter((id) => id !== NOT_OUTSTANDING).sort();
+  }
+
+  /** Frees everything and returns what {@link responseIds} was. */
   releaseAll(): Float64Array {
-    const responseIds = this.#responseIds.filter((id) => id !== NOT_OUTSTANDING).sort();
+    const responseIds = this.responseIds();
     for (let slot = 0; slot < this.slotCount; slot += 1) {
       if (this.#responseIds[slot] !== NOT_OUTSTANDING) this.#free(slot);
     }

@@ -66,6 +66,8 @@ export class Dispatcher implements ChannelEvents {
   #decoders: DispatcherChannels['decoders'] = [];
   #isBroken = false;
   #hasGivenUp = false;
+  /** All that was on the wire was reported as lost, since one node was. */
+  #hasGivenUpSent = false;
   #isStopped = false;
   /** At {@link stop} every sample had its response. */
   #wasComplete = false;
@@ -255,9 +257,15 @@ export class Dispatcher implements ChannelEvents {
 
   onLost(channel: DispatchChannel, error: MlperfError): void {
     if (this.#isStopped) return;
-    const lostCount = this.#failOutstanding([channel], error.message);
+    const lost = channel.releaseAll();
+    channel.dropUnsent();
+    if (this.#hasGivenUpSent) {
+      this.#lostNodes.add(channel.place.nodeIndex);
+      return;
+    }
+    this.#failAll(lost, { code: 'lost', text: error.message });
     const broken = sutLost(
-      `${error.message} in the middle of the run, with ${lostCount} samples outstanding`,
+      `${error.message} in the middle of the run, with ${lost.length} samples outstanding`,
       error,
     );
     if (this.#goesOnWithout(channel)) {
@@ -266,7 +274,7 @@ export class Dispatcher implements ChannelEvents {
     }
     this.#break(broken);
     if (this.#parts.onNodeLoss === 'drain') return;
-    this.#failOutstanding(this.#channels, `given up because ${error.message}`);
+    this.#giveUpOutstanding(`given up because ${error.message}`);
   }
 
   /**
@@ -366,16 +374,18 @@ export class Dispatcher implements ChannelEvents {
     this.#parts.sink.fail(responseId, { code: 'lost', text });
   }
 
-  /** Gives up what is on the wire of these channels, or on its way there; returns how many samples that were. */
-  #failOutstanding(channels: readonly DispatchChannel[], text: string): number {
-    let count = 0;
-    for (const channel of channels) {
-      const lost = channel.releaseAll();
+  /** LoadGen waits no more for what is on the wire, or on its way there: of what was sent the ids stay, since the nodes go on answering. */
+  #giveUpOutstanding(text: string): void {
+    this.#hasGivenUpSent = true;
+    for (const channel of this.#channels) {
+      const givenUp = channel.outstanding.responseIds();
       channel.dropUnsent();
-      count += lost.length;
-      for (const responseId of lost) this.#parts.sink.fail(responseId, { code: 'lost', text });
+      this.#failAll(givenUp, { code: 'lost', text, isGivenUp: true });
     }
-    return count;
+  }
+
+  #failAll(responseIds: Float64Array, failure: SampleFailure): void {
+    for (const responseId of responseIds) this.#parts.sink.fail(responseId, failure);
   }
 
   /** Ends the run's sending: in the Network division the SUT is all of its nodes or none. */

@@ -35,6 +35,8 @@ export interface SampleFailure {
   readonly code: string;
   /** For people: what happened, at which node. */
   readonly text: string;
+  /** The sample was given up on this side, so that a response may still come: it is late, and breaks no contract. */
+  readonly isGivenUp?: true;
 }
 
 /**

@@ -223,6 +223,7 @@ class TestRun {
       accuracyLogPath: logs.paths.accuracy,
       driver: this.#driverEnd,
       excessTimes: this.#context.sink.toldTimes.excess,
+      lateResponses: this.#context.sink.lateResponses,
     };
     const judgement = await parts.observer?.judge?.(test);
     // No errors of the test: the verdict names them.

@@ -122,6 +122,8 @@ export interface JudgedTest {
   readonly driver: DriverEnd | null;
   /** Nodes of the SUT that reported more time than passed, over both phases. */
   readonly excessTimes: readonly ExcessTimes[];
+  /** Responses that came to samples which had been given up, over both phases. */
+  readonly lateResponses: number;
 }
 
 /** Additions of the caller to the verdict and to the logs. */

@@ -22,6 +22,7 @@ import type { ToldTimes } from './told-times.ts';
 const IS_OPEN = 0;
 const IS_COMPLETED = 1;
 const IS_LOST = 2;
+const IS_GIVEN_UP = 3; // Lost, and a response may still come.
 
 /**
  * Times of one set: what was issued when, and what became of every sample.
@@ -231,9 +232,7 @@ export class SampleRecorder {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
     const isSecond =
-      this.#firstTokenNs === null
-        ? this.#gaps?.hasBegun(sample)
-        : !Number.isNaN(this.#firstTokenNs[sample]);
+      this.#firstTokenNs === null ? this.#gaps?.hasBegun(sample) : this.hasFirstToken(sample);
     if (isSecond) return SECOND_FIRST_TOKEN;
     const query = this.#queryOf(sample);
     const elapsedNs = atNs - this.#startNs;
@@ -266,10 +265,10 @@ export class SampleRecorder {
   }
 
   /** Notes that a sample will never complete. @returns `RECORDED` or what is wrong. */
-  lose(sample: number): number {
+  lose(sample: number, isGivenUp = false): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
-    this.#state[sample] = IS_LOST;
+    this.#state[sample] = isGivenUp ? IS_GIVEN_UP : IS_LOST;
     this.#lostSamples += 1;
     return RECORDED;
   }
@@ -277,14 +276,16 @@ export class SampleRecorder {
   /** Gives all outstanding samples up. @returns How many there were. */
   loseOutstanding(): number {
     const before = this.#lostSamples;
-    for (let sample = 0; sample < this.#sampleEnd; sample += 1) this.lose(sample);
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) this.lose(sample, true);
     assert(this.outstandingSamples === 0);
     return this.#lostSamples - before;
   }
 
-  /** @param sample Any number. */
-  isLost(sample: number): boolean {
-    return this.#state[sample] === IS_LOST;
+  /** Whether a response may still come to a lost sample. @param isResponse It is here: there will be no other. */
+  isGivenUp(sample: number, isResponse: boolean): boolean {
+    if (this.#state[sample] !== IS_GIVEN_UP) return false;
+    if (isResponse) this.#state[sample] = IS_LOST;
+    return true;
   }
 
   /** Latencies of the completed samples, in the order of the samples: completed - scheduled. */

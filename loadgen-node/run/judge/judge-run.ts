@@ -26,6 +26,7 @@ import {
   dataSetMarks,
   divisionMarks,
   exampleMarks,
+  lateNotes,
   lostNodeNotes,
   modelMarks,
   NO_LEDGER_NOTE,
@@ -36,6 +37,7 @@ import {
   pathNotes,
   pathProblems,
   softwareMarks,
+  unansweredNotes,
 } from './run-notes.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
 
@@ -96,7 +98,7 @@ export class RunJudge {
       sut.qdl === null
         ? { notes: [...sut.marks, ...ofData], details: sut.details, problems: [] }
         : await this.#judgeNetwork(test, sut, ofData);
-    this.notes = [...marksOf(plan), ...ofSut.notes];
+    this.notes = [...marksOf(plan), ...ofSut.notes, ...lateNotes(test)];
     this.keyNotes = [...keyMarks(plan), ...(dataSet.marks ?? []), ...this.keyNotes];
     this.accuracy = await scoreAccuracy(dataSet, test);
     const { report, problem } = this.accuracy;
@@ -123,7 +125,7 @@ export class RunJudge {
       ...nodeNotes(audit),
       ...selfCheckMarks(selfCheck),
       ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
-      ...unansweredNotes(qdl),
+      ...unansweredNotes(plan.dispatch.onNodeLoss, qdl, test),
     ];
     const breaches = breachMarks(plan);
     const ofPath = pathNotes(audit);
@@ -227,16 +229,6 @@ function otelMark({ dispatch }: RunPlan, share: number): string {
       ? 'their calls carry no traceparent'
       : 'their calls carry traceparent, so that the server may record spans of its own';
   return `OpenTelemetry was on: ${percentage(share)} of the queries are exported as spans; ${calls}`;
-}
-
-/** Which nodes left samples unanswered: the verdict alone says only how many there were. */
-function unansweredNotes(qdl: QueryDispatchLibrary): string[] {
-  return qdl.nodes.flatMap(({ address, ledger }) => {
-    const { sampleCount, completedCount, failedCount } = ledger;
-    const missing = sampleCount - completedCount - failedCount;
-    if (missing <= 0) return [];
-    return [`SUT node ${address} left ${missing} of ${sampleCount} samples unanswered`];
-  });
 }
 
 /** Rules that the marks of the plan name in other words. */

@@ -1,5 +1,5 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { asOneLine } from '../../../shared/base/text.ts';
+import { asOneLine, counted } from '../../../shared/base/text.ts';
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type {
   NodeDescription,
@@ -11,7 +11,7 @@ import { compressionBreaches } from '../../../shared/rules/check-compression.ts'
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
-import type { Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
+import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
@@ -54,6 +54,34 @@ export function lostNodeNotes(
       `SUT node ${address} was lost in the middle of the run, or shut down; it had answered ${completedCount} of ${sampleCount} samples, and the run went on without it`,
     ];
   });
+}
+
+/**
+ * Which nodes left samples unanswered: the verdict alone says only how many there were. Of a node that was there, only those for
+ * which LoadGen waited as long as it waits for any: a sample that was given up at once, or at a signal, says nothing of its node.
+ */
+export function unansweredNotes(
+  onNodeLoss: DispatchSettings['onNodeLoss'],
+  qdl: Pick<QueryDispatchLibrary, 'nodes' | 'activity'>,
+  { accuracy, performance }: Pick<JudgedTest, 'accuracy' | 'performance'>,
+): string[] {
+  const causes = [accuracy?.endCause, performance?.endCause];
+  const isWaitedFor =
+    causes.includes('stall') || (onNodeLoss === 'drain' && causes.includes('fault'));
+  const states = qdl.activity();
+  return qdl.nodes.flatMap(({ address, ledger }, i) => {
+    const { sampleCount, completedCount, failedCount } = ledger;
+    const missing = sampleCount - completedCount - failedCount;
+    if (missing <= 0 || !(isWaitedFor || states[i]?.isLost)) return [];
+    return [`SUT node ${address} left ${missing} of ${sampleCount} samples unanswered`];
+  });
+}
+
+/** Responses that are in no other count: their samples were lost before. */
+export function lateNotes({ lateResponses }: Pick<JudgedTest, 'lateResponses'>): string[] {
+  if (lateResponses === 0) return [];
+  const came = `${counted(lateResponses, 'response')} came after LoadGen had given the sample up`;
+  return [`${came}: counted as lost, and no breach of the contract`];
 }
 
 /**

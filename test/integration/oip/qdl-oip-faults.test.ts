@@ -37,6 +37,27 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
     shim.stop();
   });
 
+  it('are late where the other server of two was lost before it answered them', async () => {
+    const held: (() => void)[] = [];
+    const [first, second] = await fakeOipServers(
+      { onInfer: () => {} },
+      { onInfer: (request, answer) => void held.push(() => answer.respond(echoOf(request))) },
+    );
+    const shim = await TcpShim.start(first.address);
+    const more = { policy: 'round-robin' } as const;
+    const { qdl, sink } = await openOipQdl([shim, second], oipPlan(method), more);
+    for (let id = 0; id < 4; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
+    await expect.poll(() => first.requests.length + held.length).toBe(4);
+    shim.reset();
+    await sink.answered(4);
+    for (const answer of held) answer();
+    await expect.poll(() => sink.late).toEqual([1, 3]);
+    expect(sink.failed.map(({ id }) => id)).toEqual([0, 2, 1, 3]);
+    expect(sink.completed).toEqual([]);
+    await qdl.stop();
+    shim.stop();
+  });
+
   it('end with a server that goes away, each sample counted once', async () => {
     const [server] = await fakeOipServers({ onInfer: () => {} });
     const { qdl, sink } = await openOipQdl([server], oipPlan(method));

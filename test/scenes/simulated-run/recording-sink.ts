@@ -10,6 +10,8 @@ import type {
 export class RecordingSink implements ResponseSink {
   readonly completed: { readonly id: number; readonly payload: Uint8Array }[] = [];
   readonly failed: { readonly id: number; readonly failure: SampleFailure }[] = [];
+  /** Ids that were given up and completed then. */
+  readonly late: number[] = [];
   readonly faults: MlperfError[] = [];
   readonly handedOverIds: number[] = [];
   readonly servedBy: {
@@ -37,7 +39,9 @@ export class RecordingSink implements ResponseSink {
   tokens(_id?: number, _count?: number): void {}
 
   complete(id: number, payload: BorrowedBytes): void {
-    this.completed.push({ id, payload: copyOf(payload) });
+    const isLate = this.failed.some((one) => one.id === id && one.failure.isGivenUp);
+    if (isLate) this.late.push(id);
+    else this.completed.push({ id, payload: copyOf(payload) });
     this.#wake();
   }
 

@@ -48,6 +48,8 @@ export class EngineResponseSink implements ResponseSink {
   readonly contractErrors: ContractErrors = new ContractErrors();
   /** Counts the SUT's own times that cannot be, over the whole test. */
   readonly toldTimes: ToldTimes = new ToldTimes();
+  /** Responses to samples that were given up, over the whole test. */
+  lateResponses = 0;
   readonly #clock: Clock;
   #failures = new FailureTally();
   #set: OpenSet | null = null;
@@ -148,7 +150,7 @@ export class EngineResponseSink implements ResponseSink {
   complete(responseId: number, payload: BorrowedBytes, tokenCount: number, atNs: number): void {
     const set = this.#set;
     if (set === null) {
-      this.#refuse(responseId, undefined);
+      this.#refuse(responseId, undefined, true);
       return;
     }
     const sample = responseId - set.firstResponseId;
@@ -161,7 +163,7 @@ export class EngineResponseSink implements ResponseSink {
       result = set.recorder.complete(sample, this.#clock.nowNs(), tokens);
     }
     if (result !== RECORDED) {
-      this.#refuse(responseId, result);
+      this.#refuse(responseId, result, true);
       return;
     }
     if (set.tokens !== 'off') this.#checkTokens(set, responseId, tokenCount);
@@ -175,7 +177,7 @@ export class EngineResponseSink implements ResponseSink {
 
   fail(responseId: number, failure: SampleFailure): void {
     const set = this.#set;
-    const result = set?.recorder.lose(responseId - set.firstResponseId);
+    const result = set?.recorder.lose(responseId - set.firstResponseId, failure.isGivenUp);
     if (set === null || result !== RECORDED) {
       this.#refuse(responseId, result);
       return;
@@ -201,18 +203,20 @@ export class EngineResponseSink implements ResponseSink {
     else if (!(tokenCount > 0)) errors.add('zero-tokens', responseId);
   }
 
-  /** @param problem What the recorder says; undefined while no set is open. */
-  #refuse(responseId: number, problem: number | undefined): void {
+  /**
+   * @param problem What the recorder says; undefined while no set is open.
+   * @param isResponse No part of one, and no failure.
+   */
+  #refuse(responseId: number, problem: number | undefined, isResponse = false): void {
     if (this.#isClosed) return;
     const kind = this.#kindOf(responseId, problem);
+    const set = kind === 'second-response' ? this.#set : this.#givenUp;
     // It is counted as lost already: that LoadGen does not wait longer is no fault of the SUT.
-    if (kind === 'after-end' && this.#isGivenUp(responseId)) return;
+    if (set?.recorder.isGivenUp(responseId - set.firstResponseId, isResponse)) {
+      if (isResponse) this.lateResponses += 1;
+      return;
+    }
     this.contractErrors.add(kind, responseId);
-  }
-
-  #isGivenUp(responseId: number): boolean {
-    const { recorder, firstResponseId = 0 } = this.#givenUp ?? {};
-    return recorder?.isLost(responseId - firstResponseId) === true;
   }
 
   #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {
