@@ -11,7 +11,7 @@ export type {
   QdlNode,
   QueryDispatchLibrary,
 } from './dispatch/query-dispatch-library.ts';
-export { describeNodes } from './native/describe-nodes.ts';
+export { describeNodes, servedBenchmarks } from './native/describe-nodes.ts';
 export { testLink } from './native/node/link-test.ts';
 export { askSystems, probeNode } from './native/probe-node.ts';
 export { compareOipWays } from './oip/compare-ways.ts';

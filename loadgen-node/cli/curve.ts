@@ -6,6 +6,7 @@ import { linePrinter } from '../run/screen/line-printer.ts';
 import { CURVE_KEYS, CURVE_SETTINGS, NOT_OF_CURVE, planCurve } from '../search/curve/curve-plan.ts';
 import { refuseUsedCurve, runCurve } from '../search/curve/run-curve.ts';
 import { RUN_HEADING } from '../search/peak/find-peak-plan.ts';
+import { takeNodeBenchmark } from './node-benchmark.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul curve`: latency over throughput. */
@@ -16,6 +17,7 @@ export const curveVerb = verb({
     heading: RUN_HEADING,
     hidden: NOT_OF_CURVE,
   },
+  before: takeNodeBenchmark,
   example: `
 Examples:
   longhaul curve --sut 10.0.0.2:50051 --benchmark digits                         rates are found

@@ -1,7 +1,8 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { DOCTOR_SETTINGS, examine } from '../operate/doctor/examine.ts';
+import { DOCTOR_SETTINGS, examine, plansRun } from '../operate/doctor/examine.ts';
 import { doctorJson, doctorText } from '../operate/doctor/finding.ts';
 import { CommandHost } from '../run/host/host.ts';
+import { takeNodeBenchmark } from './node-benchmark.ts';
 import { verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
@@ -14,6 +15,9 @@ export const doctorVerb = verb({
   json: 'first',
   settings: DOCTOR_SETTINGS,
   groups: { keys: FIRST_KEYS },
+  before: async (command) => {
+    if (plansRun(command.opts())) await takeNodeBenchmark(command);
+  },
   example: `
 Example:
   longhaul doctor --sut 10.0.0.2:50051 --benchmark resnet50 --data-dir imagenet --target-qps 500

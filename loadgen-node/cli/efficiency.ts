@@ -10,6 +10,7 @@ import {
 import { runEfficiency } from '../search/efficiency/run-efficiency.ts';
 import { ownNodeSettings } from '../search/own-node.ts';
 import { NOT_OF_SEARCH } from '../search/peak/find-peak-plan.ts';
+import { takeNodeBenchmark } from './node-benchmark.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
@@ -34,6 +35,7 @@ export function efficiencyVerb(sutSettings: SettingTable): MakeCommand {
   const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: [...NOT_OF_SEARCH, 'engine'] };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
+    before: takeNodeBenchmark,
     example: `
 Example, on one machine, with a node that is started for it:
   longhaul efficiency --benchmark digits --latency 50ms

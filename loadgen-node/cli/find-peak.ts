@@ -18,6 +18,7 @@ import {
   refuseUsedSearch,
   searchPeak,
 } from '../search/peak/search-peak.ts';
+import { takeNodeBenchmark } from './node-benchmark.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul find-peak`: searches the largest load under a latency bound. */
@@ -28,6 +29,7 @@ export const findPeakVerb = verb({
     heading: RUN_HEADING,
     hidden: NOT_OF_SEARCH,
   },
+  before: takeNodeBenchmark,
   example: `
 Example:
   longhaul find-peak --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\

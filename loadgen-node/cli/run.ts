@@ -15,6 +15,7 @@ import { openAuditConfig } from '../run/plan/conf-files.ts';
 import { planRun } from '../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
+import { takeNodeBenchmark } from './node-benchmark.ts';
 import { verb } from './verb.ts';
 
 /** Settings that most runs need: first in the help. */
@@ -40,6 +41,7 @@ const FIRST_KEYS: readonly string[] = [
 export const runVerb = verb({
   runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS },
   flags: addVerbose,
+  before: takeNodeBenchmark,
   example: `
 Example:
   longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\

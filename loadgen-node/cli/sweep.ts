@@ -6,6 +6,7 @@ import { ownNodeSettings } from '../search/own-node.ts';
 import { NOT_OF_SEARCH } from '../search/peak/find-peak-plan.ts';
 import { planSweep, runSweep } from '../search/sweep/run-sweep.ts';
 import { CELL_SETTINGS, SWEEP_OPTIONS } from '../search/sweep/sweep-settings.ts';
+import { takeNodeBenchmark } from './node-benchmark.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 const FIRST_KEYS: readonly string[] = [
@@ -26,6 +27,7 @@ export function sweepVerb(sutSettings: SettingTable): MakeCommand {
   const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: [...NOT_OF_SEARCH, 'engine'] };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
+    before: takeNodeBenchmark,
     example: `
 Example, on one machine: a node is started behind a link of its own, in a network namespace
   sudo longhaul sweep --benchmark digits --latency 50ms \\

@@ -48,6 +48,8 @@ interface VerbRow<T extends SettingTable> {
   readonly groups?: FlagGroups;
   /** As `settings`, with `--config` and the section `run`. */
   readonly runSettings?: FlagGroups & { readonly table: T };
+  /** Sets flags that depend on what nodes answer, before settings are read. */
+  readonly before?: (command: Command) => Promise<void>;
   /** Adds flags that are no settings. */
   readonly flags?: (command: Command) => Command;
   /** Where `--json` stands in the help (default: behind all other flags); `own`: the verb adds one itself. */
@@ -124,12 +126,13 @@ function addTexts<T extends SettingTable>(
 
 /** Does a verb's work and writes its result. @returns Its exit code. */
 async function perform<T extends SettingTable>(
-  { settings, runSettings }: VerbRow<T>,
+  { settings, runSettings, before }: VerbRow<T>,
   action: Action<T>,
   command: Command,
   args: never[],
 ): Promise<number> {
   const section = runSettings === undefined ? undefined : 'run';
+  await before?.(command);
   const table = runSettings?.table ?? settings ?? ({} as T); // A row without settings has none.
   const end = await action({ ...settingsOf(command, section, table), command }, ...args);
   const { text, json, exitCode, isGood = true } = end;

@@ -8,9 +8,10 @@ import {
   probeNode,
   type QueryDispatchLibrary,
   resolveNodeAddresses,
+  servedBenchmarks,
   testLink,
 } from '../../qdl/index.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
 import type { NameCall } from '../../shared/evidence/evidence-schema.ts';
@@ -70,6 +71,24 @@ export async function askingSettings(
   };
   if (nodes.length > 0) checkDispatchSettings(settings);
   return settings;
+}
+
+/**
+ * The benchmark of a run that names none: the one that its first node serves.
+ * @returns Undefined where the node does not tell
+ * @throws MlperfError `ERR_CONFIG_INVALID` where it serves several; where the node does not answer
+ */
+export async function askBenchmark(
+  addresses: readonly string[],
+  values: ConnectionValues,
+): Promise<{ readonly address: string; readonly benchmark: string } | undefined> {
+  const settings = await askingSettings(addresses, values);
+  const [address = ''] = settings.nodes;
+  const [benchmark, ...others] = await servedBenchmarks(address, settings);
+  if (benchmark === undefined) return undefined;
+  if (others.length === 0) return { address, benchmark };
+  const all = [benchmark, ...others].join(', ');
+  throw configInvalid(`SUT node ${address} serves ${all}: choose one by --benchmark`);
 }
 
 /** A prepared run as far as its nodes are asked. */

@@ -1,6 +1,7 @@
 import type { QdlNode } from '../dispatch/query-dispatch-library.ts';
 import type { WaitProgress } from '../dispatch/ready-wait.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import { ControlClient } from './node/control-client.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
 /**
@@ -20,5 +21,23 @@ export async function describeNodes(
     return nodes;
   } finally {
     for (const { control } of nodes) control.close();
+  }
+}
+
+/**
+ * Benchmarks that a node serves, also one that still loads its model; none where it does not tell.
+ * @param settings Of them the connection's; the nodes are not used.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_REFUSED`
+ */
+export async function servedBenchmarks(
+  address: string,
+  settings: DispatchSettings,
+): Promise<readonly string[]> {
+  const client = new ControlClient(address, settings);
+  try {
+    const { models = [] } = (await client.describe()) ?? {};
+    return [...new Set(models.map(({ benchmark }) => benchmark))];
+  } finally {
+    client.close();
   }
 }

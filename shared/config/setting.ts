@@ -354,10 +354,27 @@ export function addressList<
 }
 
 /** Message for a wrong address, by the protocol that it seems to mean. */
-function wrongAddress(value: string, allowsOip: boolean): string {
-  if (!allowsOip) return NODE_MESSAGE;
-  if (/^oip[:/]/i.test(value)) return OIP_MESSAGE;
-  return /^\w+:\/\//.test(value) ? `${NODE_MESSAGE}; ${OIP_MESSAGE}` : NODE_MESSAGE;
+export function wrongAddress(value: string, allowsOip: boolean): string {
+  const [, scheme = '', rest = ''] = /^([a-z][a-z\d+.-]*):\/{1,3}(.*)$/i.exec(value) ?? [];
+  const name = scheme.toLowerCase();
+  if (/^(?:https?|wss?)$/.test(name)) return httpMessage(allowsOip);
+  if (allowsOip && /^oip[:/]/i.test(value)) return OIP_MESSAGE;
+  if (scheme === '' || name === 'dns') return NODE_MESSAGE;
+  const address = rest.replace(/[/?#].*$/, '');
+  const shown = isNodeAddress(address) ? address : 'host:port';
+  const tls = name === 'grpcs' ? ', with --tls' : '';
+  const oip = allowsOip
+    ? `, or oip://${shown} for the gRPC port of a server of the Open Inference Protocol (Triton, OVMS, KServe)`
+    : '';
+  return `has the scheme ${scheme}://, which longhaul does not know: use ${shown} for a SUT node of longhaul${oip}${tls}`;
+}
+
+/** No port is repeated: that of HTTP is another than that of gRPC. */
+function httpMessage(allowsOip: boolean): string {
+  const oip = allowsOip
+    ? '; for a server of the Open Inference Protocol use oip:// and its gRPC port, for example oip://10.0.0.4:8001'
+    : '';
+  return `is an address of HTTP, which longhaul does not speak (no REST, no OpenAI API), only gRPC: use host:port of a SUT node${oip}`;
 }
 
 function isNodeAddress(value: string): boolean {

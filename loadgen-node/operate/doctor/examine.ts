@@ -98,14 +98,16 @@ export async function examine(
   return { groups, hasLost: measured.length < nodes.length };
 }
 
+/** Whether a flag of a planned run is given. */
+export function plansRun(flags: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(PLAN_SETTINGS).some((key) => key !== 'cacheDir' && flags[key] !== undefined);
+}
+
 function refuseWithoutBenchmark(
   { benchmark }: DoctorValues,
   flags: Readonly<Record<string, unknown>>,
 ): void {
-  const alone = Object.keys(PLAN_SETTINGS).find(
-    (key) => key !== 'cacheDir' && flags[key] !== undefined,
-  );
-  if (benchmark !== undefined || alone === undefined) return;
+  if (benchmark !== undefined || !plansRun(flags)) return;
   throw configInvalid(
     'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
   );

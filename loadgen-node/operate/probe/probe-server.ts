@@ -12,7 +12,12 @@ import {
   withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
-import { positiveDuration, type SettingValues, text } from '../../../shared/config/setting.ts';
+import {
+  positiveDuration,
+  type SettingValues,
+  text,
+  wrongAddress,
+} from '../../../shared/config/setting.ts';
 import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
@@ -57,7 +62,8 @@ export async function probeServer(said: string, values: ProbeValues): Promise<Ve
 function addressOf(said: string): string {
   const address = withoutOipScheme(said);
   if ((splitAddress(address)?.port ?? 0) > 0) return address;
-  throw configInvalid(`${said}: must be oip://host:port, for example oip://10.0.0.4:8001`);
+  const asOip = said.includes('://') ? said : `oip://${said}`;
+  throw configInvalid(`"${said}" ${wrongAddress(asOip, true)}`);
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` */

@@ -66,9 +66,13 @@ export const RUN_SETTINGS = {
     'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
   ),
   benchmark: {
-    ...text('name', `${BENCHMARK_KEYS.join(', ')} (default with oip://: custom)`, {
-      required: true,
-    }),
+    ...text(
+      'name',
+      `${BENCHMARK_KEYS.join(', ')} (default: the one that the first node serves; with oip://: custom)`,
+      {
+        required: true,
+      },
+    ),
     fallbackFrom: benchmarkWithout,
   },
   scenario: choice(SCENARIOS, 'how queries arrive', {
