@@ -278,7 +278,7 @@ function checkPeriod(
 
 /** Times are kept as doubles, which have every whole ns up to 2^53: 104 days. */
 function checkScheduleEnd(lastNs: number): void {
-  if (lastNs <= Number.MAX_SAFE_INTEGER || lastNs === Number.POSITIVE_INFINITY) return;
+  if (lastNs <= Number.MAX_SAFE_INTEGER) return;
   throw configInvalid(
     'the schedule lasts longer than 104 days: ' +
       'raise server_target_qps, or lower min_duration or min_query_count',

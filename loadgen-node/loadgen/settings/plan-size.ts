@@ -7,6 +7,9 @@ export const PLAN_SAMPLES_MAX: number = 2 ** 28;
 /** Samples of a library: a run shuffles all of them before it begins. */
 const LIBRARY_SAMPLES_MAX: number = PLAN_SAMPLES_MAX;
 
+/** Times are kept as doubles, which have every whole ns up to here: 104 days. */
+const PLAN_NS_MAX: number = Number.MAX_SAFE_INTEGER;
+
 /** Samples that settings ask for, and what would make them fewer. */
 interface Demand {
   readonly samples: number;
@@ -18,12 +21,31 @@ interface Demand {
 /** Why the settings ask for more than a plan can have, found before any of it is made. @returns One problem at most. */
 export function planSizeProblems(settings: TestSettings): string[] {
   const [largest] = demandsOf(settings).sort((a, b) => b.samples - a.samples);
-  if (largest === undefined || !(largest.samples > PLAN_SAMPLES_MAX)) return [];
+  if (largest === undefined || !(largest.samples > PLAN_SAMPLES_MAX))
+    return lengthProblems(settings);
   const { samples, asked, remedy } = largest;
   return [
     `${asked.join(' and ')} ${asked.length > 1 ? 'ask' : 'asks'} for ${Math.round(samples)} samples in one run; ` +
       `${PLAN_SAMPLES_MAX} are the most: ${remedy}`,
   ];
+}
+
+/** A rate at which the least count of queries, or in a closed loop one query alone, takes longer than a run can. */
+function lengthProblems(settings: TestSettings): string[] {
+  const { scenario, mode, minQueryCount } = settings;
+  if (scenario === 'Offline' || mode === 'AccuracyOnly') return [];
+  const { queriesPerSecond, asked, faster } = rateOf(settings);
+  const isServer = scenario === 'Server';
+  const intervals = isServer ? minQueryCount - 1 : 2;
+  const lengthNs = (intervals / queriesPerSecond) * 1e9;
+  // A rate of 0, or of no number, has an error of its own.
+  if (!(queriesPerSecond >= 0 && lengthNs > PLAN_NS_MAX) || (isServer && queriesPerSecond === 0))
+    return [];
+  const count = isServer
+    ? ` and min_query_count ${minQueryCount} (--min-query-count) ask`
+    : ' asks';
+  const fewer = isServer ? ', or lower min_query_count' : '';
+  return [`${asked}${count} for a run of more than 104 days, the most: ${faster}${fewer}`];
 }
 
 /** Why a library is too large to draw from. @returns One problem at most. */
@@ -66,16 +88,20 @@ function rateOf(settings: TestSettings): {
   readonly queriesPerSecond: number;
   readonly asked: string;
   readonly remedy: string;
+  /** The opposite of `remedy`. */
+  readonly faster: string;
 } {
   const open = (name: string, qps: number, factor: number): ReturnType<typeof rateOf> => ({
     queriesPerSecond: factor * qps,
     asked: `${name} ${qps} (--target-qps)`,
     remedy: `lower ${name}`,
+    faster: `raise ${name}`,
   });
   const closed = (name: string, latencyNs: number): ReturnType<typeof rateOf> => ({
     queriesPerSecond: 2e9 / latencyNs,
     asked: `${name} ${latencyNs} (--target-qps)`,
     remedy: `raise ${name}`,
+    faster: `lower ${name}`,
   });
   switch (settings.scenario) {
     case 'Server':

@@ -211,10 +211,9 @@ export class IssueQueryController implements DrivenSet {
     if (this.#isPumping || this.#state !== 'issuing' || this.#parts.driver !== null) return;
     this.#isPumping = true;
     this.#cancelPump();
-    const { clock, rules, plan, recorder } = this.#parts;
+    const { clock, rules, recorder } = this.#parts;
     let nowNs = clock.nowNs();
     const turnEndNs = nowNs + TURN_NS;
-    const isPlanned = rules.scheduledAt === 'plan';
     while (this.#state === 'issuing') {
       const thread = this.#threads.pick();
       if (thread < 0) {
@@ -223,19 +222,33 @@ export class IssueQueryController implements DrivenSet {
       }
       if (rules.waitsForCompletion && recorder.outstandingSamples >= rules.outstandingMax) break;
       const next = this.#threads.nextOf(thread);
-      let dueNs = this.#startNs;
-      if (isPlanned) dueNs += plan.scheduledDeltaNs[next] as number;
-      else if (this.#ticks !== null) dueNs += this.#ticks.dueNs(next, nowNs - this.#startNs);
-      if (nowNs < dueNs || nowNs >= turnEndNs) {
-        this.#planPump(Math.max(nowNs, dueNs));
+      const dueNs = this.#dueNs(next, nowNs);
+      const lookNs = this.#lookNs(dueNs);
+      if (nowNs < lookNs || nowNs >= turnEndNs) {
+        this.#planPump(Math.max(nowNs, lookNs));
         break;
       }
-      this.#issue(thread, next, nowNs);
+      if (lookNs < dueNs) this.#endThread(thread, 'max-duration', nowNs - this.#startNs);
+      else this.#issue(thread, next, nowNs);
       nowNs = clock.nowNs();
     }
     this.#isPumping = false;
     this.#endIfDone();
   };
+
+  #dueNs(query: number, nowNs: number): number {
+    const { rules, plan } = this.#parts;
+    if (rules.scheduledAt === 'plan')
+      return this.#startNs + (plan.scheduledDeltaNs[query] as number);
+    return this.#startNs + (this.#ticks?.dueNs(query, nowNs - this.#startNs) ?? 0);
+  }
+
+  /** When to look at the next query: when it is due, or at the longest duration where that is not waited for. */
+  #lookNs(dueNs: number): number {
+    const { limits } = this.#parts;
+    if (limits === null || dueNs <= this.#startNs + limits.lastDueNs) return dueNs;
+    return this.#startNs + limits.maxDurationNs;
+  }
 
   #issue(thread: number, first: number, nowNs: number): void {
     const { recorder, coalesces } = this.#parts;
@@ -279,19 +292,18 @@ export class IssueQueryController implements DrivenSet {
   }
 
   #checkStop(thread: number, elapsedNs: number): void {
-    const { limits, recorder } = this.#parts;
+    const { limits } = this.#parts;
     // A fault inside issueQuery ended the issuing already.
     if (limits === null || this.#state !== 'issuing') return;
     const cause = this.#stopCause(limits, thread, elapsedNs);
-    if (cause === null) return;
+    if (cause !== null) this.#endThread(thread, cause, elapsedNs);
+  }
+
+  #endThread(thread: number, cause: EndCause, elapsedNs: number): void {
     const threads = this.#threads;
-    const isLast = threads.end({
-      thread,
-      cause,
-      issuedQueries: threads.issuedBy(thread),
-      elapsedNs,
-      outstanding: recorder.outstandingSamples,
-    });
+    const issuedQueries = threads.issuedBy(thread);
+    const outstanding = this.#parts.recorder.outstandingSamples;
+    const isLast = threads.end({ thread, cause, issuedQueries, elapsedNs, outstanding });
     if (isLast) this.#stopIssuing(threads.ends[0]?.cause ?? cause);
   }
 

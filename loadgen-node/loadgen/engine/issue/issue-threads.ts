@@ -27,6 +27,12 @@ export function isBrokenEnd(cause: EndCause): boolean {
   return BROKEN_ENDS.includes(cause);
 }
 
+/**
+ * LoadGen looks at the longest duration behind each query that it issues, and waits for the next one however long. This
+ * LoadGen waits so long behind that duration: a query that is due by then goes out as LoadGen's, a later one does not.
+ */
+const LAST_WAIT_NS = 1_000_000_000;
+
 /** Limits of a performance run that end the issuing. An accuracy run has none. */
 export interface StopLimits {
   readonly minQueryCount: number;
@@ -34,17 +40,21 @@ export interface StopLimits {
   /** 0 = no limit, in this and the next two. */
   readonly maxQueryCount: number;
   readonly maxDurationNs: number;
+  /** No query is waited for that is due later, in ns since the start. */
+  readonly lastDueNs: number;
   /** Server's queries have one sample: outstanding samples are outstanding queries. */
   readonly maxAsyncQueries: number;
 }
 
 /** Limits of a performance run by its settings. */
 export function stopLimits(settings: EffectiveSettings): StopLimits {
+  const maxDurationNs = settings.maxDurationMs * 1e6;
   return {
     minQueryCount: settings.minQueryCount,
     targetDurationNs: settings.targetDurationMs * 1e6,
     maxQueryCount: settings.maxQueryCount,
-    maxDurationNs: settings.maxDurationMs * 1e6,
+    maxDurationNs,
+    lastDueNs: maxDurationNs === 0 ? Number.POSITIVE_INFINITY : maxDurationNs + LAST_WAIT_NS,
     maxAsyncQueries: settings.scenario === 'Server' ? settings.maxAsyncQueries : 0,
   };
 }
@@ -55,7 +65,7 @@ export interface ThreadEnd {
   readonly cause: EndCause;
   /** Queries that this thread issued. */
   readonly issuedQueries: number;
-  /** Issue of its last query, in ns since the start. */
+  /** Issue of its last query, or when the next one was too far away, in ns since the start. */
   readonly elapsedNs: number;
   /** Samples outstanding in the whole set at that moment. */
   readonly outstanding: number;

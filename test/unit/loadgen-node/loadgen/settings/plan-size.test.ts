@@ -40,6 +40,16 @@ describe('a plan', () => {
       { scenario: 'MultiStream', mode: 'AccuracyOnly', multiStreamSamplesPerQuery: 2 ** 29 },
       /: lower multi_stream_samples_per_query$/,
     ],
+    [
+      { scenario: 'Server', serverTargetQps: 1e-300, minQueryCount: 2 },
+      /^server_target_qps 1e-300 .* and min_query_count 2 .* ask for a run of more than 104 days, the most: raise server_target_qps, or lower min_query_count$/,
+    ],
+    [{ scenario: 'Server', serverTargetQps: 1e-4, minQueryCount: 1000 }, /more than 104 days/],
+    [
+      { scenario: 'SingleStream', singleStreamExpectedLatencyNs: Number.POSITIVE_INFINITY },
+      /^single_stream_expected_latency_ns Infinity .* asks for .*: lower single_stream_expected_/,
+    ],
+    [{ scenario: 'MultiStream', multiStreamExpectedLatencyNs: 1e16 }, /more than 104 days/],
   ])('of %j is refused', (settings, text) => {
     expect(problems(settings)).toEqual([expect.stringMatching(text)]);
   });
@@ -49,7 +59,10 @@ describe('a plan', () => {
     { scenario: 'Server', serverTargetQps: 1e9, minDurationMs: 0 },
     { scenario: 'Server', mode: 'AccuracyOnly', serverTargetQps: 1e12, minQueryCount: 1e12 },
     { scenario: 'Offline', performanceIssueUnique: true, offlineExpectedQps: 1e12 },
+    { scenario: 'Server', serverTargetQps: 1e-300, minQueryCount: 1 },
+    { scenario: 'Server', serverTargetQps: 0.01, minQueryCount: 1000 },
     // These have texts of their own.
+    { scenario: 'Server', serverTargetQps: 0, minQueryCount: 100 },
     { scenario: 'SingleStream', singleStreamExpectedLatencyNs: 0 },
     { scenario: 'Server', serverTargetQps: Number.NaN },
   ])('of %j is not', (settings) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { EndCause } from '../../../../../../loadgen-node/loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { OtherArrivals } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { NullSut } from '../../../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
 import { MemoryQsl } from '../../../../../scenes/simulated-run/memory-qsl.ts';
@@ -91,6 +92,42 @@ describe('performance run', () => {
     expect(test.sut.complaints).toEqual([]);
     expect(test.sut.calls).toEqual(['name', 'start', 'flush', 'name', 'stop']);
     expect(outcome.performance?.counts.lostSamples).toBe(0);
+  });
+
+  const slow: Partial<TestSettings> = {
+    ...{ scenario: 'Server', serverTargetQps: 0.01, minDurationMs: 1000 },
+    ...{ maxDurationMs: 3000, minQueryCount: 20 },
+  };
+  const pause = [
+    { fromQps: 1000, toQps: 1000, durationNs: 1e6 },
+    { fromQps: 0, toQps: 0, durationNs: 50e9 },
+    { fromQps: 10, toQps: 10, durationNs: 1e9 },
+  ];
+
+  it.each<[string, Partial<TestSettings>, OtherArrivals | undefined]>([
+    ['Poisson', slow, undefined],
+    ['of two issue threads', { ...slow, serverNumIssueQueryThreads: 2 }, undefined],
+    ['even', slow, { kind: 'constant', text: '' }],
+    ['in bursts', slow, { kind: 'burst', size: 3, periodNs: null, text: '' }],
+    ['with a pause', slow, { kind: 'step', steps: pause, isConstant: true, text: '' }],
+    ['of a trace', slow, { kind: 'trace', dueNs: Float64Array.of(0, 1e9, 60e9), text: '' }],
+  ])(
+    'ends at the longest duration where the next query is far: arrivals %s',
+    async (_case, settings, arrivals) => {
+      const test = simulatedTest(settings, { serviceNs: () => 1e6 });
+      const startNs = test.clock.nowNs();
+      const outcome = await test.run({ arrivals });
+      expect(outcome.performance?.endCause).toBe('max-duration');
+      expect(test.clock.nowNs() - startNs).toBeLessThan(3.1e9);
+      const [text] = errorTexts(outcome.logFiles.detail).filter((one) => one.includes('Ending'));
+      expect(text).toMatch(/Ending early: Max test duration reached. duration_ns 300\d{7}$/);
+    },
+  );
+
+  it('waits for a query that is due soon behind the longest duration, as LoadGen does', async () => {
+    const test = simulatedTest({ ...slow, maxDurationMs: 2500, serverTargetQps: 1 });
+    const outcome = await test.run({ arrivals: { kind: 'constant', text: '' } });
+    expect(issuedAndEnd(outcome)).toEqual([4, 'max-duration']);
   });
 
   it('issues 60 s of Server at 1000 queries per second by the Poisson schedule', async () => {
