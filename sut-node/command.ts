@@ -113,7 +113,8 @@ async function serve(
       if (healthAddress !== undefined) announce(`health is at ${healthAddress}`);
       if (metricsUrl !== undefined) announce(`metrics are at ${metricsUrl}`);
       // A parent process (longhaul demo) asked for a free port and wants to know which it is.
-      process.send?.({ type: 'listening', address, healthAddress, metricsUrl });
+      // One that is gone meanwhile ends the node: not telling it is no error.
+      process.send?.({ type: 'listening', address, healthAddress, metricsUrl }, () => {});
     },
     onProgress: (fraction, what) => {
       if (fraction < 1) terminal.status(what, percentOf(fraction));
@@ -253,6 +254,8 @@ class StopSignals {
     for (const name of Object.keys(SIGNALS)) process.on(name, onSignal);
     // A parent process that is gone asks once, by its nature.
     process.once('disconnect', () => asked.resolve(EXIT.terminated));
+    // It may have gone while this process started.
+    if (process.send !== undefined && !process.connected) asked.resolve(EXIT.terminated);
     watchNpx(() => asked.resolve(EXIT.terminated));
   }
 }

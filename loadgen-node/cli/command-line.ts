@@ -52,8 +52,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     const outcome = commanderOutcome(error);
     if (outcome === 'done') return EXIT.valid;
-    const reported = reportError(outcome ?? error);
-    const exitCode = error instanceof InterruptedError ? error.exitCode : reported;
+    // The host has said so at the signal.
+    const exitCode =
+      error instanceof InterruptedError ? error.exitCode : reportError(outcome ?? error);
     if (args.includes('--json')) {
       process.stdout.write(`${JSON.stringify(errorDocument(outcome ?? error, exitCode))}\n`);
     }

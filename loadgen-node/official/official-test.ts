@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { configInvalid, withReason } from '../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, makeFolder, readBoundedText } from '../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, makeFolder, readBounded } from '../../shared/base/files/read-file.ts';
 import { SCENARIOS, TEST_MODES } from '../../shared/domain/scenario.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
@@ -123,7 +123,7 @@ export function checkoutConf({ manifest }: LinkedLoadgen): ConfFile | undefined 
   if (manifest.hasBuiltInConf) return undefined;
   const name = join(manifest.inferenceDir, 'mlperf.conf');
   if (existsSync(name)) {
-    return { name, text: readBoundedText(name, FILE_BYTES_MAX.settings) };
+    return { name, text: readBounded(name, FILE_BYTES_MAX.settings).toString('utf8') };
   }
   throw configInvalid(
     `${name} is not there: LoadGen ${manifest.build.version} reads the settings of its round from it`,

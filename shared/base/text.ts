@@ -1,3 +1,15 @@
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** True for a text of a file that an editor has marked as UTF-8. */
+export function hasByteOrderMark(text: string): boolean {
+  return text.startsWith(BYTE_ORDER_MARK);
+}
+
+/** A file's text without the mark that some editors put before UTF-8. */
+export function withoutByteOrderMark(text: string): string {
+  return hasByteOrderMark(text) ? text.slice(BYTE_ORDER_MARK.length) : text;
+}
+
 /** A number with so many significant digits at most: `0.333`, `1200`. */
 export function rounded(value: number, digits: number): string {
   return String(Number(value.toPrecision(digits)));

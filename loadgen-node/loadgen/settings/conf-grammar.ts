@@ -1,7 +1,8 @@
+import { hasByteOrderMark } from '../../../shared/base/text.ts';
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 
 /** A value of a configuration file: its text, and the line that set it last. */
-interface ConfEntry {
+export interface ConfEntry {
   readonly text: string;
   readonly line: number;
 }
@@ -28,6 +29,10 @@ export interface ParsedConf {
   readonly notes: readonly ConfLineNote[];
 }
 
+const WITH_MARK =
+  'the file begins with a byte order mark, which LoadGen takes for a part of the first word: the line has no effect; ' +
+  'save the file without the mark';
+
 /** White space of C's isspace, which is not JavaScript's. */
 const WHITE_SPACE = /[ \t\r\v\f]+/;
 
@@ -48,7 +53,10 @@ export function parseConf(text: string): ParsedConf {
     }
     if (result.error !== undefined) {
       const { loadgenText, explanation } = result.error;
-      errors.push({ line, loadgenText: `${loadgenText}, line=${line}`, explanation });
+      const why = hasByteOrderMark(lineText) ? WITH_MARK : explanation;
+      errors.push({ line, loadgenText: `${loadgenText}, line=${line}`, explanation: why });
+    } else if (hasByteOrderMark(lineText)) {
+      notes.push({ line, explanation: WITH_MARK });
     } else if (result.value === undefined && result.key !== '') {
       notes.push({ line, explanation: noteOnLoneKey(result.key) });
     }

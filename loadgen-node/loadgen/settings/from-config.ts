@@ -1,7 +1,14 @@
+import { firstOf, hasByteOrderMark } from '../../../shared/base/text.ts';
 import { SCENARIOS, TEST_MODES } from '../../../shared/domain/scenario.ts';
 import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
-import { type ConfLineNote, lookUp, type ParsedConf, parseConf } from './conf-grammar.ts';
+import {
+  type ConfEntry,
+  type ConfLineNote,
+  lookUp,
+  type ParsedConf,
+  parseConf,
+} from './conf-grammar.ts';
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
 import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
@@ -96,9 +103,12 @@ export class ConfReader {
       };
     }
     const conf = parseConf(text);
-    const notes = [...conf.notes, ...notesOnKeys(conf, this.#loadgen)].map(
-      ({ line, explanation }) => `${name}:${line}: ${explanation}`,
-    );
+    const notes = [
+      ...[...conf.notes, ...notesOnKeys(conf, this.#loadgen)].map(
+        ({ line, explanation }) => `${name}:${line}: ${explanation}`,
+      ),
+      ...(isOfRound ? [] : notesOnModels(conf, { name, model, round: this.round })),
+    ];
     if (conf.errors.length > 0) {
       const events = conf.errors.map((error) => configError(stage, error.loadgenText));
       const problems = conf.errors.map((error) => `${name}:${error.line}: ${error.explanation}`);
@@ -114,6 +124,7 @@ export class ConfReader {
         notes.push(...this.#withoutFlag(field, settings, `${name}:${entry.line}`));
         continue;
       }
+      notes.push(...noteOnFraction(field, entry, `${name}:${entry.line}`));
       const value = readValue(field, entry.text);
       if (value === undefined) {
         events.push(configError(stage, 'Invalid value passed to Mode key in config.'));
@@ -179,6 +190,60 @@ function readValue({ type, unit, needsOne }: ConfField, text: string): ExactValu
   }
 }
 
+/** LoadGen reads a number up to the first character that a whole one does not have: 0.015 is 0, and 1e3 is 1. */
+function noteOnFraction({ key, type, unit }: ConfField, { text }: ConfEntry, at: string): string[] {
+  if (type === 'double' || parseUint64(text).length === text.length) return [];
+  const isTime = unit === 'ns' || unit === 'ms';
+  const read = parseUint64(text).value;
+  const ms = parseDouble(text).value * 1e3;
+  const inSeconds = isTime && read === 0n && ms >= 1 ? `; ${text} s would be ${ms}` : '';
+  return [
+    `${at}: ${key} = ${text}: LoadGen takes a whole number${isTime ? ' of ms' : ''}, and reads ${read}${inSeconds}`,
+  ];
+}
+
+/** A model's name up to how people write it. */
+function plainName(model: string): string {
+  return model.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** Models that the mlperf.conf of a round names, and `*`. */
+export function confModels(round: Round): Set<string> {
+  const keys = parseConf(mlperfConfOf(round)).entries.keys();
+  return new Set([...[...keys].map(modelOf), '*']);
+}
+
+/** A model's name may hold dots: scenario and key are the last two parts. */
+function modelOf(fullKey: string): string {
+  return fullKey.split('.').slice(0, -2).join('.');
+}
+
+/** Lines for another spelling of the model, and files without any line for it. */
+function notesOnModels(
+  conf: ParsedConf,
+  { name, model, round }: { readonly name: string; readonly model: string; readonly round: Round },
+): string[] {
+  const lines = [...conf.entries].map(([key, { line }]) => ({ key, line, of: modelOf(key) }));
+  const named = lines.filter(({ of }) => of !== '' && !hasByteOrderMark(of));
+  const others = named.filter(({ of }) => of !== '*' && of !== model);
+  if (others.length > 0 && others.length === named.length) {
+    const models = firstOf([...new Set(others.map(({ of }) => of))], 5);
+    // audit.config is read for every model.
+    const whom = model === '*' ? 'every model (*)' : `model ${model}`;
+    return [`no line of ${name} applies to ${whom}; it has lines for ${models}`];
+  }
+  if (model === '*') return [];
+  const known = confModels(round);
+  const own = plainName(model);
+  return others
+    .filter(({ of }) => !known.has(of) && plainName(of) !== '')
+    .filter(({ of }) => own.startsWith(plainName(of)) || plainName(of).startsWith(own))
+    .map(
+      ({ key, line, of }) =>
+        `${name}:${line}: "${key}" has no effect on model ${model}: it is for ${of}`,
+    );
+}
+
 function configError(stage: ConfigEvent['stage'], text: string): ConfigEvent {
   return { stage, kind: 'error', key: 'error_invalid_config', text };
 }
@@ -194,7 +259,6 @@ function notesOnKeys(conf: ParsedConf, loadgen: LoadgenBehaviour): ConfLineNote[
 }
 
 function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefined {
-  // A model's name may hold dots: scenario and key are the last two parts.
   const parts = fullKey.split('.');
   const [scenario, key] = parts.slice(-2);
   if (parts.length < 3 || key === undefined || scenario === undefined) {

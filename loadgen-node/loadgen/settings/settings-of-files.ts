@@ -1,7 +1,5 @@
-import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
-import { parseConf } from './conf-grammar.ts';
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
-import type { ConfFile } from './from-config.ts';
+import { type ConfFile, confModels } from './from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
 import { applyAudit, type ConfSelection, readConfFiles } from './read-conf-files.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
@@ -56,7 +54,7 @@ export function notesOfFiles({ selection, results }: SettingsOfFiles): string[] 
   for (const { kind, text } of results.flatMap((result) => result.events)) {
     if (kind === 'warning' || text.startsWith('Multiple')) notes.push(`LoadGen logs: ${text}`);
   }
-  const models = modelsOf(round);
+  const models = confModels(round);
   if (!models.has(model)) {
     const known = [...models].filter((name) => name !== '*').join(', ');
     notes.push(
@@ -64,11 +62,6 @@ export function notesOfFiles({ selection, results }: SettingsOfFiles): string[] 
     );
   }
   return notes;
-}
-
-function modelsOf(round: Round): Set<string> {
-  const keys = [...parseConf(mlperfConfOf(round)).entries.keys()];
-  return new Set([...keys.map((key) => key.split('.').slice(0, -2).join('.')), '*']);
 }
 
 /** Fields that the LoadGen of a round has and that files can set, or those that they cannot. */

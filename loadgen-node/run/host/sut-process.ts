@@ -32,9 +32,14 @@ export class SutProcess {
    * Starts `longhaul sut` and waits until it listens. The node ends when this process does, however
    * that ends: it watches the channel between the two.
    * @param inside Command and arguments that start it somewhere else, such as in a network namespace.
+   * @param giveUp Ends a node that does not listen yet.
    * @throws MlperfError when it ends before; its own message has gone to stderr.
    */
-  static start(args: readonly string[], inside: readonly string[] = []): Promise<SutProcess> {
+  static start(
+    args: readonly string[],
+    inside: readonly string[] = [],
+    giveUp?: AbortSignal,
+  ): Promise<SutProcess> {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
     const words = [...inside, process.execPath, ...NODE_FLAGS, main, 'sut', ...args];
     const child = spawn(words[0] as string, words.slice(1), {
@@ -43,6 +48,8 @@ export class SutProcess {
       detached: true,
       env: { ...process.env, ORT_DISABLE_TELEMETRY: '1' },
     });
+    const end = (): void => void child.kill();
+    giveUp?.addEventListener('abort', end, { once: true });
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         child.kill('SIGKILL');
@@ -64,6 +71,7 @@ export class SutProcess {
       child.on('message', (message: ListeningMessage) => {
         if (message.type !== 'listening') return;
         clearTimeout(timer);
+        giveUp?.removeEventListener('abort', end);
         resolve(new SutProcess(child, message.address));
       });
     });
@@ -99,9 +107,7 @@ export async function withSutProcess<T>(
   host.progress?.('starting a SUT node');
   // Two processes would write over each other's status line; Ready tells what the node is doing.
   const defaults = ['--listen', '127.0.0.1:0', '--progress', 'hidden'];
-  const starting = SutProcess.start([...defaults, ...args], inside);
-  // Given up, the node ends by itself: it watches the channel to this process.
-  const sut = await orAbort(host, starting);
+  const sut = await orAbort(host, SutProcess.start([...defaults, ...args], inside, host.signal));
   try {
     return await work(sut.address);
   } finally {

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { describeSystemError } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, readBounded } from '../../../shared/base/files/read-file.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 
 /** LoadGen's name of the file that it looks for in the working directory. */
@@ -12,7 +12,9 @@ export function openConfFile(path: string | undefined): ConfFile | undefined;
 export function openConfFile(path: string | undefined): ConfFile | undefined {
   if (path === undefined) return undefined;
   try {
-    return { name: path, text: readBoundedText(path, FILE_BYTES_MAX.settings) };
+    // As LoadGen has it: with a byte order mark, if there is one.
+    const text = readBounded(path, FILE_BYTES_MAX.settings).toString('utf8');
+    return { name: path, text };
   } catch (error) {
     return { name: path, text: null, obstacle: describeSystemError(error) };
   }

@@ -79,9 +79,10 @@ export function runTestSettings(
   const audited = audit === undefined ? undefined : applyAudit(reader, settings, audit);
   if (audited !== undefined) refuseProblems([audited.result]);
   const final = audited === undefined ? settings : audited.settings;
-  requireTargetQps(final, round);
-  requireServer(final, rules);
   const all = audited === undefined ? results : [...results, audited.result];
+  const configNotes = all.flatMap((result) => result.notes);
+  requireTargetQps(final, round, configNotes);
+  requireServer(final, rules);
   const asked = withRequestedTest05Seeds(final, settings).toTestSettings();
   // Before nodes are asked and data is read: the engine would find it behind all that.
   checkPlanSize(asked);
@@ -93,7 +94,7 @@ export function runTestSettings(
     round,
     configEvents: all.flatMap((result) => result.events),
     /** Lines of the files that have no effect, in words. */
-    configNotes: all.flatMap((result) => result.notes),
+    configNotes,
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
     /** The benchmark has no latency bound of its own and none was set: a default holds. */
     isBoundUnsaid:
@@ -325,8 +326,15 @@ function setNumber(
   settings.set(field, isWhole ? BigInt(value) : value, source);
 }
 
-/** Where the rate decides what is issued, LoadGen's default of 1 per second is of no use. */
-function requireTargetQps(settings: ExactSettings, round: Round): void {
+/**
+ * Where the rate decides what is issued, LoadGen's default of 1 per second is of no use.
+ * @param configNotes A line that has no effect may be the one that was to set it.
+ */
+function requireTargetQps(
+  settings: ExactSettings,
+  round: Round,
+  configNotes: readonly string[],
+): void {
   const why: Partial<Record<Scenario, readonly [SettingsField['field'], string]>> = {
     Server: ['serverTargetQps', 'the rate of its arrivals'],
     Offline: [
@@ -342,7 +350,7 @@ function requireTargetQps(settings: ExactSettings, round: Round): void {
   const { source } = settings.get(field);
   if (!isUnsaid(source, round)) return;
   const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
-  throw configInvalid(message);
+  throw configInvalid([message, ...configNotes].join('\n'));
 }
 
 /** The source, where it is a line of a file: `user.conf:3`. */

@@ -6,6 +6,7 @@ import {
   describeSystemError,
   type MlperfError,
 } from '../../../shared/base/errors/mlperf-error.ts';
+import { withoutByteOrderMark } from '../../../shared/base/text.ts';
 import type { DataSet } from '../data-set/data-set.ts';
 import { readSampleFile } from './sample-file.ts';
 
@@ -39,7 +40,7 @@ export async function readImageList(list: ImageList, folder: string): Promise<La
   const path = join(folder, list.file);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = withoutByteOrderMark(await readFile(path, 'utf8'));
   } catch (error) {
     throw dataSetError(`${path}: ${describeSystemError(error)}${list.hint}`, error);
   }

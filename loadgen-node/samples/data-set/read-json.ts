@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { dataSetError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { checkedForm } from '../../../shared/base/files/json-form.ts';
+import { withoutByteOrderMark } from '../../../shared/base/text.ts';
 import { readingFile } from './data-set.ts';
 
 /** Reads a JSON file of a data set. @throws MlperfError `ERR_DATA_SET` that names it */
 export async function readJson(path: string): Promise<unknown> {
-  const text = await readingFile(path, () => readFile(path, 'utf8'));
+  const text = withoutByteOrderMark(await readingFile(path, () => readFile(path, 'utf8')));
   if (text === '') throw dataSetError(`${path} is empty`);
   try {
     return JSON.parse(text);

@@ -2,23 +2,26 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import {
   configFileError,
   configInvalid,
   errorCodeOf,
+  MlperfError,
   messageOf,
   outputError,
   withReason,
 } from '../errors/mlperf-error.ts';
+import { withoutByteOrderMark } from '../text.ts';
 import { checkedForm } from './json-form.ts';
 
 /** Most bytes of a file that a setting names, by what is in it. */
@@ -69,9 +72,14 @@ export function readBounded(path: string, bytesMax: number): Buffer {
   }
 }
 
-/** As {@link readBounded}, in UTF-8. */
+/** As {@link readBounded}, in UTF-8; a byte order mark before it is left out. */
 export function readBoundedText(path: string, bytesMax: number): string {
-  return readBounded(path, bytesMax).toString('utf8');
+  const bytes = readBounded(path, bytesMax);
+  const mark = bytes.toString('latin1', 0, 2);
+  if (mark === '\xff\xfe' || mark === '\xfe\xff') {
+    throw new Error('it is a text in UTF-16: save it as UTF-8');
+  }
+  return withoutByteOrderMark(bytes.toString('utf8'));
 }
 
 /** As {@link readBoundedText}. @param what Of the file, for the message. @throws MlperfError `ERR_CONFIG_FILE` */
@@ -182,11 +190,38 @@ export function writeText(path: string, text: string): void {
   }
 }
 
-/** Folder for generated data sets and models: the user's cache folder by the XDG convention. */
+/**
+ * Folder for generated data sets and models: the user's cache folder by the XDG convention; without a home folder (a
+ * container's user without an entry in /etc/passwd) one below the temporary folder.
+ * @throws MlperfError `ERR_CACHE` where that belongs to somebody else: models are loaded from it
+ */
 export function defaultCacheFolder(): string {
   const xdg = process.env['XDG_CACHE_HOME'];
-  const base = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
-  return join(base, 'longhaul');
+  if (xdg !== undefined && xdg !== '') return join(xdg, 'longhaul');
+  let home: string;
+  try {
+    home = homedir();
+  } catch {
+    return ownTemporaryFolder();
+  }
+  return join(home, '.cache', 'longhaul');
+}
+
+/** It is made at once, so that nobody else can. Where it cannot be made, whoever needs it says so. */
+function ownTemporaryFolder(): string {
+  const userId = process.getuid?.();
+  const folder = join(tmpdir(), `longhaul-cache-${userId}`);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch {
+    const { uid, mode } = lstatSync(folder, { throwIfNoEntry: false }) ?? {};
+    if (uid === undefined || (uid === userId && ((mode ?? 0) & 0o022) === 0)) return folder;
+    throw new MlperfError(
+      'ERR_CACHE',
+      `there is no home folder, and ${folder} can be written by others: name a cache folder by --cache-dir`,
+    );
+  }
+  return folder;
 }
 
 /**

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -70,7 +71,7 @@ describe('the start of a SUT node', () => {
     await expect.poll(() => npx.events().length, { timeout: 10_000 }).toBe(2);
     expect(JSON.parse(npx.events()[1] ?? '')).toMatchObject({ event: 'end', isDrained: true });
     const other = await behindShell(['npm_lifecycle_event=start']);
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await setTimeout(1500);
     expect(other.events()).toHaveLength(1);
     process.kill(other.processId, 'SIGTERM');
     await expect.poll(() => other.events().length, { timeout: 10_000 }).toBe(2);
@@ -129,6 +130,27 @@ describe('the start of a SUT node', () => {
 });
 
 describe('the start of a SUT node that is interrupted', () => {
+  it.each([0, 400, 700])(
+    'by the end of its parent after %i ms says nothing, and ends',
+    async (delayMs) => {
+      const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
+      const args = [
+        'sut',
+        '--benchmark',
+        'digits',
+        '--listen',
+        '127.0.0.1:0',
+        '--progress',
+        'hidden',
+      ];
+      const node = new LonghaulProcess([process.execPath, ...NODE_FLAGS, main, ...args]);
+      await setTimeout(delayMs);
+      node.child.disconnect();
+      const { code, stderr } = await node.ended;
+      expect([code, stderr.replace(/^SUT node .* listens on .*\n/, '')]).toEqual([0, '']);
+    },
+  );
+
   it.each([
     ['while the model is prepared', 0],
     ['while workers load it', 1],

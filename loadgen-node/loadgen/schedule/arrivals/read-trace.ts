@@ -5,6 +5,7 @@ import {
   describeSystemError,
   MlperfError,
 } from '../../../../shared/base/errors/mlperf-error.ts';
+import { withoutByteOrderMark } from '../../../../shared/base/text.ts';
 import { growingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
 
@@ -73,7 +74,7 @@ function forEachLine(path: string, take: (text: string, line: number) => void): 
       rest = parts.pop() ?? '';
       for (const part of parts) {
         line += 1;
-        take(part, line);
+        take(withoutByteOrderMark(part), line);
       }
       if (rest.length > LINE_CHARS_MAX) {
         refuse(`${path}:${line + 1}: the line is longer than ${LINE_CHARS_MAX} characters`);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { withoutByteOrderMark } from '../../../../shared/base/text.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 
 /** The list of prompts, in the folder of the data set. */
@@ -13,7 +14,7 @@ export const CAPTIONS_FILE = 'captions/captions.tsv';
  */
 export async function readCaptions(folder: string): Promise<string[]> {
   const path = join(folder, CAPTIONS_FILE);
-  const text = await readingFile(path, () => readFile(path, 'utf8'));
+  const text = withoutByteOrderMark(await readingFile(path, () => readFile(path, 'utf8')));
   const [heading = '', ...lines] = text.replace(/\r?\n$/, '').split(/\r?\n/);
   const columns = heading.split('\t');
   const column = columns.indexOf('caption');

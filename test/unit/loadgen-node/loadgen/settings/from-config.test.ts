@@ -167,6 +167,48 @@ describe('a user file', () => {
   });
 });
 
+describe('a user file whose writer meant something else than LoadGen reads', () => {
+  const mark = '\ufeff';
+  const lost = /^user\.conf:1: the file begins with a byte order mark, .* save the file without/;
+
+  it.each<[string, string, RegExp[]]>([
+    ['a byte order mark', `${mark}*.Server.target_qps = 5\n*.Server.target_latency = 7`, [lost]],
+    [
+      'the model spelt otherwise',
+      'resnet.Server.target_qps = 5\nResNet50.Server.target_latency = 7',
+      [/^no line of user\.conf applies to model resnet50; it has lines for resnet, ResNet50$/],
+    ],
+    [
+      'the model spelt otherwise in one line',
+      '*.Server.target_latency = 7\nresnet-50.Server.target_qps = 5\nbert.Server.target_qps = 9',
+      [
+        /^user\.conf:2: "resnet-50\.Server\.target_qps" has no effect on model resnet50: it is for /,
+      ],
+    ],
+    [
+      'seconds in place of ms',
+      '*.Server.target_latency = 0.015',
+      [
+        /^user\.conf:1: target_latency = 0\.015: LoadGen takes a whole number of ms, and reads 0; 0\.015 s would be 15$/,
+      ],
+    ],
+    ['a power', '*.Server.min_query_count = 1e3', [/takes a whole number, and reads 1$/]],
+    ['nothing of it', '*.Server.target_latency = 0x10\n*.Server.target_qps = 1.5', []],
+  ])('is told of %s, and nothing is read otherwise', (_case, text, notes) => {
+    const { result, get } = read({ round: 'v4.1', text });
+    expect(result.rc).toBe(0);
+    expect(result.notes).toEqual(notes.map((one) => expect.stringMatching(one)));
+    if (text.startsWith(mark))
+      expect([get('serverTargetQps'), get('serverTargetLatencyNs')]).toEqual([1, 7_000_000n]);
+  });
+
+  it('is told of a byte order mark before a comment, which LoadGen refuses', () => {
+    const { result } = read({ round: 'v4.1', text: `${mark}# of mine\n*.Server.target_qps = 5` });
+    expect(result.rc).toBe(-22);
+    expect(result.problems).toEqual([expect.stringMatching(lost)]);
+  });
+});
+
 describe('audit.config', () => {
   const audit = { name: 'audit.config', text: '*.*.test05 = 1\n*.*.test05_qsl_rng_seed = 11' };
   const official = { name: 'audit.config', text: '*.*.mode = 2\nresnet50.*.min_query_count = 5' };

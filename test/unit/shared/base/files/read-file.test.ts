@@ -42,6 +42,15 @@ it.each([
   expect(() => readBounded(file, 149_999)).toThrow(text);
 });
 
+it('reads over a byte order mark, and refuses UTF-16 in words', () => {
+  const marked = join(folder, 'marked');
+  writeFileSync(marked, '\ufeffrun:\n');
+  expect(readBoundedText(marked, 100)).toBe('run:\n');
+  const wide = join(folder, 'wide');
+  writeFileSync(wide, Buffer.from('\ufeffrun:\n', 'utf16le'));
+  expect(() => readBoundedText(wide, 100)).toThrow('it is a text in UTF-16: save it as UTF-8');
+});
+
 it('reads what comes through a pipe, slowly, and gives it again', () => {
   const path = pipe('slow');
   spawn('sh', ['-c', 'exec > "$0"; echo one; sleep 0.3; echo two', path]);
