@@ -32,11 +32,7 @@ import { InferStreams } from './server/infer/infer-streams.ts';
 import { UsageReports } from './server/infer/usage-reports.ts';
 import { CreditBook } from './server/ledger/credit-book.ts';
 import { RunLedgers } from './server/ledger/run-ledger.ts';
-import {
-  type InferLimits,
-  inferLimits,
-  SMALL_RESPONSE_BYTES_MAX,
-} from './server/limits/node-limits.ts';
+import { type InferLimits, inferLimits } from './server/limits/node-limits.ts';
 import { LinkTests } from './server/link-test/link-test.ts';
 import { OipService } from './server/oip/oip-service.ts';
 import {
@@ -251,8 +247,6 @@ class ServingNode {
     const openers = streamOpeners(served);
     const handlers = createServiceHandlers(served, openers);
     this.#server = await startSutServer(this.#settings, handlers, {
-      hasLargeResponses:
-        (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
       sideServices: [
         ...(await this.#operations.sideServices()),
         ...(this.#oip === undefined ? [] : [this.#oip]),

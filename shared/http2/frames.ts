@@ -181,6 +181,12 @@ export const PING_BYTES = 8;
 export class ControlFrames {
   #waiting: Buffer[] = [];
   #waitingAnswers = 0;
+  #settingsAnswered: number;
+
+  /** @param settingsAnswered SETTINGS of the peer, counted from its first, that another has answered. */
+  constructor(settingsAnswered = 0) {
+    this.#settingsAnswered = settingsAnswered;
+  }
 
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
@@ -197,6 +203,10 @@ export class ControlFrames {
 
   /** @throws Http2Error when too many answers wait. */
   settingsAck(): void {
+    if (this.#settingsAnswered > 0) {
+      this.#settingsAnswered -= 1;
+      return;
+    }
     this.#countAnswer();
     this.#add(FRAME_TYPE.settings, FLAG.ack, 0, Buffer.alloc(0));
   }

@@ -77,18 +77,22 @@ export class Outgoing {
     queueMicrotask(this.flush);
   }
 
+  /** Sends the control frames queued so far, and nothing after them: others may write to the socket then. */
+  stop(): void {
+    this.#isStopped = true;
+    if (!this.#hasBegun || this.#control.isEmpty) return;
+    const batch = new FrameBatch(this.#buffers.take(BATCH_BUFFER_BYTES));
+    this.#control.fill(batch);
+    for (const segment of batch.segments()) this.#socket.write(segment);
+  }
+
   /** Sends the control frames queued so far, and closes the socket, in that time at most. */
   end(withinMs: number): void {
     const socket = this.#socket;
-    this.#isStopped = true;
+    this.stop();
     if (!this.#hasBegun) {
       socket.destroy();
       return;
-    }
-    if (!this.#control.isEmpty) {
-      const batch = new FrameBatch(this.#buffers.take(BATCH_BUFFER_BYTES));
-      this.#control.fill(batch);
-      for (const segment of batch.segments()) socket.write(segment);
     }
     socket.destroySoon();
     const timer = setTimeout(() => socket.destroy(), withinMs);

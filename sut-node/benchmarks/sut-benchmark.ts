@@ -5,8 +5,6 @@ import type { AdditionsTo } from '../model/onnx/ort-session.ts';
 
 /** A benchmark on the SUT node: payload bytes in, response bytes out. */
 export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extends BenchmarkModels {
-  /** Largest response of one sample in bytes; undefined where that depends on the model. */
-  readonly responseBytesMax: number | undefined;
   /** Elements of one sample's input; undefined where that depends on the model. */
   readonly sampleElements: number | undefined;
   /**

@@ -169,7 +169,7 @@ function createDelayModel(
   if (counts === undefined) {
     const bytes = responseBytes ?? SYNTHETIC_RESPONSE_BYTES_DEFAULT;
     const answers = plainAnswers(delay, bytes);
-    return new DelayModel({ ...shared, answers, responseBytesMax: bytes });
+    return new DelayModel({ ...shared, answers });
   }
   if (responseBytes !== undefined) {
     throw configInvalid(
@@ -178,7 +178,7 @@ function createDelayModel(
   }
   const answers = withTokens(delay, counts);
   const { perSequenceNs = 0 } = delay;
-  return new DelayModel({ ...shared, perSequenceNs, answers, responseBytesMax: undefined });
+  return new DelayModel({ ...shared, perSequenceNs, answers });
 }
 
 /** Zeros, after a time. */

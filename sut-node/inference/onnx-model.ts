@@ -71,7 +71,6 @@ export class OnnxModel implements SutModel {
   readonly name: string;
   readonly compressions: SutModel['compressions'] = availableCodecs();
   readonly sampleElements: number | undefined;
-  readonly responseBytesMax: number | undefined;
   /** Undefined until the model is loaded, too. */
   groupOf: SutModel['groupOf'];
   readonly #parts: OnnxModelParts;
@@ -87,7 +86,6 @@ export class OnnxModel implements SutModel {
     this.name = this.#source.name;
     this.rules = parts.benchmark.rules;
     this.sampleElements = parts.benchmark.sampleElements;
-    this.responseBytesMax = parts.benchmark.responseBytesMax;
   }
 
   /** @throws MlperfError `ERR_MODEL` where the settings name a file that is not there. */

@@ -32,10 +32,8 @@ export interface ServerEvents extends WindowEvents {
   onTlsFailure(peer: string, why: string): void;
 }
 
-/** Services of the server, and how it writes to connections. */
-export interface ServedResponses {
-  /** True where responses may fill a connection: see decoupled-socket.ts. */
-  readonly hasLargeResponses: boolean;
+/** What the server serves. */
+export interface ServedCalls {
   /** Services beside the node's own. */
   readonly sideServices: readonly SideService[];
   /** Open the streams of Infer and TestLink. */
@@ -61,7 +59,7 @@ export interface SutServer extends Omit<GrpcPort, 'close'> {
 export async function startSutServer(
   settings: SutSettings,
   handlers: SutServiceHandlers,
-  { hasLargeResponses, sideServices, openers, ...events }: ServerEvents & ServedResponses,
+  { sideServices, openers, ...events }: ServerEvents & ServedCalls,
 ): Promise<SutServer> {
   const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
@@ -106,9 +104,9 @@ export async function startSutServer(
     serving: (injector) => {
       const ways: ConnectionWays = {
         service: calls,
-        inject: (socket) =>
+        inject: (socket, settingsAnswered) =>
           injector.injectConnection(
-            hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
+            new DecoupledSocket(socket, UNREAD_TIMEOUT_MS, settingsAnswered),
           ),
         onConnection: (connection) => {
           own.add(connection);

@@ -5,7 +5,7 @@ import { CLASS_COUNT } from './digit-sets.ts';
  * The response of one sample in the benchmark `digits`, as the SUT sends it, as the accuracy log holds
  * it and as the accuracy script reads it: the class, 0 to 9, as one 32-bit little-endian integer.
  */
-export const RESPONSE_BYTES = 4;
+const RESPONSE_BYTES = 4;
 
 /** @throws MlperfError `ERR_MODEL` when the model named something that is no class of this benchmark. */
 export function encodeResponse(label: number): Uint8Array {

@@ -61,7 +61,6 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
     files: [{ algorithm: 'md5', digest: '82f0618fde78f9839e7c712274019b4a' }],
   },
   // A byte per voxel of the sample.
-  responseBytesMax: undefined,
   sampleElements: MEAN_VOXELS,
   hasStandinCost: true,
   takesHalf: true,

@@ -37,7 +37,6 @@ export const benchmark: SutBenchmark<ModelPipeline> = {
       { algorithm: 'md5', digest: '45f88ffb2915362242703c85c38ec2d4' },
     ],
   },
-  responseBytesMax: 2 * BERT_LENGTH * Float32Array.BYTES_PER_ELEMENT,
   // Three inputs.
   sampleElements: 3 * BERT_LENGTH,
   hasStandinCost: true,

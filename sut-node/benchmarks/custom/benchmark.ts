@@ -11,7 +11,6 @@ export const benchmark: SutBenchmark = {
   rules: benchmarkRules('custom'),
   builtInModels: {},
   reference: undefined,
-  responseBytesMax: undefined,
   sampleElements: undefined,
   prepareModel: ({ model }) =>
     Promise.reject(modelError(`benchmark custom has no model "${model}"`)),

@@ -23,7 +23,6 @@ export function detectionSutBenchmark<Pipeline extends AnyPipeline>(
     rules: benchmarkRules(benchmark),
     builtInModels: { standin: name },
     // As many detections as the model gives.
-    responseBytesMax: undefined,
     sampleElements: detectionElements(benchmark),
     hasStandinCost: true,
     takesHalf: true,

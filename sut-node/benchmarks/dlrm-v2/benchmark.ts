@@ -26,7 +26,6 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
       'the reference has PyTorch weights only; the README of the benchmark tells how to export them to ONNX',
     files: [],
   },
-  responseBytesMax: undefined,
   sampleElements: undefined,
   hasStandinCost: true,
   takesHalf: true,

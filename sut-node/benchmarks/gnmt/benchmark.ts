@@ -49,7 +49,6 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
     files: [],
   },
   // As long as the sentence.
-  responseBytesMax: undefined,
   sampleElements: undefined,
   hasStandinCost: true,
   takesHalf: true,

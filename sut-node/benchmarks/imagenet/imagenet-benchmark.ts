@@ -25,9 +25,6 @@ const LABEL_WITH_BACKGROUND = 'ArgMax:0';
 const OFFSET_WITH_BACKGROUND = -1;
 const OFFSET_WITHOUT = 0;
 
-/** Bytes of a response: one float32, little-endian, the class as accuracy-imagenet.py reads it. */
-const RESPONSE_BYTES = 4;
-
 /**
  * A benchmark of ImageNet on the SUT node. What the model's description does not say is as in the reference:
  * layout and names come from the model itself, the response is the class as a float32, and where the model knows
@@ -45,7 +42,6 @@ export function imagenetSutBenchmark(
     rules: benchmarkRules(key),
     builtInModels: standin === undefined ? {} : standinWords(standin),
     reference,
-    responseBytesMax: RESPONSE_BYTES,
     sampleElements: IMAGENET_ELEMENTS,
     prepareModel: async ({ model, cacheFolder, onProgress }) => {
       assert(standin !== undefined, 'only words of builtInModels are requested');

@@ -51,7 +51,6 @@ export function generatingBenchmark(task: GeneratingTask): SutBenchmark<Generati
         'the reference has PyTorch weights only; the README of the benchmark tells the inputs and outputs of an export',
       files: [],
     },
-    responseBytesMax: limits.newTokensMax * Int32Array.BYTES_PER_ELEMENT,
     sampleElements: limits.promptTokensMax,
     hasStandinCost: true,
     standinCostMin: 0.0001,

@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { PICTURE_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-pictures.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { PICTURE_BYTES, PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
 import { ensureStandinParts } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
@@ -29,7 +29,6 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
     // Nobody publishes a checksum of its ONNX files.
     files: [],
   },
-  responseBytesMax: PICTURE_BYTES,
   sampleElements: 4 * PROMPT_TOKENS,
   hasStandinCost: true,
   standinCostMin: COST_DEFAULT,

@@ -36,8 +36,6 @@ export interface SutModel {
   readonly name: string;
   /** Compressions that it takes samples out of, in timed work. */
   readonly compressions: readonly CompressionName[];
-  /** Largest response of one sample in bytes, before compression; undefined where only the loaded model tells. */
-  readonly responseBytesMax: number | undefined;
   /**
    * Elements of one sample: as floats, samples of any sensible encoding are not much larger. Undefined where
    * only the loaded model tells.

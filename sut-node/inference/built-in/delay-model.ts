@@ -46,8 +46,6 @@ interface DelayModelParts {
   readonly clock: Clock;
   /** Samples that are served at once. 1 or more. */
   readonly concurrency: number;
-  /** Largest response in bytes; undefined where a list decides. */
-  readonly responseBytesMax: number | undefined;
   /** Each sequence that generates adds this to the time of every token behind the first, in ns. Default: 0. */
   readonly perSequenceNs?: number;
   /** Makes the sequence of answers, in the order in which services begin. @throws MlperfError `ERR_MODEL` */
@@ -99,7 +97,7 @@ export class DelayModel extends BuiltInModel {
   #wakeUpAtNs = Number.POSITIVE_INFINITY;
 
   constructor(parts: DelayModelParts) {
-    super('delay', parts.responseBytesMax);
+    super('delay');
     this.#parts = parts;
   }
 

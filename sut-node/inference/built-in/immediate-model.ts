@@ -25,15 +25,10 @@ export abstract class BuiltInModel implements SutModel {
   /** It does not read payloads, so it cannot decompress them. */
   readonly compressions: SutModel['compressions'] = ['identity'];
   readonly sampleElements = 1;
-  readonly responseBytesMax: number | undefined;
 
-  /**
-   * @param key Key of the benchmark.
-   * @param responseBytesMax Undefined where a response may have any length.
-   */
-  constructor(key: string, responseBytesMax: number | undefined) {
+  /** @param key Key of the benchmark. */
+  constructor(key: string) {
     this.rules = benchmarkRules(key);
-    this.responseBytesMax = responseBytesMax;
   }
 
   abstract readonly hasIdle: boolean;
@@ -64,8 +59,6 @@ export abstract class BuiltInModel implements SutModel {
 interface ImmediateAnswers {
   /** Key of the benchmark. */
   readonly key: string;
-  /** Undefined where a response may have any length. */
-  readonly responseBytesMax: number | undefined;
   /** The response to a sample. It may be a view: the sender copies it. Never throws. */
   respond(sample: WaitingSample): Uint8Array;
 }
@@ -80,8 +73,8 @@ class ImmediateModel extends BuiltInModel {
   readonly #respond: ImmediateAnswers['respond'];
   #taken: Batch[] = [];
 
-  constructor(clock: Clock, { key, responseBytesMax, respond }: ImmediateAnswers) {
-    super(key, responseBytesMax);
+  constructor(clock: Clock, { key, respond }: ImmediateAnswers) {
+    super(key);
     this.#clock = clock;
     this.#respond = respond;
   }
@@ -129,7 +122,6 @@ export function createNullModel(
 export function createConstantModel(clock: Clock, response: Uint8Array): ImmediateModel {
   return new ImmediateModel(clock, {
     key: 'null',
-    responseBytesMax: response.length,
     respond: () => response,
   });
 }
@@ -141,7 +133,6 @@ export function createConstantModel(clock: Clock, response: Uint8Array): Immedia
 export function createEchoModel(clock: Clock): ImmediateModel {
   return new ImmediateModel(clock, {
     key: 'echo',
-    responseBytesMax: undefined,
     respond: ({ pieces, bytes }) => {
       const [only] = pieces;
       return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, bytes);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { SendWindow } from '../../../shared/http2/flow-control.ts';
 import { FrameReader } from '../../../shared/http2/frame-reader.ts';
 import {
   ControlFrames,
@@ -41,8 +42,8 @@ const NO_CALLS = { hasCalls: false, fill: () => {} };
 /** Ways to serve a connection. */
 export interface ConnectionWays {
   readonly service: CallService & { isOwn(path: string): boolean };
-  /** Hands a connection to grpc-js. */
-  inject(socket: Socket): void;
+  /** Hands a connection to grpc-js, whose peer has the answers to its first `settingsAnswered` SETTINGS. */
+  inject(socket: Socket, settingsAnswered: number): void;
   onConnection(connection: ServerConnection): void;
 }
 
@@ -63,20 +64,23 @@ export function serverSettings(windowBytes: number) {
  *        ├──any other, and the answer to the settings came──► grpc-js
  *        └──broken HTTP/2──► GOAWAY, closed
  *
- * Some clients send no call before they have the settings of the server, so this end speaks first. Whoever serves the
- * connection then sends settings with its windows and frames. For grpc-js the peer's answer to the first settings is
- * taken out, since nghttp2 did not send them. Window and frames stay those of HTTP/2 until then: nghttp2 refuses larger
- * ones until the peer has answered to settings of its own.
+ * Some clients send no call before they have the settings of the server, or the answers to their SETTINGS and PING (RFC
+ * 9113, 6.5.3 and 6.7: at once), so this end speaks first, and answers. Whoever serves the connection then sends settings
+ * with its windows and frames, and answers none of those frames again: it does not get the PINGs, and leaves as many
+ * answers to SETTINGS out as were given. The peer's answer to the first settings is taken out as well, since nghttp2 did
+ * not send them. Window and frames stay those of HTTP/2 until then: nghttp2 refuses larger ones until the peer has
+ * answered to settings of its own.
  */
 export function serveByFirstCall(socket: Socket, ways: ConnectionWays): void {
   let isBroken = false;
   const control = new ControlFrames();
-  const look = new FirstLook();
+  const look = new FirstLook(control);
   const onChunk = (chunk: Buffer): void => {
     if (isBroken) return;
     look.add(chunk);
     if (look.path !== undefined && ways.service.isOwn(look.path)) {
-      const own = new ServerConnection(socket, ways.service);
+      outgoing.stop();
+      const own = new ServerConnection(socket, ways.service, look.settingsAnswered);
       ways.onConnection(own);
       own.read(look.bytes);
       socket.off('data', onChunk);
@@ -94,12 +98,16 @@ export function serveByFirstCall(socket: Socket, ways: ConnectionWays): void {
       outgoing.end(BROKEN_CLOSE_MS);
       return;
     }
-    if (!look.isEnough) return;
+    if (!look.isEnough) {
+      outgoing.plan();
+      return;
+    }
+    outgoing.stop();
     socket.off('data', onChunk);
     socket.pause();
     setImmediate(() => {
-      socket.unshift(look.withoutAnswer());
-      ways.inject(socket);
+      socket.unshift(look.bytes);
+      ways.inject(socket, look.settingsAnswered);
     });
   };
   socket.on('data', onChunk);
@@ -111,7 +119,7 @@ export function serveByFirstCall(socket: Socket, ways: ConnectionWays): void {
   outgoing.begin('server');
 }
 
-/** The first bytes of a connection, until it is known who serves it. */
+/** The first bytes of a connection, until it is known who serves it, without the frames that are done with. */
 class FirstLook {
   /** Grows twofold: a peer that sends single bytes must not make this end copy all of them each time. */
   #memory: Buffer = Buffer.allocUnsafe(4096);
@@ -121,20 +129,22 @@ class FirstLook {
   path: string | undefined;
   /** How the peer broke HTTP/2 behind its preface. */
   broken: Http2Error | undefined;
+  /** SETTINGS of the peer among the bytes, each answered. */
+  settingsAnswered = 0;
+  /** Where the first frame begins that was not read. */
   #at = PREFACE.length;
-  /** Where the answer to the settings of this end lies; -1: it has not come. */
-  #answerAt = -1;
+  /** The answer to the settings of this end has come. */
+  #hasAnswer = false;
   /** It is no HTTP/2: grpc-js says so. */
   #isOdd = false;
 
-  constructor() {
-    // What is due to the peer is never sent: whoever serves the connection reads the same frames and answers them.
-    const due = new ControlFrames();
+  /** @param control Gets the answers. */
+  constructor(control: ControlFrames) {
     const frames = new IncomingFrames(
       new FirstFrames((path) => {
         this.path ??= path;
       }),
-      due,
+      control,
       WINDOW_BYTES_DEFAULT,
     );
     this.#reader = new FrameReader(frames, FRAME_BYTES_DEFAULT);
@@ -159,15 +169,8 @@ class FirstLook {
 
   /** True when the connection can be handed over. */
   get isEnough(): boolean {
-    const hasAll = this.path !== undefined && this.#answerAt >= 0;
+    const hasAll = this.path !== undefined && this.#hasAnswer;
     return hasAll || this.#isOdd || this.bytes.length > BEFORE_ANSWER_BYTES_MAX;
-  }
-
-  /** The bytes without the answer to the settings of this end. */
-  withoutAnswer(): Buffer {
-    const at = this.#answerAt;
-    if (at < 0) return this.bytes;
-    return Buffer.concat([this.bytes.subarray(0, at), this.bytes.subarray(at + FRAME_HEAD_BYTES)]);
   }
 
   #append(chunk: BorrowedBytes): void {
@@ -183,26 +186,48 @@ class FirstLook {
 
   /** Reads the frames that are complete, and of the next one the head. @throws Http2Error */
   #readFrames(bytes: Buffer): void {
-    while (this.#at + FRAME_HEAD_BYTES <= bytes.length) {
-      const length = bytes.readUIntBE(this.#at, 3);
-      if (length > FRAME_BYTES_DEFAULT) {
-        const what = `a frame of ${length} bytes where ${FRAME_BYTES_DEFAULT} are allowed`;
-        throw new Http2Error('FRAME_SIZE_ERROR', what);
+    let at = this.#at;
+    try {
+      while (at + FRAME_HEAD_BYTES <= bytes.length) {
+        const length = bytes.readUIntBE(at, 3);
+        if (length > FRAME_BYTES_DEFAULT) {
+          const what = `a frame of ${length} bytes where ${FRAME_BYTES_DEFAULT} are allowed`;
+          throw new Http2Error('FRAME_SIZE_ERROR', what);
+        }
+        const end = at + FRAME_HEAD_BYTES + length;
+        if (end > bytes.length) break;
+        const frame = bytes.subarray(at, end);
+        this.#reader.read(frame);
+        if (!this.#isDone(frame)) {
+          bytes.copyWithin(this.#at, at, end);
+          this.#at += frame.length;
+        }
+        at = end;
       }
-      const end = this.#at + FRAME_HEAD_BYTES + length;
-      if (end > bytes.length) return;
-      const frame = bytes.subarray(this.#at, end);
-      const isAnswer = frame[3] === FRAME_TYPE.settings && ((frame[4] as number) & FLAG.ack) !== 0;
-      this.#reader.read(frame);
-      if (isAnswer && this.#answerAt < 0) this.#answerAt = this.#at;
-      this.#at = end;
+    } finally {
+      bytes.copyWithin(this.#at, at);
+      this.#length -= at - this.#at;
     }
+  }
+
+  /** True for a frame that concerns nobody else. */
+  #isDone(frame: Buffer): boolean {
+    const { 3: type, 4: flags = 0 } = frame;
+    if (type !== FRAME_TYPE.settings) return type === FRAME_TYPE.ping;
+    if ((flags & FLAG.ack) === 0) {
+      this.settingsAnswered += 1;
+      return false;
+    }
+    const isFirstAnswer = !this.#hasAnswer;
+    this.#hasAnswer = true;
+    return isFirstAnswer;
   }
 }
 
 /** First frames of a connection, read to decide who serves it: whether they are HTTP/2, and the path of the first call. */
 class FirstFrames implements Session<FramedCall> {
   readonly #peer = new PeerSettings('client');
+  readonly #sendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
   readonly #onPath: (path: string) => void;
   #lastStreamId = 0;
 
@@ -246,6 +271,10 @@ class FirstFrames implements Session<FramedCall> {
   onPong(): void {}
   onProgress(): void {}
   onGoAway(): void {}
-  onWindowUpdate(): void {}
+
+  onWindowUpdate(streamId: number, bytes: number): void {
+    if (streamId === 0) this.#sendWindow.add(bytes, 'the connection');
+  }
+
   onReset(): void {}
 }

@@ -21,6 +21,8 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
 const NAME = /^[!-9;-@[-~]+$/;
 const SPACE_AT_AN_END = /^[ \t]|[ \t]$/;
 
+const CONTENT_LENGTH = 'content-length';
+
 /** True for headers that are no request, by RFC 9113, section 8: the stream is reset. */
 export function isMalformedRequest(fields: readonly HeaderField[]): boolean {
   const firstOther = fields.findIndex(({ name }) => !name.startsWith(':'));
@@ -33,7 +35,14 @@ export function isMalformedRequest(fields: readonly HeaderField[]): boolean {
   for (const [name, isNeeded] of PSEUDO) {
     if (isNeeded && (pseudo.get(name) ?? '') === '') return true;
   }
+  if (fields.filter(({ name }) => name === CONTENT_LENGTH).length > 1) return true;
   return !fields.slice(count).every(isPlain);
+}
+
+/** Bytes of contents that a request announces; undefined where it does not. */
+export function contentLengthOf(fields: readonly HeaderField[]): number | undefined {
+  const found = fields.find(({ name }) => name === CONTENT_LENGTH);
+  return found === undefined ? undefined : Number(found.value);
 }
 
 /** True for a second block that no request has. */
@@ -44,6 +53,7 @@ export function isMalformedTrailers(fields: readonly HeaderField[]): boolean {
 /** A header as a request may have it behind its pseudo-headers. */
 function isPlain({ name, value }: HeaderField): boolean {
   if (!NAME.test(name) || OF_CONNECTIONS.has(name)) return false;
+  if (name === CONTENT_LENGTH && !/^\d+$/.test(value)) return false;
   return isValue(value) && (name !== 'te' || value === 'trailers');
 }
 

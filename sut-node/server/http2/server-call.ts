@@ -48,17 +48,21 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
   onOver: () => void = () => {};
   #handler: StreamHandler | undefined;
   readonly #owner: ServerCallOwner;
+  readonly #contentLength: number | undefined;
   #intake: MessageIntake | undefined;
   #messageCount = 0;
   #bytes = 0;
   #isFull = false;
 
+  /** @param contentLength Bytes of contents that the request announces. */
   constructor(
     streamId: number,
     rule: CallRule,
     owner: ServerCallOwner,
     windows: { readonly receive: ReceiveWindow; readonly send: SendWindow },
+    contentLength: number | undefined,
   ) {
+    this.#contentLength = contentLength;
     this.streamId = streamId;
     this.rule = rule;
     this.#owner = owner;
@@ -91,10 +95,20 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
     this.#owner.onSend(this);
   }
 
-  /** Contents of the peer. */
+  /** Counts contents of the peer. @returns False for more than the request announced. */
+  count(bytes: number): boolean {
+    this.#bytes += bytes;
+    return this.#contentLength === undefined || this.#bytes <= this.#contentLength;
+  }
+
+  /** Less came than the request announced. */
+  get isShort(): boolean {
+    return this.#contentLength !== undefined && this.#bytes < this.#contentLength;
+  }
+
+  /** Contents of the peer, counted. */
   onContents(chunk: BorrowedBytes, begin: number, end: number): void {
     if (this.ending !== undefined) return;
-    this.#bytes += end - begin;
     const { bytesMax } = this.rule;
     if (bytesMax !== undefined && this.#bytes > bytesMax) {
       this.#owner.onRefused(this, 'too-large');

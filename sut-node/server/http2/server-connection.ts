@@ -22,7 +22,7 @@ import { UnreadWatch } from '../guard/unread-watch.ts';
 import type { ServerCallEnd } from '../limits/call-end.ts';
 import { CALLS_PER_CONNECTION_MAX, UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 import { AnswerLine, headOf, trailersOf } from './answer-line.ts';
-import { isMalformedRequest, isMalformedTrailers } from './request-form.ts';
+import { contentLengthOf, isMalformedRequest, isMalformedTrailers } from './request-form.ts';
 import { ServerCall, type ServerCallOwner } from './server-call.ts';
 
 /** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be sent. */
@@ -74,7 +74,7 @@ export type MakeCall = (rule: ServerCall['rule']) => ServerCall;
 export class ServerConnection implements ServerCallOwner, Session<ServerCall>, KeptAlive {
   readonly #socket: Socket;
   readonly #service: CallService;
-  readonly #control = new ControlFrames();
+  readonly #control: ControlFrames;
   readonly #peer = new PeerSettings('client');
   readonly #decoder = new HpackDecoder(TABLE_BYTES, HEADER_LIST_BYTES_MAX);
   /** Without a table: a refusal may overtake another call's head. */
@@ -95,10 +95,14 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   #isDraining = false;
   #isClosed = false;
 
-  /** The first settings of this end went out before; those of windows and frames go now. */
-  constructor(socket: Socket, service: CallService) {
+  /**
+   * The first settings of this end went out before; those of windows and frames go now.
+   * @param settingsAnswered SETTINGS of the peer that were answered before.
+   */
+  constructor(socket: Socket, service: CallService, settingsAnswered = 0) {
     this.#socket = socket;
     this.#service = service;
+    this.#control = new ControlFrames(settingsAnswered);
     this.#incoming = new IncomingFrames<ServerCall>(this, this.#control, service.windowBytes);
     this.#reader = new FrameReader(this.#incoming, FRAME_BYTES_MAX);
     this.#line = new AnswerLine(this.#peer, this.#encoder, (call) => this.#onEnded(call));
@@ -137,14 +141,10 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   read(chunk: BorrowedBytes): void {
     if (this.#isClosed) return;
     this.#keepalive.onBytes();
-    let bytes = chunk;
-    if (this.#prefaceLeft > 0) {
-      const count = Math.min(this.#prefaceLeft, chunk.length);
-      this.#prefaceLeft -= count;
-      bytes = chunk.subarray(count);
-    }
+    const prefaceBytes = Math.min(this.#prefaceLeft, chunk.length);
+    this.#prefaceLeft -= prefaceBytes;
     try {
-      this.#reader.read(bytes);
+      this.#reader.read(prefaceBytes > 0 ? chunk.subarray(prefaceBytes) : chunk);
       if (!this.#control.isEmpty) this.#outgoing.plan();
     } catch (error) {
       if (!(error instanceof Http2Error)) throw error;
@@ -194,12 +194,9 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
 
   /** A stream is opened by the next odd number; its trailers are the only other block. */
   onHeaders(streamId: number): void {
-    if (streamId % 2 === 0) {
-      throw new Http2Error(
-        'PROTOCOL_ERROR',
-        `HEADERS of stream ${streamId}, which no client opens`,
-      );
-    }
+    if (streamId % 2 === 1) return;
+    const what = `HEADERS of stream ${streamId}, which no client opens`;
+    throw new Http2Error('PROTOCOL_ERROR', what);
   }
 
   onBlock(
@@ -234,12 +231,14 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
 
   onContents(call: ServerCall, chunk: BorrowedBytes, begin: number, end: number): void {
     call.requireOpen();
-    call.onContents(chunk, begin, end);
+    if (call.count(end - begin)) call.onContents(chunk, begin, end);
+    else this.#drop(call, 'PROTOCOL_ERROR');
   }
 
   onContentsEnd(call: ServerCall): void {
     call.requireOpen();
-    call.onHalfClosed();
+    if (call.isShort) this.#drop(call, 'PROTOCOL_ERROR');
+    else call.onHalfClosed();
   }
 
   onSettings(chunk: BorrowedBytes, begin: number, end: number): void {
@@ -282,18 +281,13 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
 
   onRefused(call: ServerCall, reason: CallRefusal): void {
     this.#service.onRefused(reason);
-    this.#reset(call.streamId, reason === 'too-late' ? 'CANCEL' : 'ENHANCE_YOUR_CALM');
-    this.#remove(call, true);
+    this.#drop(call, reason === 'too-late' ? 'CANCEL' : 'ENHANCE_YOUR_CALM');
   }
 
   #onTrailers(call: ServerCall, fields: readonly HeaderField[], endsStream: boolean): void {
     if (!endsStream) throw new Http2Error('PROTOCOL_ERROR', 'headers in the middle of a call');
-    if (isMalformedTrailers(fields)) {
-      this.#reset(call.streamId, 'PROTOCOL_ERROR');
-      this.#remove(call, true);
-    } else {
-      this.onContentsEnd(call);
-    }
+    if (isMalformedTrailers(fields)) this.#drop(call, 'PROTOCOL_ERROR');
+    else this.onContentsEnd(call);
   }
 
   /** Trailers of a stream that this end has closed may be on their way; a request may not. */
@@ -308,7 +302,8 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     const make: MakeCall = (rule) => {
       const receive = new ReceiveWindow(this.#service.windowBytes);
       const send = new SendWindow(this.#peer.streamWindowBytes);
-      const call = new ServerCall(streamId, rule, this, { receive, send });
+      const windows = { receive, send };
+      const call = new ServerCall(streamId, rule, this, windows, contentLengthOf(fields));
       this.#calls.set(streamId, call);
       return call;
     };
@@ -342,6 +337,12 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   #onEnded(call: ServerCall): void {
     this.#remove(call, false);
     if (!call.isHalfClosed) this.#reset(call.streamId, 'NO_ERROR');
+  }
+
+  /** The peer broke a rule in this call. */
+  #drop(call: ServerCall, code: ErrorName): void {
+    this.#reset(call.streamId, code);
+    this.#remove(call, true);
   }
 
   #remove(call: ServerCall, isLost: boolean): void {

@@ -73,12 +73,6 @@ const SAMPLE_HEAD_BYTES = 64;
 /** Most samples of one query: the largest number of the wire's field. Credit, not this, bounds the memory. */
 const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
-/**
- * Responses up to this size cannot fill a connection while samples are received: each comes for a sample that is
- * not much smaller, and the LoadGen node reads between two writes.
- */
-export const SMALL_RESPONSE_BYTES_MAX = 1024;
-
 /** Bytes of one connection that wait for the peer to read. Why it is that many: decoupled-socket.ts. */
 export const UNREAD_BYTES_MAX: number = 2 * RECEIVE_WINDOW_BYTES_DEFAULT;
 

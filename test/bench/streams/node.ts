@@ -32,7 +32,6 @@ const counts = { kind: 'fixed', count } as const;
 const model = new DelayModel({
   clock: tickingClock,
   concurrency: 65_536,
-  responseBytesMax: undefined,
   answers: () => tokenAnswers({ counts, seed: 0, firstTokenNs, tokenNs, type: 'int32' }),
 });
 const flags = { benchmark: 'delay', listen: '127.0.0.1:0', queueSamplesMax: '65536' };

@@ -263,7 +263,6 @@ class ConductModel implements SutModel {
   readonly rules: BenchmarkRules = benchmarkRules('digits');
   readonly name = 'conduct';
   readonly compressions: SutModel['compressions'] = ['identity'];
-  readonly responseBytesMax = 4;
   readonly sampleElements = 1;
   readonly hasIdle = true;
   readonly hasRoom = true;

@@ -16,6 +16,7 @@ import type { SutNodeProcess } from '../../scenes/host/processes.ts';
 import { frame } from '../../scenes/oip-server/raw-http2-peer.ts';
 import { HAS_OPENSSL } from '../../scenes/sut-node/certificates.ts';
 import { INFER_PATH, NAME_PATH } from '../../scenes/sut-node/hostile-client.ts';
+import { framesIn } from '../../scenes/sut-node/http2-server.ts';
 import { type NodePair, startNodePair } from '../../scenes/sut-node/node-pair.ts';
 import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 
@@ -36,6 +37,18 @@ afterAll(() => nodes.stop());
 
 function authority(): Buffer {
   return readFileSync(nodes.files?.ca as string);
+}
+
+/** HEADERS of a call. */
+function callHead(path: string): Buffer {
+  const block = new HpackEncoder(0).encode([
+    { name: ':method', value: 'POST' },
+    { name: ':scheme', value: 'http' },
+    { name: ':path', value: path },
+    { name: 'content-type', value: 'application/grpc' },
+    { name: 'te', value: 'trailers' },
+  ]);
+  return frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, block);
 }
 
 /** A channel, and the last stream on it. */
@@ -112,6 +125,38 @@ describe.each([
   });
 });
 
+describe('a client that waits for answers before its first call', () => {
+  const { settings, ping } = FRAME_TYPE;
+  const { ack } = FLAG;
+
+  it.each([
+    ['Infer', INFER_PATH],
+    ['Name', NAME_PATH],
+  ])('gets them at once, and once: %s', async (_call, path) => {
+    const [host, port] = nodes.plain.address.split(':') as [string, string];
+    const socket = connect({ host, port: Number(port) });
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    const got: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => got.push(chunk));
+    const countOf = (type: number, flags: number): number =>
+      framesIn(Buffer.concat(got)).filter((one) => one.type === type && one.flags === flags).length;
+    const answersTo = (type: number): number => countOf(type, ack);
+    const probe = frame(ping, 0, 0, Buffer.from('12345678'));
+    socket.write(Buffer.concat([Buffer.from(PREFACE), frame(settings, 0, 0)]));
+    await expect.poll(() => answersTo(settings)).toBe(1);
+    socket.write(probe);
+    await expect.poll(() => answersTo(ping)).toBe(1);
+    socket.write(Buffer.concat([frame(settings, ack, 0), callHead(path)]));
+    // Settings with the windows: who serves the connection is decided.
+    await expect.poll(() => countOf(settings, 0)).toBe(2);
+    socket.write(Buffer.concat([frame(settings, 0, 0), probe]));
+    await expect.poll(() => answersTo(ping)).toBe(2);
+    expect(answersTo(settings)).toBe(2);
+  });
+});
+
 describe.skipIf(!HAS_OPENSSL)('a node with TLS lives on when a connection', () => {
   const breaks: readonly [string, (tcp: Socket) => void][] = [
     ['is reset', (tcp) => tcp.resetAndDestroy()],
@@ -137,19 +182,12 @@ describe.skipIf(!HAS_OPENSSL)('a node with TLS lives on when a connection', () =
     for (const socket of [tcp, tls]) socket.on('error', () => {});
     const closed = once(tcp, 'close');
     await once(tls, 'secureConnect');
-    const head = new HpackEncoder(0).encode([
-      { name: ':method', value: 'POST' },
-      { name: ':scheme', value: 'https' },
-      { name: ':path', value: path },
-      { name: 'content-type', value: 'application/grpc' },
-      { name: 'te', value: 'trailers' },
-    ]);
     tls.write(
       Buffer.concat([
         Buffer.from(PREFACE),
         frame(FRAME_TYPE.settings, 0, 0),
         frame(FRAME_TYPE.settings, FLAG.ack, 0),
-        frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, head),
+        callHead(path),
       ]),
     );
     // Settings, and a window: who serves the connection is decided.

@@ -16,7 +16,6 @@ it('bounds an Offline query in front of slow servers by credit, and completes it
   const model = new DelayModel({
     clock: scene.clock,
     concurrency: 2,
-    responseBytesMax: 1,
     answers: () => Promise.resolve(() => answer),
   });
   await model.load(NO_CONTEXT);

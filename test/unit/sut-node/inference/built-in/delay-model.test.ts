@@ -55,7 +55,6 @@ async function setUp(next: () => DelayedAnswer, concurrency: number, perSequence
     clock,
     concurrency,
     perSequenceNs,
-    responseBytesMax: 1,
     answers: () => Promise.resolve(next),
   });
   const batcher = new DynamicBatcher({

@@ -76,8 +76,4 @@ describe('the echo model', () => {
   it('joins a payload that came in pieces', async () => {
     expect([...((await echoed([Uint8Array.of(1, 2), Uint8Array.of(3)])) ?? [])]).toEqual([1, 2, 3]);
   });
-
-  it('says that a response may have any length', () => {
-    expect(createEchoModel(new ManualClock()).responseBytesMax).toBeUndefined();
-  });
 });

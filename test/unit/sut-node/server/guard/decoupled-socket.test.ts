@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { FLAG, FRAME_TYPE } from '../../../../../shared/http2/frames.ts';
 import { DecoupledSocket } from '../../../../../sut-node/server/guard/decoupled-socket.ts';
 import { UNREAD_BYTES_MAX } from '../../../../../sut-node/server/limits/node-limits.ts';
+import { frame, settingsOf } from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: what waits for a peer is bounded, reading goes on meanwhile, no byte is lost, and who takes nothing is
 // closed. Method: real TCP on loopback; the peer reads when the test says so.
@@ -17,12 +19,12 @@ interface Pair {
   readonly received: Buffer[];
 }
 
-async function pair(stallMs: number): Promise<Pair> {
+async function pair(stallMs: number, settingsAnswered = 0): Promise<Pair> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const peer = connect((server.address() as { port: number }).port, '127.0.0.1');
   const [socket] = (await once(server, 'connection')) as [Socket];
-  const near = new DecoupledSocket(socket, stallMs);
+  const near = new DecoupledSocket(socket, stallMs, settingsAnswered);
   const received: Buffer[] = [];
   peer.on('data', (bytes) => received.push(bytes));
   peer.on('error', () => {});
@@ -119,6 +121,23 @@ describe('DecoupledSocket', () => {
     await once(peer, 'end');
     expect(received.reduce((sum, { length }) => sum + length, 0)).toBe(COUNT * MIB);
   });
+
+  it.each([1, 8, 9, 10, 1_000])(
+    'keeps the first answers to SETTINGS back, in writes of %i bytes',
+    async (bytes) => {
+      const { settings, headers } = FRAME_TYPE;
+      const own = frame(settings, 0, 0, settingsOf({ 4: 100_000 }));
+      const answer = frame(settings, FLAG.ack, 0);
+      const head = frame(headers, FLAG.endHeaders, 1, Buffer.from('an answer'));
+      const { near, peer, received } = await pair(1_000, 2);
+      const sent = Buffer.concat([own, answer, head, answer, head, answer, head]);
+      for (let at = 0; at < sent.length; at += bytes) near.write(sent.subarray(at, at + bytes));
+      near.end();
+      peer.resume();
+      await once(peer, 'end');
+      expect(Buffer.concat(received)).toEqual(Buffer.concat([own, head, head, answer, head]));
+    },
+  );
 
   it('leaves a quiet connection open', async () => {
     const { near, peer, received } = await pair(100);

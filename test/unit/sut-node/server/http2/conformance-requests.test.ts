@@ -60,12 +60,29 @@ holdRows([
     [OPEN, frame(headers, endHeaders | endStream, 1, blockOf({ A: 'b' }))],
     MALFORMED,
   ),
-  // The RFC asks for an error where this is noticed ("that are detected"). Nothing here goes by it: messages have lengths of their own.
   row(
     '8.1.1',
-    'a content-length that is not that of the contents',
-    callWith({ 'content-length': '1' }),
+    'a content-length that is that of the contents',
+    callWith({ 'content-length': `${MESSAGE.length}` }),
     'answered',
+  ),
+  ...[MESSAGE.length - 1, MESSAGE.length + 1, '', '+12', 'x'].map((length) =>
+    row(
+      '8.1.1',
+      `contents of ${MESSAGE.length} bytes, and the content-length "${length}"`,
+      callWith({ 'content-length': `${length}` }),
+      MALFORMED,
+    ),
+  ),
+  row(
+    '8.1.1',
+    'content-length twice',
+    callOfEntries([
+      ...INFER_ENTRIES,
+      ['content-length', `${MESSAGE.length}`],
+      ['content-length', `${MESSAGE.length}`],
+    ]),
+    MALFORMED,
   ),
   row('8.2.1', 'a name in upper case', callWith({ 'X-Name': '1' }), MALFORMED),
   row('8.2.1', 'a name with a space', callWith({ 'x name': '1' }), MALFORMED),

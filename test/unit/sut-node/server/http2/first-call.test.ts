@@ -5,7 +5,12 @@ import { Deferred } from '../../../../../shared/base/async.ts';
 import { ERROR_CODE, FLAG, FRAME_TYPE, PREFACE } from '../../../../../shared/http2/frames.ts';
 import { serveByFirstCall } from '../../../../../sut-node/server/http2/first-call.ts';
 import type { ServerConnection } from '../../../../../sut-node/server/http2/server-connection.ts';
-import { frame, grpcMessage, settingsOf } from '../../../../scenes/oip-server/raw-http2-peer.ts';
+import {
+  frame,
+  grpcMessage,
+  settingsOf,
+  word,
+} from '../../../../scenes/oip-server/raw-http2-peer.ts';
 import {
   blockOf,
   FakeSocket,
@@ -20,14 +25,15 @@ import {
   turns,
 } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a connection goes where its first call is served, with all of its bytes, wherever they were cut; HTTP/2 that is broken ends
-// with GOAWAY at once.
+// Goal: a connection goes where its first call is served, with all that concerns it there, wherever the bytes were cut; SETTINGS and
+// PING are answered at once, and once; HTTP/2 that is broken ends with GOAWAY at once.
 // Method: a socket without a network, and grpc-js replaced by a list of what it is handed.
 
-const { data, headers, settings, continuation, goAway } = FRAME_TYPE;
+const { data, headers, settings, continuation, goAway, ping } = FRAME_TYPE;
 const { endStream, endHeaders, padded, ack } = FLAG;
 
 const ACK = frame(settings, ack, 0);
+const MORE_SETTINGS = frame(settings, 0, 0, settingsOf({ 4: 70_000 }));
 const MESSAGE = grpcMessage(Buffer.from('a query'));
 const END = frame(data, endStream, 1, MESSAGE);
 const OTHER_BLOCK = blockOf({ ...INFER_HEADERS, ':path': '/grpc.health.v1.Health/Check' });
@@ -37,13 +43,18 @@ class Scene {
   readonly socket = new FakeSocket();
   readonly handled: HandledCall[] = [];
   readonly injected: FakeSocket[] = [];
+  /** SETTINGS that grpc-js must not answer. */
+  settingsAnswered = 0;
   readonly own: ServerConnection[] = [];
 
   constructor() {
     const calls = testCalls({}, this.handled);
     serveByFirstCall(this.socket.asSocket, {
       service: calls,
-      inject: (socket) => this.injected.push(socket as unknown as FakeSocket),
+      inject: (socket, settingsAnswered) => {
+        this.injected.push(socket as unknown as FakeSocket);
+        this.settingsAnswered = settingsAnswered;
+      },
       onConnection: (connection) => this.own.push(connection),
     });
   }
@@ -54,6 +65,15 @@ class Scene {
       await turns();
     }
     if (this.own.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Answers that were sent, to SETTINGS and to PING. */
+  get answers() {
+    const sent = framesIn(Buffer.concat(this.socket.written)).filter(({ flags }) => flags === ack);
+    return {
+      settings: sent.filter(({ type }) => type === settings).length,
+      pings: sent.filter(({ type }) => type === ping).map(({ payload }) => payload.toString()),
+    };
   }
 
   /** Who serves the connection, and what that one has got. */
@@ -143,9 +163,10 @@ describe('a first call that grpc-js serves', () => {
     ],
   ];
 
-  it.each(conversations)('is handed over without %s', async (_name, frames) => {
+  it.each(conversations)('is handed over without PING and %s', async (_name, frames) => {
     const whole = Buffer.concat(frames);
-    const expected = Buffer.concat(frames.filter((one) => one !== ACK)).toString('latin1');
+    const left = frames.filter((one) => one !== ACK && one !== PING);
+    const expected = Buffer.concat(left).toString('latin1');
     for (const chunks of [[whole], ...pairs(whole)]) {
       expect(await servedOf(chunks), `cut at ${chunks[0]?.length}`).toEqual({
         by: 'grpc-js',
@@ -227,6 +248,11 @@ describe('HTTP/2 that is broken before the first call', () => {
     ['padding without a byte', FRAME_SIZE_ERROR, [HELLO, frame(headers, padding, 1)]],
     ['CONTINUATION first', PROTOCOL_ERROR, [HELLO, frame(continuation, endHeaders, 1)]],
     ['a frame inside a block', PROTOCOL_ERROR, [HELLO, frame(headers, 0, 1, INFER_BLOCK), PING]],
+    [
+      'a window of the connection beyond 2^31 - 1',
+      ERROR_CODE.FLOW_CONTROL_ERROR,
+      [HELLO, frame(FRAME_TYPE.windowUpdate, 0, 0, word(0x7fffffff))],
+    ],
     [
       'a short PING behind a call',
       FRAME_SIZE_ERROR,
@@ -312,14 +338,54 @@ it('sends its settings first, and its windows once it is known who serves', asyn
   ]);
 });
 
-it('answers no frame itself, also where its settings are written late', async () => {
-  const scene = new Scene();
-  scene.socket.takes = false;
-  await scene.send(HELLO, PING);
-  scene.socket.take();
-  await scene.send(PING);
-  const sent = framesIn(Buffer.concat(scene.socket.written));
-  expect(sent.map(({ type, flags }) => [type, flags])).toEqual([[settings, 0]]);
+describe('SETTINGS and PING before the first call', () => {
+  it('are answered at once', async () => {
+    const scene = new Scene();
+    await scene.send(HELLO);
+    expect(scene.answers).toEqual({ settings: 1, pings: [] });
+    await scene.send(PING, MORE_SETTINGS);
+    expect(scene.answers).toEqual({ settings: 2, pings: ['anybody?'] });
+  });
+
+  const before = [HELLO, PING, MORE_SETTINGS, ACK];
+
+  it.each([
+    ['here', [inferHead(1), END, MORE_SETTINGS, PING], { settings: 3, pings: 2 }],
+    // grpc-js is no part of this scene.
+    ['by grpc-js', [OTHER], { settings: 2, pings: 1 }],
+  ])('are answered once where the call is served %s', async (_where, call, expected) => {
+    const frames = [...before, ...call];
+    const whole = Buffer.concat(frames);
+    for (const chunks of [frames, [whole], ...pairs(whole)]) {
+      const scene = new Scene();
+      await scene.send(...chunks);
+      await turns();
+      const { answers, settingsAnswered } = scene;
+      expect({ settings: answers.settings, pings: answers.pings.length }).toEqual(expected);
+      expect(settingsAnswered).toBe(scene.served.by === 'own' ? 0 : 2);
+      scene.socket.destroy();
+    }
+  });
+
+  it('are answered before whoever serves the call writes, where the peer reads slowly', async () => {
+    const scene = new Scene();
+    scene.socket.takes = false;
+    await scene.send(HELLO, PING, PING);
+    await scene.send(inferHead(1), END);
+    scene.socket.takes = true;
+    scene.socket.take();
+    await turns();
+    const sent = framesIn(Buffer.concat(scene.socket.written));
+    const order = sent.map(({ type, flags, payload }) => [type, flags & ack, ids(payload).at(0)]);
+    expect(order.slice(0, 5)).toEqual([
+      [settings, 0, 3],
+      [settings, ack, undefined],
+      [ping, ack, expect.anything()],
+      [ping, ack, expect.anything()],
+      [settings, 0, 4],
+    ]);
+    expect(scene.answers.settings).toBe(1);
+  });
 });
 
 it('leaves the bytes behind the first call to whoever has the socket then', async () => {

@@ -39,7 +39,7 @@ const MODELS: Readonly<Record<string, MakeModel>> = {
     let turn = 0;
     const payload = Uint8Array.of(1);
     const answer = () => ({ atNs: (turn++ * 37) % 1_000, payload, tokens: undefined });
-    const parts = { clock, concurrency: 100, responseBytesMax: 1 };
+    const parts = { clock, concurrency: 100 };
     const model = new DelayModel({ ...parts, answers: () => Promise.resolve(answer) });
     await model.load(NO_CONTEXT);
     return model;
