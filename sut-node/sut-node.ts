@@ -27,6 +27,7 @@ import {
   servedName,
 } from './server/describe/node-offer.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
+import { RefusalLines } from './server/guard/connection-guard.ts';
 import type { InferServices } from './server/infer/infer-services.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';
 import { UsageReports } from './server/infer/usage-reports.ts';
@@ -245,6 +246,7 @@ class ServingNode {
       limits: () => this.#wireLimits(),
     };
     const openers = streamOpeners(served);
+    const refusals = new RefusalLines((line, peer) => this.#hooks.logger.warn({ peer }, line));
     const handlers = createServiceHandlers(served, openers);
     this.#server = await startSutServer(this.#settings, handlers, {
       sideServices: [
@@ -253,6 +255,7 @@ class ServingNode {
       ],
       openers,
       onRefused: (error) => this.#fail(error),
+      onConnectionRefused: (reason, address) => refusals.add(reason, address),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
     });
@@ -283,6 +286,7 @@ class ServingNode {
       oipStreamCount: () => this.#oip?.streamCount ?? 0,
       connectionCount: () => this.#bound.connectionCount(),
       refusedCalls: () => this.#bound.refusedCounts,
+      refusedConnections: () => this.#bound.refusedConnectionCounts,
       workers: () => this.#model.workerCounts,
     });
     const { address, healthAddress, metricsUrl } = this;

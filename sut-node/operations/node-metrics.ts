@@ -35,6 +35,8 @@ export interface MeasuredNode {
   connectionCount(): number;
   /** Calls that the gate did not serve, by the reason. */
   refusedCalls(): ReadonlyMap<string, number>;
+  /** Connections that the guard closed, by the reason. */
+  refusedConnections(): ReadonlyMap<string, number>;
   /** Undefined where there are none. */
   workers(): SutModel['workerCounts'];
 }
@@ -160,6 +162,12 @@ const METRICS: readonly MetricRow[] = [
     'calls_refused_total',
     'Calls that were refused or reset before they were served, by the reason.',
     (node) => byLabel('reason', node.refusedCalls()),
+  ],
+  [
+    'counter',
+    'connections_refused_total',
+    'Connections that were refused, or closed for another or without a call, by the reason.',
+    (node) => byLabel('reason', node.refusedConnections()),
   ],
   [
     'counter',

@@ -182,14 +182,16 @@ async function startHealthPort(
     'grpc.enable_channelz': 0,
   });
   health.addTo(grpcServer);
-  const guard = new ConnectionGuard(firstMessageMs, PROBES);
+  // Neither metrics nor log have what is refused here: they are of the node's own port, and here a new connection is always taken.
+  const ignore = (): void => {};
+  const guard = new ConnectionGuard(firstMessageMs, ignore, PROBES);
   const port = await openGrpcPort(grpcServer, {
     at,
     purpose: ' for health',
     settings: { initialWindowSize: WINDOW_BYTES, maxHeaderListSize: CALL_HEADERS_BYTES_MAX },
     // A smaller window than HTTP/2's own would only be slower.
-    onRefused: () => {},
-    // No tokens here. Refused calls are not in the metrics: they count the node's own port.
+    onRefused: ignore,
+    // No tokens here.
     rules: {
       token: undefined,
       firstMessageMs,
@@ -197,7 +199,7 @@ async function startHealthPort(
       partMessageBytesMax: 0,
       openCalls: new Map(),
       ruleOf: callRule,
-      onRefused: () => {},
+      onRefused: ignore,
     },
     serving: (injector) => (socket) => injector.injectConnection(socket),
   });

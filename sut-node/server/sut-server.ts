@@ -10,7 +10,11 @@ import { readServerSecurity, type ServerTls } from './connection/server-security
 import type { StreamOpeners } from './connection/stream-call.ts';
 import { CALL_REFUSALS, type CallRefusal, type GateRules } from './guard/call-gate.ts';
 import { callRule } from './guard/call-rules.ts';
-import { ConnectionGuard } from './guard/connection-guard.ts';
+import {
+  CONNECTION_REFUSALS,
+  ConnectionGuard,
+  type ConnectionRefusal,
+} from './guard/connection-guard.ts';
 import { DecoupledSocket } from './guard/decoupled-socket.ts';
 import { RequestBytes } from './guard/request-bytes.ts';
 import { type ConnectionWays, serveByFirstCall, serverSettings } from './http2/first-call.ts';
@@ -30,6 +34,8 @@ const KEEPALIVE_TIMEOUT_MS = 20_000;
 export interface ServerEvents extends WindowEvents {
   /** A peer did not get through the handshake: no certificate, a wrong one, no TLS at all. */
   onTlsFailure(peer: string, why: string): void;
+  /** A connection was closed for this reason. */
+  onConnectionRefused(reason: ConnectionRefusal, address: string): void;
 }
 
 /** What the server serves. */
@@ -46,6 +52,8 @@ export interface SutServer extends Omit<GrpcPort, 'close'> {
   connectionCount(): number;
   /** Calls that the gate did not serve, or reset, since the start, by the reason. */
   readonly refusedCounts: ReadonlyMap<CallRefusal, number>;
+  /** Connections that were closed since the start, by the reason. */
+  readonly refusedConnectionCounts: ReadonlyMap<ConnectionRefusal, number>;
   /** Stops listening, lets calls end for a moment, then ends all connections. */
   close(reason: string): Promise<void>;
 }
@@ -76,11 +84,15 @@ export async function startSutServer(
   grpcServer.addService(SUT_SERVICE, handlers);
   for (const service of sideServices) service.addTo(grpcServer);
   const firstMessageMs = settings.handshakeTimeoutNs / 1e6;
-  const guard = new ConnectionGuard(firstMessageMs);
   const refusedCounts = new Map(CALL_REFUSALS.map((reason) => [reason, 0]));
   const onRefused = (reason: CallRefusal): void => {
     refusedCounts.set(reason, (refusedCounts.get(reason) ?? 0) + 1);
   };
+  const refusedConnectionCounts = new Map(CONNECTION_REFUSALS.map((reason) => [reason, 0]));
+  const guard = new ConnectionGuard(firstMessageMs, (reason, address) => {
+    refusedConnectionCounts.set(reason, (refusedConnectionCounts.get(reason) ?? 0) + 1);
+    events.onConnectionRefused(reason, address);
+  });
   const requests = settings.hasOip
     ? new RequestBytes(settings.messageBytesMax, settings.queueBytesMax)
     : undefined;
@@ -125,6 +137,7 @@ export async function startSutServer(
     ...port,
     connectionCount: () => guard.count,
     refusedCounts,
+    refusedConnectionCounts,
     close: (reason) => {
       for (const service of sideServices) service.close(reason);
       for (const connection of own) connection.drain();

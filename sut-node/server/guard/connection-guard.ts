@@ -18,6 +18,53 @@ const RUNS: ConnectionRoom = {
   keepsBusy: true,
 };
 
+/** Why the guard closes a connection. */
+export const CONNECTION_REFUSALS = ['address', 'all', 'replaced', 'no-call'] as const;
+
+/** One of {@link CONNECTION_REFUSALS}. */
+export type ConnectionRefusal = (typeof CONNECTION_REFUSALS)[number];
+
+const WORDS: Readonly<Record<ConnectionRefusal, string>> = {
+  address: `refused: its address has ${CONNECTIONS_PER_ADDRESS_MAX} with open calls, and no address may have more`,
+  all: `refused: the node has ${CONNECTIONS_MAX} with open calls, and takes no more`,
+  replaced:
+    `closed for a new one, as idle for longest: ${CONNECTIONS_PER_ADDRESS_MAX} of an address, or ` +
+    `${CONNECTIONS_MAX} in all, may be open`,
+  'no-call': 'closed: it made no call within --handshake-timeout',
+};
+
+/** Least time between two lines of one reason. */
+const LINE_EVERY_MS = 10_000;
+
+/** Lines about connections that the guard of {@link RUNS} closed; a flood of them is a line per reason and {@link LINE_EVERY_MS}. */
+export class RefusalLines {
+  readonly #write: (line: string, address: string) => void;
+  /** By reason: connections since the last line. */
+  readonly #unwritten = new Map<ConnectionRefusal, number>();
+
+  constructor(write: (line: string, address: string) => void) {
+    this.#write = write;
+  }
+
+  add(reason: ConnectionRefusal, address: string): void {
+    const count = this.#unwritten.get(reason);
+    if (count !== undefined) this.#unwritten.set(reason, count + 1);
+    else this.#begin(reason, 'a connection was', address);
+  }
+
+  #begin(reason: ConnectionRefusal, what: string, address: string): void {
+    this.#write(`${what} ${WORDS[reason]} (docs/secure.md, Limits)`, address);
+    this.#unwritten.set(reason, 0);
+    const more = (): void => {
+      const count = this.#unwritten.get(reason) ?? 0;
+      this.#unwritten.delete(reason);
+      if (count === 0) return;
+      this.#begin(reason, `${count} more in ${LINE_EVERY_MS / 1_000} s,`, address);
+    };
+    setTimeout(more, LINE_EVERY_MS).unref();
+  }
+}
+
 /** A connection, as the guard remembers it. */
 interface Connection {
   readonly socket: Socket;
@@ -41,25 +88,39 @@ export class ConnectionGuard {
   readonly #connections = new Map<string, Connection>();
   readonly #countByAddress = new Map<string, number>();
   readonly #firstCallMs: number;
+  readonly #onRefused: (reason: ConnectionRefusal, address: string) => void;
   readonly #room: ConnectionRoom;
   #now = 0;
 
-  /** @param firstCallMs Longest wait for the first call of a connection. */
-  constructor(firstCallMs: number, room: ConnectionRoom = RUNS) {
+  /**
+   * @param firstCallMs Longest wait for the first call of a connection.
+   * @param onRefused A connection is closed for this reason.
+   */
+  constructor(
+    firstCallMs: number,
+    onRefused: (reason: ConnectionRefusal, address: string) => void,
+    room: ConnectionRoom = RUNS,
+  ) {
     this.#firstCallMs = firstCallMs;
+    this.#onRefused = onRefused;
     this.#room = room;
   }
 
   /** Takes a connection, or closes it and returns false. */
   admit(socket: Socket): boolean {
     const { remoteAddress: address = '' } = socket;
-    if (!this.#makeRoom(address)) {
+    const refusal = this.#makeRoom(address);
+    if (refusal !== undefined) {
+      this.#onRefused(refusal, address);
       socket.destroy();
       return false;
     }
     const key = keyOf(socket);
-    const deadline = setTimeout(() => socket.destroy(), this.#firstCallMs);
-    deadline.unref();
+    const endUnused = (): void => {
+      this.#onRefused('no-call', address);
+      socket.destroy();
+    };
+    const deadline = setTimeout(endUnused, this.#firstCallMs).unref();
     const connection = { socket, address, deadline, hasCalled: false, openCalls: 0, usedAt: 0 };
     this.#use(connection);
     this.#connections.set(key, connection);
@@ -100,12 +161,14 @@ export class ConnectionGuard {
     for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
-  #makeRoom(address: string): boolean {
+  /** @returns Why there is no room. */
+  #makeRoom(address: string): ConnectionRefusal | undefined {
     const { connectionsMax, perAddressMax } = this.#room;
     if ((this.#countByAddress.get(address) ?? 0) >= perAddressMax) {
-      return this.#evict((connection) => connection.address === address);
+      return this.#evict((connection) => connection.address === address) ? undefined : 'address';
     }
-    return this.#connections.size < connectionsMax || this.#evict(() => true);
+    if (this.#connections.size < connectionsMax) return undefined;
+    return this.#evict(() => true) ? undefined : 'all';
   }
 
   /** Closes the connection that is least worth among some; false when all of them have open calls that keep their place. */
@@ -117,6 +180,7 @@ export class ConnectionGuard {
       if (least === undefined || isLessWorth(connection, least)) least = connection;
     }
     if (least === undefined) return false;
+    this.#onRefused('replaced', least.address);
     least.socket.destroy();
     // The event 'close' comes later; the place is free at once.
     this.#forget(keyOf(least.socket), least);

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
@@ -159,6 +161,16 @@ describe('metrics', () => {
     }
     const text = await (await fetch(metricsUrl)).text();
     expect(text).toContain('\nlonghaul_sut_calls_refused_total{reason="token"} 2\n');
+  });
+
+  it('count the connections that were closed', async () => {
+    const settings = { benchmark: 'null', metricsListen, handshakeTimeout: '100ms' };
+    const { address, metricsUrl = '' } = await startTestNode(settings);
+    const [host, port] = address.split(':') as [string, string];
+    await once(connect({ host, port: Number(port) }).resume(), 'close');
+    const text = await (await fetch(metricsUrl)).text();
+    expect(text).toContain('\nlonghaul_sut_connections_refused_total{reason="no-call"} 1\n');
+    expect(text).toContain('\nlonghaul_sut_connections_refused_total{reason="address"} 0\n');
   });
 
   it('are at one place only, to be read only', async () => {

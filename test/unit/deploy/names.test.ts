@@ -9,6 +9,7 @@ import { type MeasuredNode, nodeMetrics } from '../../../sut-node/operations/nod
 import { Observations } from '../../../sut-node/operations/observations.ts';
 import { NodeStatus } from '../../../sut-node/server/describe/node-offer.ts';
 import { CALL_REFUSALS } from '../../../sut-node/server/guard/call-gate.ts';
+import { CONNECTION_REFUSALS } from '../../../sut-node/server/guard/connection-guard.ts';
 import {
   readDashboard,
   readRules,
@@ -92,6 +93,7 @@ function ofSutNode(): Registry {
     streamCount: () => 0,
     connectionCount: () => 0,
     refusedCalls: () => new Map(CALL_REFUSALS.map((reason) => [reason, 0])),
+    refusedConnections: () => new Map(CONNECTION_REFUSALS.map((reason) => [reason, 0])),
     workers: () => undefined,
   };
   return nodeMetrics(node, new Observations());

@@ -50,6 +50,7 @@ function scene() {
     streamCount: () => 1,
     connectionCount: () => 2,
     refusedCalls: () => new Map([['token', 9]]),
+    refusedConnections: () => new Map([['address', 8]]),
     workers: () => ({ count: 3, replacedCount: 4 }),
   };
   const registry = nodeMetrics(node, observations);
@@ -80,6 +81,7 @@ describe('nodeMetrics', () => {
       ],
     ],
     ['calls_refused_total', ['calls_refused_total{reason="token"} 9']],
+    ['connections_refused_total', ['connections_refused_total{reason="address"} 8']],
     ['queue_samples', ['queue_samples 5']],
     ['outstanding_bytes', ['outstanding_bytes 700']],
     ['credit_samples', ['credit_samples 8']],
