@@ -111,7 +111,7 @@ export function runTestSettings(
     /** A run that early stopping has not decided, or that was too short, goes on. */
     extendsUntilDecided: values.extendUntilDecided ?? isDefaultLength,
     /** Told before the run, where it is longer than one would think; undefined: it is not. */
-    lengthNote: lengthInWords(asked, { isUntilDecided: isDefaultLength, runCount }),
+    lengthNote: lengthInWords(asked, { isUntilDecided: isDefaultLength, runCount, arrivals }),
     /** Runs of which the lowest rate counts. */
     runCount,
   };

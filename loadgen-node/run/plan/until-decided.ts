@@ -1,3 +1,5 @@
+import { rounded } from '../../../shared/base/text.ts';
+import { type OtherArrivals, ownEndOf } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunValues } from './run-settings.ts';
 
@@ -26,7 +28,7 @@ export function goesOnByDefault(
 }
 
 /**
- * How long a Server run at a low rate is, and as many as are made; undefined where its shortest duration decides.
+ * How long a Server run at a low rate is, and as many as are made; undefined where its shortest duration decides, or its arrivals do.
  * @param made `isUntilDecided`: the run has no requested length.
  */
 export function lengthInWords(
@@ -38,12 +40,19 @@ export function lengthInWords(
     minDurationMs,
     maxDurationMs,
   }: TestSettings,
-  made: { readonly isUntilDecided: boolean; readonly runCount: number },
+  made: {
+    readonly isUntilDecided: boolean;
+    readonly runCount: number;
+    readonly arrivals: OtherArrivals | undefined;
+  },
 ): string | undefined {
+  const { isUntilDecided, runCount, arrivals } = made;
+  const isByArrivals = arrivals?.kind === 'closed-loop' || (arrivals && ownEndOf(arrivals));
   const neededMs = (minQueryCount / qps) * 1e3;
   const isTimed = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
-  if (scenario !== 'Server' || !isTimed || neededMs <= minDurationMs) return undefined;
-  const { isUntilDecided, runCount } = made;
+  if (scenario !== 'Server' || !isTimed || isByArrivals || neededMs <= minDurationMs)
+    return undefined;
+  const rate = `at ${rounded(qps, 4)} queries/s`;
   const all =
     runCount === 1 ? '' : `; all ${runCount} runs take about ${inWords(runCount * neededMs)}`;
   if (!isUntilDecided) {
@@ -52,9 +61,9 @@ export function lengthInWords(
       (maxDurationMs > 0 && neededMs > maxDurationMs)
     )
       return undefined;
-    return `at ${qps} queries/s a run takes about ${inWords(neededMs)}, not ${inWords(minDurationMs)}: it has at least ${minQueryCount} queries (--min-query-count)${all}`;
+    return `${rate} a run takes about ${inWords(neededMs)}, not ${inWords(minDurationMs)}: it has at least ${minQueryCount} queries (--min-query-count)${all}`;
   }
-  const needed = `at ${qps} queries/s early stopping decides after about ${inWords(neededMs)}, when there are ${minQueryCount} queries`;
+  const needed = `${rate} early stopping decides after about ${inWords(neededMs)}, when there are ${minQueryCount} queries`;
   return maxDurationMs > 0 && neededMs > maxDurationMs
     ? `${needed}; this run ends undecided after ${inWords(maxDurationMs)} (longer: --extend-until-decided --max-duration ${Math.ceil((1.2 * neededMs) / 6e4)}m)`
     : `${needed} (--min-duration: shorter, and perhaps undecided)${all}`;

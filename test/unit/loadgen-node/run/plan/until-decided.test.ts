@@ -12,8 +12,12 @@ import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 const RUN = { sut: 'a:1', benchmark: 'digits', targetQps: '5' };
 
-function plan(flags: Record<string, string>, audit?: string): RunPlan {
-  const all = { ...RUN, ...flags };
+function plan(
+  flags: Record<string, string>,
+  audit?: string,
+  run: Record<string, string> = RUN,
+): RunPlan {
+  const all = { ...run, ...flags };
   const { values, settings } = resolveSettings(RUN_SETTINGS, {
     ...{ section: 'run', file: undefined, flags: all },
   });
@@ -21,9 +25,9 @@ function plan(flags: Record<string, string>, audit?: string): RunPlan {
   return planRun(values, { said: saidKeys(settings), audit: file });
 }
 
-function userConf(): string {
-  const file = join(tempFolder(), 'user.conf');
-  writeFileSync(file, '*.Server.target_qps = 5\n');
+function fileOf(text: string): string {
+  const file = join(tempFolder(), 'file');
+  writeFileSync(file, text);
   return file;
 }
 
@@ -69,7 +73,7 @@ describe('a run that goes on until it is decided', () => {
   });
 
   it("is none of a run with LoadGen's own file", () => {
-    expect(plan({ userConf: userConf() })).toMatchObject(LOADGENS);
+    expect(plan({ userConf: fileOf('*.Server.target_qps = 5\n') })).toMatchObject(LOADGENS);
   });
 
   it('is none of a compliance test, and of a search', () => {
@@ -104,6 +108,15 @@ describe('a run that goes on until it is decided', () => {
     expect(plan({ targetQps }).lengthNote).toBe(note);
   });
 
+  it.each<[string, () => Record<string, string>]>([
+    ['a trace', () => ({ arrivals: `trace:${fileOf('0\n390\n780\n')}` })],
+    ['steps', () => ({ arrivals: 'step:0.01@100s' })],
+    ['a closed loop', () => ({ concurrency: '1' })],
+  ])('tells nothing of a run whose length is that of %s', (_case, flags) => {
+    const run = { sut: 'a:1', benchmark: 'digits', division: 'open', ...flags() };
+    expect(plan({}, undefined, run).lengthNote).toBe(undefined);
+  });
+
   it.each<[string, Record<string, string>, string | undefined]>([
     [
       'fewer queries in its duration than it needs',
@@ -119,6 +132,16 @@ describe('a run that goes on until it is decided', () => {
       'others after it',
       { targetQps: '5', minDuration: '5s', runs: '3' },
       'at 5 queries/s a run takes about 20 s, not 5 s: it has at least 100 queries (--min-query-count); all 3 runs take about 60 s',
+    ],
+    [
+      'a rate of many digits',
+      { targetQps: '0.123456789', minDuration: '5s' },
+      'at 0.1235 queries/s a run takes about 14 min, not 5 s: it has at least 100 queries (--min-query-count)',
+    ],
+    [
+      'one arrival each second',
+      { ...OPEN, targetQps: '1', minDuration: '5s' },
+      'at 1 queries/s a run takes about 100 s, not 5 s: it has at least 100 queries (--min-query-count)',
     ],
     ['enough queries', { targetQps: '50', minDuration: '5s' }, undefined],
     ['queries of a second more', { targetQps: '100', minDuration: '20ms' }, undefined],
