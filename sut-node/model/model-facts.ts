@@ -9,10 +9,13 @@ export type BatchAxis = NonNullable<ModelUsage['batchAxis']>;
 /** Element type of a response that is one number. */
 export type ResponseNumber = NonNullable<ModelUsage['response']>;
 
+/** Type of an input or output that is no tensor: ONNX Runtime's JavaScript API does not tell which. */
+export const NO_TENSOR = 'sequence, map or optional';
+
 /** An input or output of the model as ONNX Runtime tells it. */
 export interface ModelTensor {
   readonly name: string;
-  /** ONNX element type in lower case, or `not a tensor`. */
+  /** ONNX element type in lower case, or {@link NO_TENSOR}. */
   readonly elementType: string;
   /** Length per axis; 0 for a free one. */
   readonly shape: readonly number[];

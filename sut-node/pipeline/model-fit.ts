@@ -6,6 +6,7 @@ import {
   type ModelPipeline,
   type ModelTensor,
   type ModelUsage,
+  NO_TENSOR,
   type OpenedModel,
   type PipelineInput,
 } from '../model/model-facts.ts';
@@ -112,6 +113,13 @@ export function tensorNamed(
   throw modelError(`${model.file} has no ${kind} "${name}"; it has: ${listTensors(tensors)}`);
 }
 
+/** What a tensor is, where its type is none that is known here. */
+export function isOfType(elementType: string): string {
+  return elementType === NO_TENSOR
+    ? `is no tensor, but a ${NO_TENSOR}`
+    : `has elements of type ${elementType}`;
+}
+
 function pipelineInput(
   file: string,
   tensor: ModelTensor,
@@ -121,8 +129,8 @@ function pipelineInput(
   const { name, elementType, shape } = tensor;
   if (!ELEMENT_TYPES.has(elementType)) {
     throw modelError(
-      `input "${name}" of ${file} has elements of type ${elementType}; ` +
-        `what can be fed: ${[...ELEMENT_TYPES.keys()].join(', ')}`,
+      `input "${name}" of ${file} ${isOfType(elementType)}; ` +
+        `what can be fed: tensors of ${[...ELEMENT_TYPES.keys()].join(', ')}`,
     );
   }
   if (batchAxis === 0 && shape.length === 0) {

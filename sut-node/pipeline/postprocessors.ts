@@ -10,7 +10,7 @@ import {
   type ResponseNumber,
   type TensorElements,
 } from '../model/model-facts.ts';
-import { listTensors, tensorNamed } from './model-fit.ts';
+import { isOfType, listTensors, tensorNamed } from './model-fit.ts';
 
 /**
  * The response is what the model says: the elements of one sample in the output that the usage names, or in
@@ -28,8 +28,8 @@ export function rawPostprocessor(model: OpenedModel, usage: ModelUsage): Postpro
   const unread = tensors.find(({ elementType }) => !ELEMENT_TYPES.has(elementType));
   if (unread !== undefined) {
     throw modelError(
-      `output "${unread.name}" of ${model.file} has elements of type ${unread.elementType}, ` +
-        'which have no fixed size; name another output in the description',
+      `output "${unread.name}" of ${model.file} ${isOfType(unread.elementType)}, ` +
+        'and has no fixed size; name another output in the description',
     );
   }
   const outputNames = tensors.map(({ name }) => name);

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import {
   configInvalid,
+  type MlperfError,
   messageOf,
   modelError,
   notInstalled,
@@ -16,12 +17,14 @@ import {
   type ElementType,
   type ModelTensor,
   type ModelTensors,
+  NO_TENSOR,
   type OutputTensor,
   type RunModel,
 } from '../model-facts.ts';
 import { type DigestedFile, type DigestedModel, readModelFile } from '../model-file.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
+import { describeRefusal, isOutsideFolder, reasonOf } from './ort-reasons.ts';
 
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
 export interface ModelSession {
@@ -102,6 +105,8 @@ async function openSession(
     addedOutputs = additions?.outputs ?? [];
     return additions?.bytes ?? new Uint8Array(0);
   });
+  // A model that was loaded by its path has none.
+  addedOutputs = addedOutputs.filter((name) => session.outputNames.includes(name));
   const outputs = session.outputMetadata.filter(({ name }) => !addedOutputs.includes(name));
   return {
     tensors: {
@@ -119,7 +124,9 @@ async function openSession(
         if (tensor.data !== data) Object.defineProperty(tensor, 'data', { value: data });
         feeds[name] = tensor;
       }
-      const results = await session.run(feeds, outputNames);
+      const results = await session.run(feeds, outputNames).catch((error: unknown) => {
+        throw new Error(reasonOf(error), { cause: error });
+      });
       return new Map(outputNames.map((name) => [name, outputTensor(name, results[name])]));
     },
   };
@@ -132,20 +139,30 @@ async function loadModel(
   additionsTo: (bytes: Uint8Array) => Uint8Array,
 ): Promise<InferenceSession> {
   const model = await readModelFile(modelFile, sha256, additionsTo);
+  const refusal = (error: unknown): MlperfError =>
+    modelError(describeRefusal(modelFile, runtime.providers, reasonOf(error)), error);
   try {
     return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
   } catch (error) {
-    throw modelError(describeRefusal(modelFile, runtime, messageOf(error)), error);
+    if (!isOutsideFolder(reasonOf(error))) throw refusal(error);
   } finally {
     // The session has its own copy.
     model.release();
   }
+  // Hugging Face's cache holds links to a folder with all files: only by the path of the model ONNX Runtime knows of it.
+  const byPath = InferenceSession.create(modelFile, sessionOptions(runtime));
+  const session = await byPath.catch((error: unknown) => {
+    throw refusal(error);
+  });
+  // The file that it read is this one.
+  (await readModelFile(modelFile, sha256, () => new Uint8Array(0))).release();
+  return session;
 }
 
-/** Options of ONNX Runtime for a model that is given as bytes. @param modelFolder Where its other files lie. */
+/** Options of ONNX Runtime. @param modelFolder Where the other files of a model lie that is given as bytes. */
 export function sessionOptions(
   settings: RuntimeSettings,
-  modelFolder: string,
+  modelFolder?: string,
 ): InferenceSession.SessionOptions {
   return {
     logSeverityLevel: sessionLogLevel(),
@@ -163,24 +180,12 @@ export function sessionOptions(
         // ONNX Runtime silently uses the CPU for operators that no other provider takes.
         disable_cpu_ep_fallback: settings.providers.includes('cpu') ? '0' : '1',
         // Weights in files of their own are named relative to the model's file.
-        model_external_initializers_file_folder_path: modelFolder,
+        ...(modelFolder === undefined
+          ? {}
+          : { model_external_initializers_file_folder_path: modelFolder }),
       },
     },
   };
-}
-
-function describeRefusal(file: string, { providers }: RuntimeSettings, reason: string): string {
-  if (reason.includes('protobuf parsing failed')) {
-    return `${file} is not an ONNX model, or only a part of one: ${reason}`;
-  }
-  if (reason.includes('fallback to CPU EP')) {
-    const names = providers.join(',');
-    return (
-      `${file} has operators that none of the requested providers (${names}) can run: ` +
-      `${reason} To let those run on the CPU: --providers ${names},cpu`
-    );
-  }
-  return `${file} is not an ONNX model that ONNX Runtime reads: ${reason}`;
 }
 
 /** @throws Error for an optional output that the model left out. */
@@ -198,7 +203,7 @@ function outputTensor(
 
 function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
   const { name } = metadata;
-  if (!metadata.isTensor) return { name, elementType: 'not a tensor', shape: [] };
+  if (!metadata.isTensor) return { name, elementType: NO_TENSOR, shape: [] };
   return {
     name,
     elementType: ONNX_TYPE[metadata.type] ?? metadata.type,

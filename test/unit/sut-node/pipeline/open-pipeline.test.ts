@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  ModelTensor,
-  ModelUsage,
-  OutputTensor,
+import {
+  type ModelTensor,
+  type ModelUsage,
+  NO_TENSOR,
+  type OutputTensor,
 } from '../../../../sut-node/model/model-facts.ts';
 import { openPipeline } from '../../../../sut-node/pipeline/open-pipeline.ts';
 
@@ -60,6 +61,7 @@ describe('openPipeline', () => {
       'needs its input "label"',
     ],
     ['text', {}, [tensor('t', 'string', 0)], 'elements of type string'],
+    ['no tensor', {}, [tensor('t', NO_TENSOR)], 'is no tensor, but a sequence, map or optional'],
     ['an offset of no class', { classOffset: -1 }, [IMAGE], '"classOffset" has no effect'],
     ['a number of no class', { response: 'int64' }, [IMAGE], '"response" has no effect'],
     ['a single number', {}, [tensor('t', 'float')], '"batchAxis: none"'],

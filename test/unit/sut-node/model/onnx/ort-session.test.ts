@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GraphBuilder } from '../../../../../sut-node/model/onnx/graph-builder.ts';
@@ -9,6 +9,7 @@ import {
 } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import type { RuntimeSettings } from '../../../../../sut-node/settings/model-settings.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
+import { ODD_MODELS } from '../../../../scenes/sut-node/odd-models.ts';
 import { otherModel, TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
 // Goal: what is loaded is the file that was told, on the providers that were requested, or nothing is loaded and the
@@ -101,6 +102,66 @@ describe('createOrtSession', () => {
       code: 'ERR_MODEL',
       message: expect.stringMatching(new RegExp(`mine\\.onnx ${text}`)),
     });
+  });
+
+  it.each<[string, Uint8Array, RegExp]>([
+    [
+      'a newer file format',
+      ODD_MODELS.newIr(),
+      /^\S+mine\.onnx has the IR version 99; this ONNX Runtime reads \d+ at most: export it /,
+    ],
+    [
+      'newer operators',
+      ODD_MODELS.newOpset(),
+      /^\S+mine\.onnx has operators of ai\.onnx opset 99; this ONNX Runtime has \d+ at most: /,
+    ],
+    [
+      'bfloat16',
+      ODD_MODELS.bfloat16(),
+      /^\S+mine\.onnx has an input or output of the element type bfloat16, which /,
+    ],
+    [
+      'weights that are not there',
+      ODD_MODELS.weightsOutside(),
+      /^\S+mine\.onnx has weights in a file of their own, which is missing: \S+weights\.bin; /,
+    ],
+    [
+      'weights above its folder',
+      ODD_MODELS.weightsOutside('../weights.bin'),
+      /^\S+mine\.onnx has weights outside its folder, .*: \.\.\/weights\.bin is \S+weights\.bin, and not below /,
+    ],
+  ])('tells in plain words that a model has %s', async (_case, bytes, message) => {
+    const refused = await create(bytes).catch((error: Error) => error);
+    expect(refused).toMatchObject({ code: 'ERR_MODEL', message: expect.stringMatching(message) });
+    expect((refused as Error).message).not.toMatch(/\.(cc|h):\d|::/);
+  });
+
+  it("takes weights from where the links of Hugging Face's cache lead", async () => {
+    const cache = tempFolder();
+    const [blobs, snapshot] = [join(cache, 'blobs'), join(cache, 'snapshots', 'abc', 'onnx')];
+    for (const folder of [blobs, snapshot]) await mkdir(folder, { recursive: true });
+    const bytes = ODD_MODELS.weightsOutside();
+    await writeFile(join(blobs, 'aaa'), bytes);
+    await writeFile(join(blobs, 'bbb'), Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8));
+    await symlink('../../../blobs/aaa', join(snapshot, 'model.onnx'));
+    await symlink('../../../blobs/bbb', join(snapshot, 'weights.bin'));
+    const { run } = await createOrtSession({
+      modelFile: join(snapshot, 'model.onnx'),
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      runtime: TEST_SETTINGS,
+      additionsTo: () => ({ bytes: new Uint8Array(0), outputs: [] }),
+    });
+    const input = { elementType: 'float', data: Float32Array.of(1, 1, 0, 0), dims: [1, 4] };
+    const outputs = await run([{ name: 'x', ...input }], ['y']);
+    expect(outputs.get('y')?.data).toEqual(Float32Array.of(4, 6));
+  });
+
+  it('tells all lines of an inference that failed', async () => {
+    const { run } = await create(MODEL);
+    const input = { elementType: 'float', data: new Float32Array(5), dims: [1, 5] };
+    await expect(run([{ name: 'pixels', ...input }], ['absolute'])).rejects.toThrow(
+      'Got invalid dimensions for input: pixels for the following indices; index: 1 Got: 5 Expected: 4; Please fix either the inputs/outputs or the model.',
+    );
   });
 
   it('refuses a file that is not the one whose checksum was told', async () => {
