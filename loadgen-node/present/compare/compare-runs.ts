@@ -172,12 +172,43 @@ function judgementOf(
 /** A run with its folder. */
 export type NamedRun = Pick<ComparedRun, 'folder' | 'summary'>;
 
-/** Where files lie, which changes no figure. */
-const PLACES: readonly string[] = ['output', 'cacheDir', 'cacheFolder'];
-/** Words about a run, which stand with its name. */
-const NO_SETTINGS: readonly string[] = [...PLACES, 'labels'];
-/** Of a node: its address, which the run's `sut` has, and its other settings again in one text. */
-const NODE_PLACES: readonly string[] = ['listen', 'node', 'configuration', ...PLACES];
+/**
+ * Settings of a run that move no figure: where files lie, words about it, limits that only end or refuse it, and what is made of it
+ * afterwards.
+ */
+export const IDLE_KEYS: readonly string[] = [
+  ...[
+    'output',
+    'cacheDir',
+    'labels',
+    'thresholds',
+    'generatorLagMax',
+    'report',
+    'copySummaryToStdout',
+  ],
+  ...['copyDetailToStdout', 'prefixWithDatetime', 'readyTimeout', 'stallTimeout'],
+  ...['keepaliveTimeout', 'messageBytesMax', 'dataChecksums', 'responseBytes', 'tokenFile'],
+];
+/** Any of them switches TLS on; which certificates they name moves no figure. */
+export const TLS_KEYS: readonly string[] = [
+  ...['tls', 'tlsCa', 'tlsCert', 'tlsKey', 'tlsServerName'],
+];
+/** Of a node likewise; its address and TLS are those of the run, and `configuration` has its other settings again in one text. */
+const IDLE_NODE_KEYS: readonly string[] = [
+  ...[
+    'cacheFolder',
+    'listen',
+    'node',
+    'configuration',
+    'tlsCert',
+    'tlsKey',
+    'tlsClientCa',
+    'tokenFile',
+  ],
+  ...['workerStartTimeoutNs', 'drainTimeoutNs', 'handshakeTimeoutNs', 'messageBytesMax'],
+  ...['hasReflection', 'hasOip', 'tellsSystemFacts', 'allowsLinkTest', 'healthListen'],
+  ...['sampleBytesMax', 'batchSizeAsked'],
+];
 
 /**
  * Settings of the runs and their SUT nodes that differ between them. `name` is the key of the configuration file, or what else
@@ -192,10 +223,12 @@ function differingSettings(runs: readonly NamedRun[]) {
 }
 
 function ofRun({ settings, longhaul, mode, round, division, nodes }: RunSummary): Pair[] {
+  const isTls = settings.some(({ key, value }) => TLS_KEYS.includes(key) && value !== 'false');
   return [
     ...settings
-      .filter(({ key }) => !NO_SETTINGS.includes(key))
+      .filter(({ key }) => !IDLE_KEYS.includes(key) && !TLS_KEYS.includes(key))
       .map(({ key, value }): Pair => [key, value]),
+    ['tls', String(isTls)],
     ...Object.entries({ longhaul, mode, round, division }),
     ...nodes.map(({ model }, i): Pair => [`node ${i + 1} model`, model]),
   ];
@@ -209,7 +242,7 @@ function ofNodes(folder: string): Pair[] {
   return readAudit(folder).nodes.flatMap(({ description }, i) => {
     if (description === null) return [];
     const settings = Object.entries(description.settings)
-      .filter(([key]) => !NODE_PLACES.includes(key))
+      .filter(([key]) => !IDLE_NODE_KEYS.includes(key))
       .map(([key, value]): Pair => [`node ${i + 1} ${key}`, value]);
     const sha256 = description.model?.sha256 ?? '';
     return sha256 === '' ? settings : [[`node ${i + 1} model SHA-256`, sha256], ...settings];

@@ -6,7 +6,9 @@ import { BlockHistogram } from '../../../../../loadgen-node/present/compare/bloc
 import { checkComparable } from '../../../../../loadgen-node/present/compare/comparability.ts';
 import {
   compareRuns,
+  IDLE_KEYS,
   type RunComparison,
+  TLS_KEYS,
 } from '../../../../../loadgen-node/present/compare/compare-runs.ts';
 import { judgeConditions } from '../../../../../loadgen-node/present/compare/print-comparison.ts';
 import {
@@ -14,6 +16,7 @@ import {
   spread,
   spreadFactor,
 } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
@@ -101,6 +104,25 @@ describe('compareRuns', () => {
       'lost',
       'errors',
     ]);
+  });
+
+  it('names settings that differ, but those that move no figure', () => {
+    const of = (folder: string, values: Readonly<Record<string, string>>): ComparedRun => ({
+      ...run(folder, 1, 6e6, {
+        settings: Object.entries(values).map(([key, value]) => ({ key, value, source: 'flag' })),
+      }),
+    });
+    const plain = { tls: 'false', streams: '1', minDuration: '3s', thresholds: 'p99 < 1ms' };
+    const other = { tls: 'false', streams: '2', minDuration: '5s', generatorLagMax: '50' };
+    const names = (...runs: ComparedRun[]) =>
+      compareRuns(runs, REPLICATES).settings.map(({ name }) => name);
+    expect(names(of('a', plain), of('b', other))).toEqual(['streams', 'minDuration']);
+    // Which certificate it is matters as little as in which flag it stands; whether there is one does.
+    const secure = { ...plain, tlsCa: 'ca.pem' };
+    expect(names(of('a', secure), of('b', { ...plain, tls: 'true' }))).toEqual([]);
+    expect(names(of('a', secure), of('b', plain))).toEqual(['tls']);
+    const known = Object.keys(RUN_SETTINGS);
+    expect(known).toEqual(expect.arrayContaining([...TLS_KEYS, ...IDLE_KEYS]));
   });
 
   it('compares Offline by its throughput only', () => {
