@@ -74,7 +74,7 @@ function conditionItem({ text, isSure, folder, holds, seen }: ConditionResult): 
 }
 
 function settingsTable({ settings, runs }: RunComparison): Html {
-  if (settings.length === 0) return html`<p>No setting differs.</p>`;
+  if (settings.length === 0) return html`<p>No setting that moves a figure differs.</p>`;
   const all = htmlTable(
     ['Setting', ...runs.map(({ folder }) => folder)],
     settings.map(({ name, values }) => [html`<code>${name}</code>`, ...settingTexts(values)]),
