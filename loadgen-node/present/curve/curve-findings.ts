@@ -22,33 +22,51 @@ export interface CurveFindings {
   readonly peakText: string;
 }
 
-/** Finds knee and peak of a curve. */
-export function curveFindings(curve: MeasuredCurve): CurveFindings {
-  return { ...kneeOf(curve), ...peakOf(curve) };
+type Peak = Pick<CurveFindings, 'peak' | 'peakText'>;
+type Knee = Pick<CurveFindings, 'knee' | 'kneeText'>;
+
+/** Finds knee and peak of a curve. @param searched The peak, where a search has found it. */
+export function curveFindings(curve: MeasuredCurve, searched?: Peak): CurveFindings {
+  const found = searched ?? peakOf(curve);
+  return { ...kneeOf(curve, found.peak), ...found };
 }
 
 /**
  * The knee by Kleinrock's power: throughput divided by mean latency. It is where one more query costs as much latency as it
  * brings throughput: half of what one server does in M/M/1, all servers busy in a closed loop.
  */
-function kneeOf(curve: MeasuredCurve): Pick<CurveFindings, 'knee' | 'kneeText'> {
-  const points = byLoad(curve).filter(
+function kneeOf(curve: MeasuredCurve, peak: LoadPoint | null): Knee {
+  const all = byLoad(curve);
+  const points = all.filter(
     ({ isGeneratorBound, lostSamples, queries }) =>
       !isGeneratorBound && lostSamples === 0 && queries > 0,
   );
-  const none = (kneeText: string) => ({ knee: null, kneeText });
+  const none = (kneeText: string): Knee => ({ knee: null, kneeText });
   if (points.length < 3) {
     return none('Not known: it takes three loads at which the SUT alone was the limit.');
   }
   const power = (point: LoadPoint): number => completedRate(point) / point.meanNs;
   const best = points.reduce((a, b) => (power(b) > power(a) ? b : a));
-  const place = points.indexOf(best);
-  const text = pointText(curve, best);
-  if (place === points.length - 1) {
-    return none(`Above ${text}: up to there throughput grows faster than latency.`);
+  const place = all.indexOf(best);
+  const isLast = best === points.at(-1);
+  const beside = [all[place - 1], isLast ? undefined : all[place + 1]];
+  const hidden = beside.find((point) => point?.isGeneratorBound);
+  if (hidden !== undefined) {
+    const where = askedText(curve.unit, hidden.load);
+    return none(`Not known: LoadGen was the limit at ${where}, beside the load that may be it.`);
   }
-  if (place === 0) {
-    return none(`At ${text} or below: from there on latency grows faster than throughput.`);
+  const [, after] = beside;
+  if (after !== undefined && isBetter(curve, after, best)) {
+    const [one, other] = [best, after].map(({ load }) => askedText(curve.unit, load));
+    return none(`Not known: latency is lower at ${other} than at ${one}; the curve does not rise.`);
+  }
+  if (peak !== null && best.load > peak.load) {
+    return none('None up to the peak: throughput grows faster than latency there.');
+  }
+  const text = pointText(curve, best);
+  if (isLast) return none(`None up to ${text}: throughput grows faster than latency there.`);
+  if (best === points[0]) {
+    return none(`None above ${text}: from there on latency grows faster than throughput.`);
   }
   return {
     knee: best,
@@ -56,7 +74,19 @@ function kneeOf(curve: MeasuredCurve): Pick<CurveFindings, 'knee' | 'kneeText'> 
   };
 }
 
-function peakOf(curve: MeasuredCurve): Pick<CurveFindings, 'peak' | 'peakText'> {
+/** More throughput, and surely less latency: no load of a queue has that beside a lower one. */
+function isBetter(curve: MeasuredCurve, point: LoadPoint, other: LoadPoint): boolean {
+  if (completedRate(point) < completedRate(other)) return false;
+  return (
+    point.meanNs < other.meanNs ||
+    namedBounds(curve).some(({ name }) => {
+      const [own, its] = [point, other].map((one) => figureAt(one, curve.percentile, name));
+      return own !== undefined && own.highNs !== null && own.highNs < (its?.lowNs ?? 0);
+    })
+  );
+}
+
+function peakOf(curve: MeasuredCurve): Peak {
   const points = byLoad(curve).filter((point) => keepsBound(curve, point) !== undefined);
   const bound = `the bound of ${boundsText(namedBounds(curve), 'and')} at ${percentileName(curve.percentile)}`;
   const kept = points.filter((point) => keepsBound(curve, point) === true);
@@ -66,28 +96,36 @@ function peakOf(curve: MeasuredCurve): Pick<CurveFindings, 'peak' | 'peakText'> 
   );
   const [lowest] = points;
   if (lowest === undefined) return { peak: null, peakText: 'None: no point was measured.' };
-  if (peak === null) {
-    return {
-      peak: null,
-      peakText: `None: no load kept ${bound}; the lowest was ${pointText(curve, lowest)}: ${missText(curve, lowest)}.`,
-    };
-  }
+  if (peak === null) return { peak: null, peakText: noPeakText(curve, lowest, bound) };
   const sentences = [`${pointText(curve, peak)} keeps ${bound}: ${seenText(curve, peak)}.`];
   if (mayMiss(curve, peak)) {
     sentences.push('Its interval reaches above the bound: a longer point (--min-duration) tells.');
   }
   const missed = points.filter((point) => keepsBound(curve, point) === false);
   const above = missed.find(({ load }) => load > peak.load);
-  sentences.push(
-    above === undefined
-      ? 'No higher load missed it: the peak may lie higher.'
-      : `The next load, ${pointText(curve, above)}: ${missText(curve, above)}.`,
-  );
-  const below = missed.find(({ load }) => load < peak.load);
+  sentences.push(aboveText(curve, above));
+  // Where LoadGen was the limit, the SUT did not miss it.
+  const below = missed.find(({ load, isGeneratorBound }) => load < peak.load && !isGeneratorBound);
   if (below !== undefined) {
     sentences.push(`A lower load, ${pointText(curve, below)}, missed it: measure again.`);
   }
   return { peak, peakText: sentences.join(' ') };
+}
+
+function noPeakText(curve: MeasuredCurve, lowest: LoadPoint, bound: string): string {
+  const where = pointText(curve, lowest);
+  if (!lowest.isGeneratorBound) {
+    return `None: no load kept ${bound}; the lowest was ${where}: ${missText(curve, lowest)}.`;
+  }
+  const reason = lowest.why.replace(/^.*?: /, '');
+  return `Not known: LoadGen was the limit already at ${where}, the lowest load (${reason}), so what the SUT keeps is not seen.`;
+}
+
+/** @param above The first load above the peak that missed the bound. */
+function aboveText(curve: MeasuredCurve, above: LoadPoint | undefined): string {
+  if (above === undefined) return 'No higher load missed it: the peak may lie higher.';
+  const next = `The next load, ${pointText(curve, above)}: ${missText(curve, above)}`;
+  return above.isGeneratorBound ? `${next}; the peak of the SUT may lie higher.` : `${next}.`;
 }
 
 function mayMiss(curve: MeasuredCurve, point: LoadPoint): boolean {
@@ -98,7 +136,8 @@ function mayMiss(curve: MeasuredCurve, point: LoadPoint): boolean {
 }
 
 function missText(curve: MeasuredCurve, point: LoadPoint): string {
-  return point.lostSamples > 0 || point.isOverloaded ? point.why : seenText(curve, point);
+  const { lostSamples, isOverloaded, isGeneratorBound, why } = point;
+  return lostSamples > 0 || isOverloaded || isGeneratorBound ? why : seenText(curve, point);
 }
 
 function seenText(curve: MeasuredCurve, point: LoadPoint): string {

@@ -42,7 +42,7 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings, b
   const timeAt = (point: LoadPoint, share: number): number =>
     figureAt(point, share, bound.name)?.valueNs ?? Number.NaN;
   // LoadGen's own limit is no latency of the SUT: such points stand beside the lines.
-  const own = points.filter(({ isGeneratorBound }) => !isGeneratorBound);
+  const own = rising(points.filter(({ isGeneratorBound }) => !isGeneratorBound));
   const steady = own.filter(({ isOverloaded }) => !isOverloaded);
   const layers = shares.map((share, i) => {
     const className = CLASSES[i % CLASSES.length] as string;
@@ -77,6 +77,16 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings, b
   const lines = html`${layers.map(({ band }) => band)}${layers.map(({ line }) => line)}`;
   const drawing = html`${drawAxes(area)}${drawWindow(area, lines)}${drawBound(area, bound.ns, `bound ${formatNs(bound.ns)}`)}${drawFlags(area, flagsOf(knee, peak))}${layers.map(({ dots }) => dots)}${rings}`;
   return { drawing, legend: legendOf(curve, points), hover: hoverOf(curve, area, points, bound) };
+}
+
+/** Points in order of load that complete more than those before: a line through them does not run backwards. */
+function rising(points: readonly LoadPoint[]): LoadPoint[] {
+  let most = Number.NEGATIVE_INFINITY;
+  return points.filter((point) => {
+    const isMore = completedRate(point) > most;
+    most = Math.max(most, completedRate(point));
+    return isMore;
+  });
 }
 
 /** All that is known of the points, for a pointer that rests on the chart. */

@@ -101,18 +101,19 @@ export function renderCurvePicture(
 }
 
 function tilesOf(report: CurveReport): Html {
-  const { peak, knee } = report.findings;
+  const { peak, peakText, knee, kneeText } = report.findings;
   const unit = report.tpotNs === undefined ? '/s' : 'tokens/s';
   const most = Math.max(0, ...report.points.map(completedRate));
-  const rateTile = (name: string, point: LoadPoint | null, note: string): Html =>
+  // Without a point the tile has the first words of the text.
+  const rateTile = (name: string, point: LoadPoint | null, text: string): Html =>
     point === null
-      ? tile(name, '-')
+      ? tile(name, /^(?:none|not known)/i.exec(text)?.[0].toLowerCase() ?? '-')
       : tile(
           name,
           `${formatNumber(completedRate(point))} ${unit}`,
-          html`<small>${loadOf(point.load)} ${report.unit} ${note}</small>`,
+          html`<small>${loadOf(point.load)} ${report.unit} asked for</small>`,
         );
-  return html`<dl class="tiles">${rateTile('Peak under the bound', peak, 'asked for')}${rateTile('Knee', knee, 'asked for')}${tile('Largest throughput', `${formatNumber(most)} ${unit}`)}${namedBounds(report).map(({ name, ns }) => tile(name === 'latency' ? 'Bound' : `Bound of ${BOUND_TITLES[name]}`, formatNs(ns), html`<small>at ${percentileName(report.percentile)}</small>`))}</dl>`;
+  return html`<dl class="tiles">${rateTile('Peak under the bound', peak, peakText)}${rateTile('Knee', knee, kneeText)}${tile('Largest throughput', `${formatNumber(most)} ${unit}`)}${namedBounds(report).map(({ name, ns }) => tile(name === 'latency' ? 'Bound' : `Bound of ${BOUND_TITLES[name]}`, formatNs(ns), html`<small>at ${percentileName(report.percentile)}</small>`))}</dl>`;
 }
 
 function pointTable(report: CurveReport): Html {

@@ -60,15 +60,14 @@ function findingsOf(
   search: LoadSearch,
   result: PeakResult | null,
 ): CurveReport['findings'] {
-  const findings = curveFindings(curve);
-  if (result === null) return findings;
+  if (result === null) return curveFindings(curve);
   const confirming = result.probes.find(
     ({ kind, load, verdict }) => kind === 'full' && load === result.load && verdict === 'keeps',
   );
   const peak = curve.points.find(({ number }) => number === confirming?.number) ?? null;
   const texts = [peakSentence(search, result), limitInterval(search, result), result.limitText];
   const peakText = texts.map((text) => `${text.replace(/\.$/, '')}.`).join(' ');
-  return { ...findings, peak, peakText };
+  return curveFindings(curve, { peak, peakText });
 }
 
 /** Probes under load; of several at one load the one with the most queries. */

@@ -5,6 +5,7 @@ import {
   pointHeader,
   pointLines,
 } from '../../../../../loadgen-node/present/curve/curve-text.ts';
+import { drawCurve } from '../../../../../loadgen-node/present/curve/draw-curve.ts';
 import {
   curveCsv,
   renderCurvePage,
@@ -39,9 +40,66 @@ describe('curve for people', () => {
     expect(some.kneeText).toContain('Not known');
     const all = curveReport(CURVE_POINTS.slice(0, 3)).findings;
     expect(all.peakText).toContain('No higher load missed it');
-    expect(all.kneeText).toMatch(/^Above 40 queries\/s/);
+    expect(all.kneeText).toMatch(/^None up to 40 queries\/s/);
     const wide = curveReport([curvePoint(1, 10, 48)]).findings;
     expect(wide.peakText).toContain('Its interval reaches above the bound');
+  });
+
+  it('names LoadGen first where it was the limit at the lowest load, and then knows no knee', () => {
+    const late = (number: number, load: number, ms: number) =>
+      curvePoint(number, load, ms, {
+        ...{ isGeneratorBound: true, why: 'LoadGen was the limit: p99 of its lag is 23 ms' },
+      });
+    const points = [late(1, 270, 79), late(2, 540, 90), late(3, 1100, 95), late(4, 2200, 99)];
+    const own = [curvePoint(5, 4400, 220), curvePoint(6, 8800, 500), curvePoint(7, 17_600, 900)];
+    const report = curveReport([...points, ...own]);
+    const { knee, kneeText, peakText } = report.findings;
+    expect(peakText).toBe(
+      'Not known: LoadGen was the limit already at 270 queries/s (270 samples/s completed), the lowest load (p99 of its lag is 23 ms), so what the SUT keeps is not seen.',
+    );
+    expect(knee).toBeNull();
+    expect(kneeText).toMatch(/^Not known: LoadGen was the limit at 2200 queries\/s, beside/);
+    const page = renderCurvePage(report);
+    expect(page).toContain('<dt>Peak under the bound</dt><dd>not known</dd>');
+    expect(page).toContain('<dt>Knee</dt><dd>not known</dd>');
+    const above = curveReport([curvePoint(1, 10, 10), late(2, 20, 60)]).findings.peakText;
+    expect(above).toMatch(/LoadGen was the limit: .* the peak of the SUT may lie higher\.$/);
+  });
+
+  it('has no knee beyond its peak, nor where latency falls with the load', () => {
+    const beyond = [
+      curvePoint(1, 10, 10),
+      curvePoint(2, 20, 11),
+      curvePoint(3, 400, 60),
+      curvePoint(4, 800, 200),
+    ];
+    const { knee, kneeText, peak } = curveReport(beyond).findings;
+    expect([knee, peak?.load]).toEqual([null, 20]);
+    expect(kneeText).toMatch(/^None up to the peak:/);
+    const falling = [
+      curvePoint(1, 4400, 22, { meanNs: 2e6 }),
+      curvePoint(2, 8800, 14, { meanNs: 5e6 }),
+      curvePoint(3, 17_600, 40),
+    ];
+    expect(curveReport(falling).findings.kneeText).toBe(
+      'Not known: latency is lower at 8800 queries/s than at 4400 queries/s; the curve does not rise.',
+    );
+  });
+
+  it('draws no line that runs backwards', () => {
+    const falls = CURVE_POINTS.map((point) =>
+      point.isOverloaded ? { ...point, samplesPerSecond: 30 } : point,
+    );
+    const { drawing } = drawCurve(curveReport(falls), curveReport(falls).findings, {
+      ...{ name: 'latency', ns: 50e6 },
+    });
+    const lines = [...drawing.text.matchAll(/class="series [^"]*" d="M([^"]*)"/g)];
+    expect(lines).toHaveLength(3);
+    for (const [, path = ''] of lines) {
+      const places = path.split('L').map((pair) => Number.parseFloat(pair));
+      expect(places).toHaveLength(4);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+    }
   });
 
   it('fits a terminal of 80 columns', () => {
