@@ -96,7 +96,14 @@ interface Mark extends TextPlace {
   readonly isFarRight: boolean;
 }
 
-function marksOf(area: PlotArea, { distributions, marked }: PercentileChart): readonly Mark[] {
+/** The part of a text above its base line, and the part below it. */
+const ASCENT = 10;
+const DESCENT = 3;
+
+function marksOf(
+  area: PlotArea,
+  { distributions, marked, boundNs = null }: PercentileChart,
+): readonly Mark[] {
   const sorted = distributions[0]?.sorted;
   if (sorted === undefined || sorted.length === 0) return [];
   const marks: Mark[] = [];
@@ -112,7 +119,9 @@ function marksOf(area: PlotArea, { distributions, marked }: PercentileChart): re
     // Above the line where the axis is near.
     const below = dotY + 16;
     const y0 = below > PLOT.height - PLOT.bottom - 2 ? dotY - 8 : below;
-    const place = { left, right: left + width, y: y0 };
+    const boundY = boundNs === null ? Number.NaN : yOf(area, boundNs);
+    const isOnBound = y0 - ASCENT < boundY && boundY < y0 + DESCENT;
+    const place = { left, right: left + width, y: isOnBound ? boundY + ASCENT + DESCENT : y0 };
     const before = marks.at(-1);
     const y = before !== undefined && areOver(place, before) ? before.y + 14 : place.y;
     marks.push({ ...place, y, dotX, dotY, label, isFarRight });

@@ -59,8 +59,8 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .scroll + .charts { margin-top: 1rem; } .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr)); gap: 1rem; }
 figure { position: relative; margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
 figcaption { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; overflow-wrap: anywhere; }
-.wide { grid-column: 1 / -1; } .short { align-self: start; }
-svg:not(.window) { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; } .roomy svg, .fits svg { max-width: 46rem; }
+.wide { grid-column: 1 / -1; } figure.wide { max-width: 48rem; } figure.wide:has([data-hover]) { max-width: 60rem; } .short { align-self: start; }
+svg:not(.window) { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; }
 svg text { font-size: 12px; fill: var(--text); font-family: inherit; font-variant-numeric: tabular-nums; }
 svg .axis { fill: var(--muted); } svg .end { text-anchor: end; } svg .middle { text-anchor: middle; }
 svg .grid { stroke: var(--grid); stroke-width: 1; } svg .frame { stroke: var(--line); stroke-width: 1; }
@@ -100,7 +100,7 @@ th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; ov
 details { margin: 0.4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5rem; color: var(--muted); font-size: 0.85rem; }
 @media screen and (prefers-color-scheme: dark) { svg .on-strong { fill: #0b0e13; } }
-@media (min-width: 50rem) { .wide svg[data-hover] text { font-size: 9.5px; } }
+@media (min-width: 50rem) { .wide svg[data-hover] text { font-size: 7.5px; } }
 @media (max-width: 34rem) {
   body { padding: 0.6rem; } figure { padding: 0.4rem; } svg text { font-size: 13.5px; } svg .small { font-size: 12px; }
   .settings tr { display: block; border-bottom: 1px solid var(--grid); padding: 0.3rem 0; } .settings td { display: block; border: 0; padding: 0; }

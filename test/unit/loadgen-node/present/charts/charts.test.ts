@@ -180,6 +180,18 @@ describe('percentiles', () => {
       expect(isOver).toBe(false);
     },
   );
+
+  it('have their values beside the line of a bound, wherever it lies', () => {
+    const tail = { ...chart, marked: [0.5, 0.9, 0.99, 0.999] };
+    for (let boundNs = 0.9e9; boundNs < 3.2e9; boundNs += 0.02e9) {
+      const drawing = drawPercentiles({ ...tail, boundNs }).drawing.text;
+      const lineY = Number(/class="bound" d="M\d+ ([\d.]+)H/.exec(drawing)?.[1]);
+      for (const { y, text } of [...textsOf(drawing, 'start'), ...textsOf(drawing, 'end')]) {
+        const isOn = y - 9 < lineY && lineY < y + 2;
+        expect(isOn, `${text} at ${y}, bound at ${lineY}`).toBe(false);
+      }
+    }
+  });
 });
 
 function textsOf(drawing: string, name: string): { x: number; y: number; text: string }[] {
