@@ -1,6 +1,7 @@
 import { isMap, isNode, isScalar, isSeq, type YAMLMap } from 'yaml';
 import type { z } from 'zod';
 import { configFileError, configInvalid } from '../base/errors/mlperf-error.ts';
+import { inOurWords } from '../base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../base/files/read-file.ts';
 import { parseGoodYaml } from '../base/text/yaml-text.ts';
 import { nearest } from '../base/text.ts';
@@ -82,7 +83,7 @@ export function inspectSettings<T extends SettingTable>(
       if (setting.isRequired) missing.push(missingKey(key, section, setting.placeholder));
       continue;
     }
-    const checked = setting.schema.safeParse(resolved.raw);
+    const checked = setting.schema.safeParse(resolved.raw, { error: inOurWords });
     if (checked.success) values[key] = checked.data;
     else problems.push(...wrongValues(resolved, checked.error.issues));
   }

@@ -209,9 +209,12 @@ export function count<const O extends Options<number> = NoOptions>(
 /** A whole number in a range, or `auto`, which is the default. */
 export function countOrAuto(range: { readonly min: number; readonly max: number }, help: string) {
   const message = `must be auto, or a whole number from ${range.min} to ${range.max}`;
-  const schema = z.union([z.literal('auto'), z.int().min(range.min).max(range.max)], {
-    error: message,
-  });
+  const schema = z.union(
+    [z.literal('auto'), z.int().min(range.min, message).max(range.max, message)],
+    {
+      error: message,
+    },
+  );
   const kind = { placeholder: 'auto|n', schema, fromFlag: asNumber };
   return setting(kind, help, { fallback: 'auto' });
 }

@@ -7,6 +7,7 @@ import {
   describeSystemError,
   modelError,
 } from '../../shared/base/errors/mlperf-error.ts';
+import { inOurWords } from '../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
@@ -189,7 +190,7 @@ export function readModelDescription(path: string): Described {
     const keys = Object.keys(DESCRIPTION.shape).join(', ');
     throw configFileError(`${path}:1:1: a map is expected here: ${keys}`);
   }
-  const checked = DESCRIPTION.safeParse(document.toJS());
+  const checked = DESCRIPTION.safeParse(document.toJS(), { error: inOurWords });
   if (!checked.success) {
     const problems = checked.error.issues.flatMap((issue) => describeIssue(issue, document));
     const inOrder = problems.sort((a, b) => a.offset - b.offset);

@@ -159,6 +159,18 @@ describe.skipIf(whyNoChromium !== undefined)(
       expectNoComplaint();
     });
 
+    it('hides the charts of what no node tells', async () => {
+      const seconds = [1, 2, 3].map((second) => {
+        const silent = { ...liveSecond(second), split: null };
+        return { kind: 'snapshot', snapshot: silent } as const;
+      });
+      const { page } = await open([begin(), nodes(2), ...seconds]);
+      await expect.poll(() => page.locator('#progress p').textContent()).toContain('0:03');
+      expect(await page.getByText('Where the time goes').isVisible()).toBe(false);
+      expect(await page.getByRole('heading', { name: 'Dispatch lag' }).isVisible()).toBe(true);
+      expectNoComplaint();
+    });
+
     it('fits 400 pixels in the dark, without motion', async () => {
       const seconds = Array.from({ length: 120 }, (_, i) => snapshot(i + 1));
       const { page } = await open([begin(), nodes(2), ...seconds], {

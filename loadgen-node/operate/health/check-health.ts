@@ -1,4 +1,5 @@
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { inOurWords } from '../../../shared/base/files/json-form.ts';
 import {
   addressList,
   duration,
@@ -59,7 +60,7 @@ function questionOf(values: SettingValues<typeof HEALTH_SETTINGS>): HealthQuesti
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed address */
 function checkAddresses(named: readonly string[]): void {
   const { schema } = addressList('');
-  const checked = schema.safeParse(named);
+  const checked = schema.safeParse(named, { error: inOurWords });
   const [issue] = checked.error?.issues ?? [];
   if (issue === undefined) return;
   const at = issue.path[0];

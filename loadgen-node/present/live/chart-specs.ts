@@ -27,7 +27,7 @@ export interface ChartSpec {
   readonly kind: 'rate' | 'count' | 'cores' | 'bytes' | 'time' | 'log-time';
   /** Each line is a layer on those before it. */
   readonly isStacked?: boolean;
-  /** A line without any value is left out, as of a node that does not tell it. */
+  /** A line without any value is left out, as of a node that does not tell it; without any line the chart is. */
   readonly leavesOut?: boolean;
   /**
    * Name and class of each line, and its value at a point; no value, and 0 on a logarithmic axis,
@@ -79,8 +79,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Where the time goes',
     note: 'means per second; network is what the other parts leave over',
-    kind: 'time',
-    isStacked: true,
+    ...{ kind: 'time', isStacked: true, leavesOut: true },
     series: () =>
       LATENCY_PARTS.map((part, i) => [
         part,
@@ -92,7 +91,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Dispatch lag',
     note: 'issued − scheduled, logarithmic',
-    kind: 'log-time',
+    ...{ kind: 'log-time', leavesOut: true },
     series: () => [
       ['p50', 'c5', ({ lag }) => lag?.p50Ns],
       ['p99', 'c2', ({ lag }) => lag?.p99Ns],

@@ -20,26 +20,53 @@ export function checkedForm<T>(
   form: z.ZodType<T>,
   value: unknown,
 ): { readonly data: T } | { readonly wrong: string } {
-  const { success, data, error } = form.safeParse(value, { error: inOurWords });
-  if (success) return { data };
-  const [issue] = error.issues;
+  const error = (issue: z.core.$ZodRawIssue): string =>
+    `${inOurWords(issue)}; ${seen(issue.input)}`;
+  const checked = form.safeParse(value, { error });
+  if (checked.success) return { data: checked.data };
+  const [issue] = checked.error.issues;
   return { wrong: `${placeOf(issue?.path ?? [])} ${issue?.message ?? 'is wrong'}` };
 }
 
-/** Undefined: the form's own message, or Zod's. */
-function inOurWords(issue: z.core.$ZodRawIssue): string | undefined {
-  const what = mustBe(issue);
-  return what === undefined ? undefined : `must be ${what}; ${seen(issue.input)}`;
+/**
+ * Error map for Zod: `must be 1 or more`. A message of the schema itself stands before it. What is shown to people is parsed with it, so
+ * that no text of the library is.
+ */
+export function inOurWords(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[String(issue.expected)] ?? issue.expected}`;
+    case 'too_small':
+      return `must be ${atLeast(issue)}`;
+    case 'too_big':
+      return issue.inclusive === false
+        ? `must be below ${issue.maximum}`
+        : `must be ${issue.maximum}${SIZES[issue.origin] ?? ''} or less`;
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of: ' : ''}${issue.values.map(String).join(', ')}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'unrecognized_keys':
+      return `has unknown keys: ${issue.keys.join(', ')}`;
+    case 'invalid_format':
+      return issue.pattern === undefined
+        ? `must be of the form ${issue.format}`
+        : `must match ${issue.pattern}`;
+    default:
+      return 'has none of the forms that are known';
+  }
 }
 
-function mustBe(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type') return KINDS[String(issue.expected)];
-  if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
-  const { origin, inclusive } = issue;
-  if (issue.code === 'too_big') return `${issue.maximum} or less`;
-  if (origin === 'string') return 'a text that is not empty';
-  if (origin === 'array' || origin === 'tuple') return `a list of ${issue.minimum} or more`;
-  return inclusive === false ? `above ${issue.minimum}` : `${issue.minimum} or more`;
+/** Units of sizes, by Zod's name of what has one. */
+const SIZES: Readonly<Record<string, string>> = {
+  ...{ string: ' characters', array: ' items', tuple: ' items', set: ' items' },
+};
+
+function atLeast({ origin, minimum, inclusive }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>) {
+  if (origin === 'string')
+    return minimum === 1 ? 'a text that is not empty' : `${minimum} characters or more`;
+  if (origin === 'array' || origin === 'tuple') return `a list of ${minimum} or more`;
+  return inclusive === false ? `above ${minimum}` : `${minimum} or more`;
 }
 
 function seen(value: unknown): string {

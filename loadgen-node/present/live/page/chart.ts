@@ -11,6 +11,7 @@ import { type ChartSpec, chartLines, drawChart, valueText } from '../chart-specs
  */
 export class Chart {
   readonly #spec: ChartSpec;
+  readonly #figure: Element;
   readonly #plot: SVGElement;
   readonly #drawing: Element;
   readonly #cursor: Element;
@@ -27,6 +28,7 @@ export class Chart {
   constructor(spec: ChartSpec, figure: Element) {
     const part = <T extends Element>(selector: string): T => figure.querySelector(selector) as T;
     this.#spec = spec;
+    this.#figure = figure;
     this.#plot = part('.plot');
     this.#drawing = part('.plot g');
     this.#cursor = part('.plot .frame');
@@ -45,6 +47,7 @@ export class Chart {
   update(points: readonly LiveSnapshot[], nodes: readonly string[], originS: number): void {
     const before = this.#lines.map(({ name }) => name).join('\n');
     this.#lines = chartLines(this.#spec, points, nodes, originS);
+    this.#figure.toggleAttribute('hidden', points.length > 0 && this.#lines.length === 0);
     // A button that has the focus keeps it.
     if (this.#lines.map(({ name }) => name).join('\n') !== before) this.#fillLegend();
     this.#draw();

@@ -89,34 +89,26 @@ function partText(part: number, whole: number): string {
   return whole === 0 ? String(part) : `${grouped(part)} (${formatShare(part / whole)})`;
 }
 
-/** Title of the section, which others point to as `#servers`. */
-const SERVERS_TITLE = 'What the servers say of themselves';
-
 const SERVER_COLUMNS = [
   ...['Address', 'Server', 'per request'],
   ...Object.values(SERVER_PART_WORDS),
   ...['requests', 'failed', 'batches', 'batch'],
 ];
 
-/** Whether {@link renderServers} has anything to show. */
-function hasServerStatistics(nodes: RunSummary['nodes']): boolean {
-  return nodes.some(({ server }) => server?.statistics != null);
-}
-
 /**
  * Statistics of servers of the Open Inference Protocol, as they report them; absent where no server has
  * any.
  */
 export function renderServers({ nodes }: RunSummary): Html | null {
-  if (!hasServerStatistics(nodes)) return null;
   const rows = nodes.flatMap(({ address, server }) => {
     if (!server?.statistics) return [];
     const name = [server.name, server.version].join(' ').trim();
     return [[html`<code>${address}</code>`, name, ...cells(server.statistics)]];
   });
+  if (rows.length === 0) return null;
   return section(
     'servers',
-    SERVERS_TITLE,
+    'What the servers say of themselves',
     html`<p>Statistics of each server, by how much they grew over the run: means per request, including requests of other clients. They are the server's own, do not describe single queries, and are not part of the latencies above.</p>
 ${scroll(
   'Statistics of the servers',
@@ -156,11 +148,15 @@ const ABOUT: Readonly<Record<AnyPart, string>> = {
 
 const PART_COLUMNS = ['part', 'typical', 'tail', 'grows by', 'mean', ''];
 
-/** Where the time went: a typical sample against the slowest. */
-export function renderSplit(summary: RunSummary): Html {
-  const { split } = summary;
+/** Where the time went: a typical sample against the slowest; absent where no server tells it. */
+export function renderSplit({ split, protocol }: RunSummary): Html | null {
   const title = 'Where the time went';
-  if (split === null) return section('split', title, html`<p>${withoutSplit(summary)}</p>`);
+  if (split === null) {
+    const why =
+      'No sample came with times of the SUT that can be used, so latency cannot be split.';
+    // The Open Inference Protocol reports no times of single queries.
+    return protocol === 'oip' ? null : section('split', title, html`<p>${why}</p>`);
+  }
   const { tokens } = split;
   const parts =
     tokens?.parts ??
@@ -197,16 +193,6 @@ export function renderSplit(summary: RunSummary): Html {
     html`<p>${split.text}</p>
 <div class="charts">${figure}\n${scroll(`Parts of the ${what}`, all, 'scroll wide cells')}</div>`,
   );
-}
-
-/** Why there is no split, and where else to look. */
-function withoutSplit({ protocol, nodes }: RunSummary): Html {
-  if (protocol !== 'oip')
-    return html`No sample came with times of the SUT that can be used, so latency cannot be split.`;
-  const text =
-    'The Open Inference Protocol reports no times of single queries, so latency cannot be split.';
-  if (!hasServerStatistics(nodes)) return html`${text}`;
-  return html`${text} Means of the servers' own stand under <a href="#servers">${SERVERS_TITLE}</a>.`;
 }
 
 function bar(

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { isMap, isNode, isSeq } from 'yaml';
 import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { inOurWords } from '../../../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
 import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
@@ -33,7 +34,7 @@ export function readSubmissionConfig(file: string): SubmissionConfig {
   if (problems.length > 0) throw new MlperfError('ERR_CONFIG_FILE', problems.join('\n'));
   const placeOf = (path: YamlPath): string => placeAt(offsetOf(document.contents, path));
   const value: unknown = document.toJS();
-  const checked = submissionSchema.safeParse(value);
+  const checked = submissionSchema.safeParse(value, { error: inOurWords });
   if (!checked.success) {
     const lines = checked.error.issues.flatMap((issue) => linesOf(issue, value, placeOf));
     throw new MlperfError('ERR_CONFIG_INVALID', lines.join('\n'));

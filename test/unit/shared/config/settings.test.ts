@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../../loadgen-node/operate/config/inspect-sections.ts';
 import { printSettings } from '../../../../loadgen-node/run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../../../../loadgen-node/run/plan/run-settings.ts';
+import { CURVE_SETTINGS } from '../../../../loadgen-node/search/curve/curve-plan.ts';
+import { FIND_PEAK_SETTINGS } from '../../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import {
@@ -12,14 +15,17 @@ import {
   addressList,
   choice,
   count,
+  countOrAuto,
   duration,
   flagOf,
   listenAddress,
   nodeName,
   percentile,
+  type SettingTable,
   text,
 } from '../../../../shared/config/setting.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
+import { SUT_OPTIONS as sut } from '../../../../sut-node/settings/sut-settings.ts';
 
 // Goal: a setting means the same as a flag and in a file, flags win, and whatever is wrong is named
 // with its place. Method: a small table, read from texts.
@@ -57,6 +63,34 @@ describe('listenAddress', () => {
     ['localhost', undefined],
   ])('takes %s', (text, address) => {
     expect(listenAddress('help').schema.safeParse(text).data).toEqual(address);
+  });
+});
+
+describe('what is wrong with a setting', () => {
+  const tables = { run: RUN_SETTINGS, curve: CURVE_SETTINGS, peak: FIND_PEAK_SETTINGS, sut };
+  const values = [null, true, 0, -1, 1e12, 0.5, '', 'x', ' ', [], [0], ['', ''], {}, [{}]];
+
+  it.each(Object.entries(tables))('is told in our words: %s', (section, table) => {
+    for (const key of Object.keys(table)) {
+      for (const value of values) {
+        const text = JSON.stringify({ [section]: { [key]: value } });
+        const file = parseConfigFile('c.yaml', text, [section]).get(section);
+        const one = { [key]: table[key as keyof typeof table] } as SettingTable;
+        for (const problem of inspectSettings(one, { section, file, flags: {} }).problems) {
+          expect(problem, key).not.toMatch(
+            /Too (small|big)|Invalid|Unrecognized|expected|received/,
+          );
+        }
+      }
+    }
+  });
+
+  it('names all that a number or auto may be', () => {
+    const table = { workers: countOrAuto({ min: 1, max: 256 }, 'workers') };
+    const { problems } = inspectSettings(table, {
+      ...{ section: 'sut', file: undefined, flags: { workers: '0' } },
+    });
+    expect(problems).toEqual(['--workers 0 must be auto, or a whole number from 1 to 256']);
   });
 });
 

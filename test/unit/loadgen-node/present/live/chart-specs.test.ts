@@ -105,6 +105,13 @@ it('leaves out what a node does not tell of its machine', () => {
 });
 
 describe('drawChart', () => {
+  it('leaves out what no node tells: no line, and the page hides the chart', () => {
+    const empty = { ...liveSecond(1), split: null, lag: null };
+    const shown = CHARTS.filter((spec) => chartLines(spec, [empty], ['sut-a'], 0).length > 0);
+    const hidden = CHARTS.filter((spec) => !shown.includes(spec)).map(({ title }) => title);
+    expect(hidden).toEqual(['Where the time goes', 'Dispatch lag']);
+  });
+
   it.each(CHARTS)('$title has axes with and without points', (spec) => {
     for (const seconds of [[], [liveSecond(1)], [1, 2, 90].map((at) => liveSecond(at))]) {
       const { drawing } = drawChart(spec, chartLines(spec, seconds, ['a', 'b'], 0));
