@@ -236,9 +236,16 @@ function counterIn(stat: string, name: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Inside a container's namespace the process's group is the root, `/`. */
 async function groupFolders(source: MachineSource): Promise<string[]> {
-  const text = (await source.text('/proc/self/cgroup')) ?? '';
+  return cpuGroupFolders((await source.text('/proc/self/cgroup')) ?? '');
+}
+
+/**
+ * Folders of the control groups that may limit a process's CPU time: its own first, then those above it; some may not be there. Inside a
+ * container's namespace the process's group is the root, `/`.
+ * @param text Content of /proc/self/cgroup.
+ */
+export function cpuGroupFolders(text: string): string[] {
   const folders: string[] = [];
   for (const line of text.split('\n')) {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];

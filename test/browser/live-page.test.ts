@@ -23,6 +23,7 @@ const FACTS = {
 
 const INVALID: RunVerdict = {
   state: 'INVALID',
+  cause: null,
   reasons: ['The latency bound is missed: p99 is 28 ms, the bound is 15 ms.'],
   figures: [{ label: 'Latency p99', value: '28 ms' }],
 };

@@ -8,7 +8,7 @@ import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { joinTimes } from './measurements.ts';
 import type { IssuedSet } from './test-context.ts';
-import { type DispatchFindings, SUT_TOO_SLOW } from './test-outcome.ts';
+import type { DispatchFindings } from './test-outcome.ts';
 
 /** Default share of the latency bound that p99 of the dispatch lag may take. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;
@@ -30,12 +30,14 @@ export interface JudgedSet {
 export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   const { recorder, health } = judged.issued;
   const lagsNs = recorder.dispatchLagsNs().sort();
-  const reason = reasonOf(judged, lagsNs);
+  const limit = limitOf(judged, lagsNs);
   const causes = health === null ? [] : causesOfLateness(health);
   return {
     ...dispatchTimes([judged.issued]),
-    isGeneratorBound: reason !== '',
-    generatorBoundReason: reason === '' ? '' : [reason, ...causes].join('; '),
+    isGeneratorBound: limit !== null,
+    generatorBoundReason: limit === null ? '' : [limit.text, ...causes].join('; '),
+    generatorLimit: limit && { needed: limit.needed, seen: limit.seen },
+    isSutSlow: limit !== null && isSutSlow(judged),
     health,
   };
 }
@@ -53,29 +55,35 @@ export function dispatchTimes(
   };
 }
 
-/** Empty where LoadGen was not the limit; also where no sample completed, since there is no result then that it could limit. */
-function reasonOf(judged: JudgedSet, sortedLagsNs: Float64Array): string {
-  if (judged.summary.completedSampleCount === 0) return '';
-  const lagShareMax = judged.lagShareMax ?? LAG_SHARE_MAX_DEFAULT;
-  return (
-    verdictFlip(judged) ??
-    largeLag(sortedLagsNs, judged, lagShareMax) ??
-    starved(judged, lagShareMax) ??
-    ''
-  );
+/** What LoadGen did not keep, in words without full stop. */
+interface GeneratorLimit {
+  readonly text: string;
+  readonly needed: string;
+  readonly seen: string;
 }
 
-function verdictFlip(judged: JudgedSet): string | null {
+/** Null where LoadGen was not the limit; also where no sample completed, since there is no result then that it could limit. */
+function limitOf(judged: JudgedSet, sortedLagsNs: Float64Array): GeneratorLimit | null {
+  if (judged.summary.completedSampleCount === 0) return null;
+  return verdictFlip(judged) ?? largeLag(sortedLagsNs, judged) ?? starved(judged);
+}
+
+function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const { settings, summary } = judged;
   // Only Server keeps a schedule that LoadGen could miss, and has a bound.
   if (settings.scenario !== 'Server') return null;
   const fromIssue = summarizeFromIssue(judged);
   if (fromIssue.isValid === summary.isValid) return null;
   const what = summary.tokens === null ? 'latency' : 'TTFT';
-  return (
-    `the verdict would be the other one if ${what} were taken from the issue ` +
-    `(${formatExactNs(targetNs(fromIssue))} instead of ${formatExactNs(targetNs(summary))} at the target percentile)`
-  );
+  const needed = `${formatExactNs(targetNs(fromIssue))} from the issue`;
+  const seen = `${formatExactNs(targetNs(summary))} from the schedule`;
+  return {
+    text:
+      `the verdict would be the other one if ${what} were taken from the issue ` +
+      `(${formatExactNs(targetNs(fromIssue))} instead of ${formatExactNs(targetNs(summary))} at the target percentile)`,
+    needed,
+    seen,
+  };
 }
 
 /** Latency of Server at the target percentile; of a token model its time to the first token. */
@@ -95,33 +103,56 @@ export const LARGE_LAG = 'queries went out late: p99 of the dispatch lag';
 
 function largeLag(
   sortedLagsNs: Float64Array,
-  judged: JudgedSet,
-  lagShareMax: number,
-): string | null {
-  const bound = boundOf(judged.settings);
-  if (bound === null) return null;
+  { settings, lagShareMax }: JudgedSet,
+): GeneratorLimit | null {
+  const limit = lagLimit(settings, lagShareMax);
   const lagNs = percentileOf(sortedLagsNs, 0.99);
-  const lagNsMax = bound.ns * lagShareMax;
-  if (lagNs <= lagNsMax) return null;
-  const percent = Number((lagShareMax * 100).toPrecision(3));
-  return (
-    `${LARGE_LAG} is ${formatNs(lagNs)}, more than ${formatNs(lagNsMax)} ` +
-    `(${percent} % of the ${bound.name} of ${formatNs(bound.ns)})${alsoSlow(judged)}`
-  );
+  if (limit === null || lagNs <= limit.ns) return null;
+  return {
+    text: `${LARGE_LAG} is ${formatNs(lagNs)}, more than ${formatNs(limit.ns)} (${limit.text})`,
+    needed: `p99 of the dispatch lag of ${formatNs(limit.ns)} or less`,
+    seen: formatNs(lagNs),
+  };
 }
 
-/** A late LoadGen does not make a slow SUT fast: who reads the one has to know the other. */
-function alsoSlow(judged: JudgedSet): string {
-  const { settings, summary } = judged;
-  if (settings.scenario !== 'Server') return '';
-  const fromIssue = summarizeFromIssue(judged);
-  const { validity } = fromIssue;
-  if (validity.performance.isMet) return '';
-  const told =
-    summary.tokens === null
-      ? `latency at the target percentile is ${formatNs(targetNs(fromIssue))}`
-      : `TTFT and TPOT at the target percentile are ${validity.performance.seen}`;
-  return `, and ${SUT_TOO_SLOW}: taken from the issue, ${told}`;
+/**
+ * Largest p99 of the dispatch lag before LoadGen counts as too slow, and what it is a share of; null without a schedule that has a
+ * bound.
+ */
+export function lagLimit(
+  settings: EffectiveSettings,
+  lagShareMax = LAG_SHARE_MAX_DEFAULT,
+): { readonly ns: number; readonly text: string } | null {
+  const bound = boundOf(settings);
+  if (bound === null) return null;
+  const percent = Number((lagShareMax * 100).toPrecision(3));
+  const text = `${percent} % of the ${bound.name} of ${formatNs(bound.ns)}`;
+  return { ns: bound.ns * lagShareMax, text };
+}
+
+/** Share of the samples whose node must have told its times for them to say something of all. */
+const TOLD_SHARE_MIN = 0.9;
+
+/**
+ * Whether the SUT misses its bound by the times that its nodes report: they contain nothing of LoadGen. Latency from the issue does, since a
+ * late LoadGen reads completions late as well, and so says nothing of the SUT.
+ */
+function isSutSlow({ issued, settings }: JudgedSet): boolean {
+  const { service, queryEnd, samplesPerQuery, isCompleted } = issued.recorder.columns();
+  if (settings.scenario !== 'Server' || settings.useTokenLatencies || service === null)
+    return false;
+  const toldNs = new Float64Array(issued.recorder.completedSamples);
+  let count = 0;
+  for (let sample = 0; sample < queryEnd * samplesPerQuery; sample += 1) {
+    if (!isCompleted(sample)) continue;
+    const ns = service.residenceOf(sample);
+    if (Number.isNaN(ns)) continue;
+    toldNs[count] = ns;
+    count += 1;
+  }
+  if (count === 0 || count < TOLD_SHARE_MIN * toldNs.length) return false;
+  const sorted = toldNs.subarray(0, count).sort();
+  return percentileOf(sorted, settings.targetLatencyPercentile) > settings.targetLatencyNs;
 }
 
 /** Bound that the queries of a schedule have to keep; null without a schedule. */
@@ -141,12 +172,12 @@ function boundOf({
 }
 
 /** Without a schedule there is no lag: only the health of LoadGen's process is known. */
-function starved({ issued, settings, summary }: JudgedSet, shareMax: number): string | null {
+function starved({ issued, settings, summary, lagShareMax }: JudgedSet): GeneratorLimit | null {
   const { health, plan } = issued;
   if (health === null || plan.scheduledDeltaNs.length > 0) return null;
   // Server without a schedule is a closed loop: several streams.
   const scenario = settings.scenario === 'Server' ? 'SingleStream' : settings.scenario;
   const { percentiles } = summary.queryLatency ?? summary.sampleLatency;
   const typicalNs = percentiles.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
-  return starvation(health, scenario, typicalNs, shareMax);
+  return starvation(health, scenario, typicalNs, lagShareMax ?? LAG_SHARE_MAX_DEFAULT);
 }

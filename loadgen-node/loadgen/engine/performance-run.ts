@@ -14,6 +14,7 @@ import type { SetEnd } from './issue/issue-query-controller.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import { joinMeasurements, measurementsOf } from './measurements.ts';
 import { PhaseTotals, writeFailures } from './phase-counts.ts';
+import { courseOf, courseOfParts } from './run-course.ts';
 import { runSet } from './run-set.ts';
 import type { SetInput } from './set-lookers.ts';
 import type { IssuedSet, TestContext } from './test-context.ts';
@@ -112,7 +113,8 @@ function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: Te
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
   const findings = judgeDispatch({ issued, measured, settings, summary, lagShareMax });
-  return { summary, extension: null, ...findings };
+  const course = courseOf(issued, settings, parts.arrivals === undefined);
+  return { summary, extension: null, course, ...findings };
 }
 
 /** Each part has its own judgement, and the worst part stands for the run; times are those of all parts. */
@@ -123,7 +125,10 @@ function extendedFindings(
   const judged = parts.map((issued) => judgeSet(issued, context));
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);
-  return { ...worst, ...dispatchTimes(parts), ...run };
+  const course = courseOfParts(
+    judged.map((one) => ({ ...one.course, queries: one.summary.queryCount })),
+  );
+  return { ...worst, ...dispatchTimes(parts), ...run, course };
 }
 
 /** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */

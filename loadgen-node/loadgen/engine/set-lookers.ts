@@ -7,7 +7,7 @@ import type { BoundName, QueryBound } from '../results/query-bounds.ts';
 import { expectedUntil, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
-import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { lagLimit } from './generator-bound.ts';
 import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import type { EarlyEnd, TestContext } from './test-context.ts';
 import type { SetGoal, SetProgress, StoppingGoal } from './test-outcome.ts';
@@ -77,7 +77,7 @@ export interface SetInput {
 /** The goal of a set by its settings and its plan. */
 function setGoal(
   { phase, decision }: SetInput,
-  settings: EffectiveSettings,
+  { effective: settings, parts: { arrivals, generatorLagShareMax } }: TestContext,
   plan: QueryPlan,
 ): SetGoal {
   const { scenario, arrivalIntervalNs } = settings;
@@ -89,6 +89,8 @@ function setGoal(
     targetQps: hasSchedule ? settings.targetQps : intervalQps(arrivalIntervalNs),
     // A token model has bounds on its tokens, and none on the latency.
     latencyBoundNs: isTimed && !settings.useTokenLatencies ? settings.targetLatencyNs : 0,
+    lagNsMax: (isTimed && hasSchedule && lagLimit(settings, generatorLagShareMax)?.ns) || 0,
+    hasOneRate: isTimed && hasSchedule && arrivals === undefined && plan.samplesPerQuery === 1,
     percentile: settings.targetLatencyPercentile,
     samplesPerQuery: plan.samplesPerQuery,
     lastDueNs: plan.scheduledDeltaNs[plan.queryCount - 1] ?? 0,
@@ -130,17 +132,18 @@ function dueUntil(
 
 /** Reports progress about once a second while a set is issued. @returns Ends it, with a last report. */
 function reportProgress(
-  { parts: { clock, observer, arrivals }, effective }: TestContext,
+  context: TestContext,
   input: SetInput,
   { plan, recorder }: LookedAt,
 ): (endNs: number) => void {
+  const { clock, observer } = context.parts;
   const onProgress = observer?.onProgress;
   if (onProgress === undefined) return () => undefined;
   const beginNs = clock.nowNs();
   const { phase, setIndex, setCount, samplesBefore = 0 } = input;
   const samplesOfAll = input.samplesOfAll ?? plan.queryCount * plan.samplesPerQuery;
-  const goal = setGoal(input, effective, plan);
-  const ofPhase = phase === 'performance' ? arrivals : undefined;
+  const goal = setGoal(input, context, plan);
+  const ofPhase = phase === 'performance' ? context.parts.arrivals : undefined;
   let lastNs = 0;
   const look = (nowNs: number, hasEnded: boolean): void => {
     const elapsedNs = nowNs - beginNs;

@@ -3,14 +3,13 @@ import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
+import type { KeepingUp } from '../results/queue-growth.ts';
+import type { Standstill } from '../results/standstill.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { DriverEnd } from './issue/issue-driver.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './responses/response-sink.ts';
-
-/** Words of a reason that holds of the SUT too, for those who say whose the limit is. */
-export const SUT_TOO_SLOW = 'the SUT is too slow as well';
 
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {
@@ -70,6 +69,18 @@ export interface DispatchFindings {
   readonly health: GeneratorHealth | null;
   /** In words, empty if not generator-bound. */
   readonly generatorBoundReason: string;
+  /** What LoadGen was to keep and what it did, with units; null if not generator-bound. */
+  readonly generatorLimit: { readonly needed: string; readonly seen: string } | null;
+  /** By the times of its own nodes the SUT misses the bound without LoadGen's lateness, too. */
+  readonly isSutSlow: boolean;
+}
+
+/** How a performance run went over its time; Server. */
+export interface RunCourse {
+  /** Null where the load had no single rate. */
+  readonly keepingUp: KeepingUp | null;
+  /** Null where the SUT answered all the time. */
+  readonly standstill: Standstill | null;
 }
 
 /** The performance phase. */
@@ -77,6 +88,7 @@ export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
   /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
   readonly parts: readonly number[];
   readonly summary: PerformanceSummary;
+  readonly course: RunCourse;
   /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
   /** Queries added by the option `extendsUntilDecided`; null without it. */
@@ -148,6 +160,10 @@ export interface SetGoal {
   readonly targetQps: number;
   /** Server's latency bound; 0 where there is none. */
   readonly latencyBoundNs: number;
+  /** Largest p99 of the dispatch lag before LoadGen counts as too slow; 0: there is no such rule. */
+  readonly lagNsMax: number;
+  /** Whether the SUT keeps up with the load is judged. */
+  readonly hasOneRate: boolean;
   /** Percentile that the verdict looks at, as a fraction. */
   readonly percentile: number;
   readonly samplesPerQuery: number;

@@ -1,17 +1,18 @@
+import { formatNs, rounded } from '../../../shared/base/text.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
+import { causeOf, explainedBy } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
-import {
-  type PerformanceOutcome,
-  type PhaseCounts,
-  type PhaseOutcome,
-  SUT_TOO_SLOW,
-  type TestOutcome,
-  type Verdict,
-  type VerdictReason,
+import type {
+  PerformanceOutcome,
+  PhaseCounts,
+  PhaseOutcome,
+  TestOutcome,
+  Verdict,
+  VerdictReason,
 } from './test-outcome.ts';
 
 /** A defect of the SUT outside the phases. */
@@ -30,8 +31,12 @@ export function makeVerdicts(
   contractErrors: number,
   sutProblems: readonly SutProblem[],
 ): TestOutcome['verdicts'] {
+  const { performance, effectiveSettings } = results;
   const loadgen = loadgenReasons(results);
-  const longhaul = [...loadgen, ...longhaulReasons(results, contractErrors, sutProblems)];
+  const explained = explainedBy(causeOf(performance, effectiveSettings));
+  const longhaul = [...loadgen, ...longhaulReasons(results, contractErrors, sutProblems)].filter(
+    ({ rule }) => !explained.includes(rule),
+  );
   return { loadgen: verdictOf(loadgen), longhaul: verdictOf(longhaul) };
 }
 
@@ -53,11 +58,13 @@ const FIRST_REASONS: readonly string[] = [
   'interrupted',
   'fault',
   'stall',
+  'all-failed',
   'lost-samples',
   'contract-errors',
 ];
 const LAST_REASONS: readonly string[] = [
   'generator-bound',
+  'not-kept-up',
   'latency-bound',
   'find-peak',
   'min-duration',
@@ -65,11 +72,7 @@ const LAST_REASONS: readonly string[] = [
   'early-stopping',
 ];
 
-function placeOf({ rule, text }: VerdictReason): number {
-  // A LoadGen that keeps its schedule would not help: the SUT misses the bound by itself.
-  if (rule === 'generator-bound' && text.includes(SUT_TOO_SLOW)) {
-    return FIRST_REASONS.length + LAST_REASONS.indexOf('latency-bound') + 1.5;
-  }
+function placeOf({ rule }: VerdictReason): number {
   const first = FIRST_REASONS.indexOf(rule);
   return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
 }
@@ -166,24 +169,26 @@ function keyOfLength(cause: EndCause, { scenario }: EffectiveSettings): string |
 function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
   const { counts, endCause, faultText } = outcome;
   const reasons: VerdictReason[] = [];
+  const lost = `${counts.lostSamples} of ${counts.issuedSamples} issued samples`;
+  const first = outcome.failures[0]?.texts[0];
   if (counts.lostSamples > 0) {
-    const first = outcome.failures[0]?.texts[0];
-    const text =
-      `${counts.lostSamples} of ${counts.issuedSamples} issued samples of the ${phase} run were ` +
-      `lost${first === undefined ? '' : ` (first: ${first.text})`}.`;
+    const text = `${lost} of the ${phase} run were lost${first === undefined ? '' : ` (first: ${first.text})`}.`;
     const seen = `${counts.lostSamples} lost samples`;
     reasons.push(reason('lost-samples', text, '0 lost samples', seen));
   }
   if (endCause === 'all-failed') {
-    const text = `Every sample of the ${phase} run failed from its beginning on, so it was ended.`;
+    const how = first === undefined ? '' : ` (first: ${first.text})`;
+    const text = `Every sample of the ${phase} run failed from its beginning on${how}, so it was ended.`;
     reasons.push(reason('all-failed', text, 'samples that are answered', 'none'));
   }
+  // These two explain the samples that they cost.
+  const cost = counts.lostSamples === 0 ? '' : ` ${lost} were lost.`;
   if (endCause === 'fault') {
-    const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.`;
+    const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.${cost}`;
     reasons.push(reason('fault', text, 'no fault', 'a fault'));
   }
   if (endCause === 'stall') {
-    const text = `The SUT stopped answering during the ${phase} run.`;
+    const text = `The SUT stopped answering during the ${phase} run.${cost}`;
     reasons.push(reason('stall', text, 'a response within the stall timeout', 'none'));
   }
   if (endCause === 'interrupted') reasons.push(interrupted(phase));
@@ -225,18 +230,38 @@ function longhaulReasons(
   const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
   if (isSearchUnfinished(results) && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
-    const text =
-      `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${performance.generatorBoundReason}. ` +
-      'Give the LoadGen node a machine, or cores, of its own, or lower the rate.';
-    const needed = 'a LoadGen node that keeps the schedule';
-    reasons.push(reason('generator-bound', text, needed, 'one that did not'));
+    const { generatorBoundReason, generatorLimit, isSutSlow } = performance;
+    const also = isSutSlow
+      ? ' The SUT is too slow as well: its nodes alone took longer than the bound.'
+      : '';
+    const text = `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${generatorBoundReason}.${also}`;
+    reasons.push(
+      reason('generator-bound', text, generatorLimit?.needed ?? '', generatorLimit?.seen ?? ''),
+    );
   }
+  if (performance?.course.keepingUp?.state === 'grew') reasons.push(notKeptUp(performance));
   if (contractErrors > 0) {
     const text = `The SUT broke the contract ${contractErrors} times with its responses; the detail log names them.`;
     const seen = `${contractErrors} contract errors`;
     reasons.push(reason('contract-errors', text, '0 contract errors', seen));
   }
   return reasons;
+}
+
+function notKeptUp({ course, summary }: PerformanceOutcome): VerdictReason {
+  const { completed, scheduled } = summary.rates;
+  const growth = formatNs(Math.round((course.keepingUp?.share ?? 0) * 1e9));
+  const text =
+    `The SUT did not keep up with the load: it completed ${rounded(completed, 3)} of ${rounded(scheduled, 3)} queries per second, ` +
+    `and its queue grew all through the run: latency by ${growth} a second.`;
+  const needed = `${rounded(scheduled, 3)} queries/s completed`;
+  return reason(
+    'not-kept-up',
+    text,
+    needed,
+    `${rounded(completed, 3)} queries/s`,
+    'server_target_qps',
+  );
 }
 
 /**

@@ -17,6 +17,11 @@ export const GENERATOR_HEALTH = z.strictObject({
   gc: z.strictObject({ count: z.number(), totalNs: ns, maxNs: ns }),
   // Share of the machine's CPU time that the hypervisor took; null where /proc/stat does not have it.
   stealShare: z.number().nullable(),
+  // Linux: how often, and for how long in all, a limit of the control group stopped the process's threads; null: there is no limit.
+  throttled: z
+    .strictObject({ periods: z.number(), throttledPeriods: z.number(), totalNs: ns })
+    .nullish()
+    .describe('nr_periods, nr_throttled and throttled time of cpu.stat'),
   // Time in which queries waited for a socket although credit was there, and the reverse; null without a QDL.
   backPressure: z.strictObject({ socketNs: ns, creditNs: ns }).nullable(),
   // Once a second; the last one ends with the set.
@@ -80,6 +85,9 @@ const TIMER_DELAY_NS = 2e6;
 /** From these on, a cause is named. */
 const WAIT_SHARE_NAMED = 0.1;
 const STEAL_SHARE_NAMED = 0.02;
+const THROTTLED_SHARE_NAMED = 0.02;
+/** A disk takes some tenths of a second now and then. */
+const STANDSTILL_NS_NAMED = 0.5e9;
 const GC_SHARE_NAMED = 0.05;
 const GC_PAUSE_NS_NAMED = 10e6;
 const DELAY_NS_NAMED = 5e6;
@@ -102,14 +110,14 @@ function lengthNs({ seconds }: GeneratorHealth): number {
  *   latency. Or the event loop was late, as a rule, by more than that: completions were then read as late.
  * - Offline: it had no core for a third of the time and was never idle, so that the SUT cannot have been what it waited for.
  * @param typicalNs Median latency of the queries, in ns.
- * @returns The reason in words; null if unknown.
+ * @returns The reason in words, what was needed and what was seen; null if it was not starved.
  */
 export function starvation(
   health: GeneratorHealth,
   scenario: Exclude<Scenario, 'Server'>,
   typicalNs: number,
   shareMax: number,
-): string | null {
+): { readonly text: string; readonly needed: string; readonly seen: string } | null {
   if (lengthNs(health) < WATCH_NS_MIN) return null;
   const waitShare = health.cpuWaitShare ?? 0;
   const isHit =
@@ -117,15 +125,23 @@ export function starvation(
       ? health.cpuShare + waitShare >= SATURATED_SHARE
       : health.eventLoopDelay.p99Ns > shareMax * typicalNs;
   if (waitShare > WAIT_SHARE_MAX && isHit) {
-    return `LoadGen could run for ${percent(1 - waitShare)} of the time only`;
+    return {
+      text: `LoadGen could run for ${percent(1 - waitShare)} of the time only`,
+      needed: `a core for at least ${percent(1 - WAIT_SHARE_MAX)} of the time`,
+      seen: percent(1 - waitShare),
+    };
   }
   if (scenario === 'Offline') return null;
   const delayNs = health.eventLoopDelay.p50Ns;
-  if (delayNs <= Math.max(TIMER_DELAY_NS, shareMax * typicalNs)) return null;
-  return (
-    `LoadGen's event loop came ${formatNs(delayNs)} late in the median, ${percent(delayNs / typicalNs)} of a typical ` +
-    `latency (${formatNs(typicalNs)}), and so did its reading of completions`
-  );
+  const delayNsMax = Math.max(TIMER_DELAY_NS, shareMax * typicalNs);
+  if (delayNs <= delayNsMax) return null;
+  return {
+    text:
+      `LoadGen's event loop came ${formatNs(delayNs)} late in the median, ${percent(delayNs / typicalNs)} of a typical ` +
+      `latency (${formatNs(typicalNs)}), and so did its reading of completions`,
+    needed: `an event loop that is ${formatNs(delayNsMax)} late or less in the median`,
+    seen: formatNs(delayNs),
+  };
 }
 
 /**
@@ -155,7 +171,20 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
 export function disturbances(health: GeneratorHealth): string[] {
   const { cpuWaitShare = null, stealShare } = health;
   const causes: string[] = [];
-  if (cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
+  if (isThrottled(health)) {
+    const { periods, throttledPeriods, totalNs } = health.throttled;
+    causes.push(
+      `the CPU limit of its control group stopped it in ${throttledPeriods} of ${periods} periods, ${formatNs(totalNs)} in all (cpu.stat)`,
+    );
+  }
+  const stoodStillNs = longestStandstillNs(health);
+  if (stoodStillNs > STANDSTILL_NS_NAMED) {
+    causes.push(
+      `its process stood still for ${formatNs(stoodStillNs)} without waiting for a core: stopped, suspended, or held by a disk`,
+    );
+  }
+  // A thread that its limit stops counts as one that waits.
+  if (!isThrottled(health) && cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
     const share = percent(cpuWaitShare);
     causes.push(`other work held its core: it was ready and waited ${share} of the time`);
   }
@@ -165,6 +194,25 @@ export function disturbances(health: GeneratorHealth): string[] {
     );
   }
   return causes;
+}
+
+/** True where a CPU limit stopped LoadGen for a share of the time that matters. */
+export function isThrottled(
+  health: GeneratorHealth,
+): health is GeneratorHealth & { readonly throttled: object } {
+  return (health.throttled?.totalNs ?? 0) > THROTTLED_SHARE_NAMED * lengthNs(health);
+}
+
+/** Longest time in which the event loop did not come on though its thread neither ran nor waited for a core; 0 where the kernel does not tell. */
+function longestStandstillNs({ seconds }: GeneratorHealth): number {
+  let longestNs = 0;
+  seconds.forEach(({ atNs, cpuShare, cpuWaitShare, eventLoopDelayMaxNs }, i) => {
+    if (cpuWaitShare === undefined || cpuWaitShare === null) return;
+    const lastedNs = atNs - (seconds[i - 1]?.atNs ?? 0);
+    const idleNs = lastedNs * (1 - cpuShare - cpuWaitShare);
+    longestNs = Math.max(longestNs, Math.min(eventLoopDelayMaxNs, idleNs));
+  });
+  return longestNs;
 }
 
 const IN_PROCESS = 'something in its process';

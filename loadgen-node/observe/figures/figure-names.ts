@@ -126,3 +126,10 @@ export function finiteFigures(figures: RunFigures): RunFigures {
   const known = FIGURE_NAMES.filter((name) => Number.isFinite(figures[name]));
   return Object.fromEntries(known.map((name) => [name, figures[name]]));
 }
+
+/** Without rates: of a run whose SUT was gone before the end they would be over a stretch without it. */
+export function withoutRates(figures: RunFigures): RunFigures {
+  return Object.fromEntries(
+    Object.entries(figures).filter(([name]) => FIGURES[name as FigureName].unit !== '1/s'),
+  );
+}

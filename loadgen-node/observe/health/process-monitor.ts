@@ -4,6 +4,7 @@ import {
   monitorEventLoopDelay,
   PerformanceObserver,
 } from 'node:perf_hooks';
+import { cpuGroupFolders } from '../../../shared/host/tuning-facts.ts';
 import { monotonicClock } from '../../loadgen/engine/monotonic-clock.ts';
 import type {
   GeneratorHealth,
@@ -48,6 +49,7 @@ class Watch {
   readonly #backPressure: BackPressureNow | null;
   readonly #pressureAtBegin: ReturnType<BackPressureNow> | undefined;
   readonly #machineAtBegin = readMachineCpu();
+  readonly #throttling = new Throttling();
   /** Of the seconds that have ended. */
   #gcSeen = NOTHING_SEEN;
   #gcLook: GcLook;
@@ -99,6 +101,7 @@ class Watch {
         ),
       },
       gc: pausesIn(elapsedNs, this.#gcSeen),
+      throttled: this.#throttling.end(),
       stealShare: stealShare(this.#machineAtBegin, readMachineCpu()),
       backPressure: this.#pressureSinceBegin(),
       seconds: this.#seconds,
@@ -155,6 +158,57 @@ function sharesOf(begin: ThreadCpuTimes, end: ThreadCpuTimes, elapsedNs: number)
 function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => number): number {
   if (delay.count === 0) return 0;
   return Math.max(0, pick(delay) - RESOLUTION_MS * 1e6);
+}
+
+/** What the control groups of this process tell of their CPU limits, since it was made. */
+class Throttling {
+  readonly #atBegin = groupsOfProcess().flatMap((folder) => {
+    const seen = readThrottling(folder);
+    return seen === null ? [] : [{ folder, ...seen }];
+  });
+
+  /** The group that stopped the process longest; null where none has a limit. Reads a small file per group. */
+  end(): NonNullable<GeneratorHealth['throttled']> | null {
+    const since = this.#atBegin.flatMap(({ folder, periods, throttledPeriods, totalNs }) => {
+      const now = readThrottling(folder);
+      if (now === null) return [];
+      return [
+        {
+          periods: now.periods - periods,
+          throttledPeriods: now.throttledPeriods - throttledPeriods,
+          totalNs: now.totalNs - totalNs,
+        },
+      ];
+    });
+    const limited = since.filter(({ periods }) => periods > 0);
+    const [longest = null] = limited.sort((a, b) => b.totalNs - a.totalNs);
+    return longest;
+  }
+}
+
+function groupsOfProcess(): string[] {
+  return cpuGroupFolders(readOrNull('/proc/self/cgroup') ?? '');
+}
+
+/** Counters of a group since it was made; without a limit the kernel counts no periods. Null where there is no such group. Source: Linux, cgroup-v2 and sched-bwc. */
+function readThrottling(folder: string): NonNullable<GeneratorHealth['throttled']> | null {
+  const text = readOrNull(`${folder}/cpu.stat`) ?? '';
+  const count = (name: string): number =>
+    Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  const periods = count('nr_periods');
+  if (Number.isNaN(periods)) return null;
+  // cgroup 2 has microseconds, cgroup 1 nanoseconds.
+  const totalNs = count('throttled_usec') * 1_000 || count('throttled_time') || 0;
+  return { periods, throttledPeriods: count('nr_throttled') || 0, totalNs };
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // Not Linux, or without control groups.
+    return null;
+  }
 }
 
 type MachineCpuTimes = ReturnType<typeof readMachineCpu>;
@@ -239,14 +293,7 @@ function pausesIn(lengthNs: number, seen: SeenPauses) {
  * machine the file takes a millisecond: not for the timed path.
  */
 function readMachineCpu(path = '/proc/stat') {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    // Not Linux: steal is unknown.
-    return null;
-  }
-  const match = /^cpu +(\d[\d ]*)$/m.exec(text);
+  const match = /^cpu +(\d[\d ]*)$/m.exec(readOrNull(path) ?? '');
   // user nice system idle iowait irq softirq steal; guest times after them are in user already.
   const ticks = match?.[1]?.split(' ').slice(0, 8).map(Number) ?? [];
   const [, , , , , , , stealTicks] = ticks;

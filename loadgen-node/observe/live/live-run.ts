@@ -2,6 +2,7 @@ import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { RunProgress } from '../../loadgen/engine/test-outcome.ts';
 import type { SampleWatch } from '../../loadgen/recorder/recording.ts';
 import { clockFactor, sumOfTimes } from '../../loadgen/recorder/told-times.ts';
+import { GrowthWatch } from '../../loadgen/results/queue-growth.ts';
 import { Figures, lagFigures, latencyFigures } from '../figures/figures.ts';
 import { LatencyHistogram } from '../figures/latency-histogram.ts';
 import { LATENCY_PARTS } from '../split/latency-parts.ts';
@@ -40,6 +41,8 @@ export class LiveRun {
   readonly statistics: LiveStatistics;
   readonly #loadgenUse: (() => MachineUse) | undefined;
   readonly #overall = new LatencyHistogram();
+  readonly #overallLag = new LatencyHistogram();
+  #growth = new GrowthWatch();
   /** Of the sets that have ended. */
   #before: LiveTotals = NO_TOTALS;
   #lastElapsedNs = 0;
@@ -72,6 +75,9 @@ export class LiveRun {
     const { figures } = this.statistics;
     const latency = figures.latencyOf(goal.scenario);
     this.#overall.addAll(latency);
+    this.#overallLag.addAll(figures.lag);
+    const { sumNs, count } = figures.sampleLatency;
+    this.#growth.add({ sumNs, count, lengthNs: windowS * 1e9 });
     const isByQuery = goal.scenario !== 'Offline';
     const perRate = isByQuery ? goal.samplesPerQuery : 1;
     const completed = totals.completedSamples - this.#last.completedSamples;
@@ -105,6 +111,9 @@ export class LiveRun {
           : null,
       // Elsewhere a query is due when it is issued.
       lag: goal.targetQps > 0 ? liveLag(figures.lag) : null,
+      lagSoFar: goal.lagNsMax > 0 ? liveLag(this.#overallLag) : null,
+      lagNsMax: goal.lagNsMax,
+      growth: goal.hasOneRate ? this.#growth.sureGrowth() : null,
       split: this.#split(),
       nodes: this.#nodes(nodes, windowS),
       loadgen: this.#loadgenUse?.() ?? null,
@@ -122,7 +131,12 @@ export class LiveRun {
   #beginSet({ phase, goal }: RunProgress): void {
     this.#isNewSet = false;
     const load = `${phase} ${goal.targetQps}`;
-    if (load !== this.#overallOf) this.#overall.clear();
+    // Each set begins with an empty queue.
+    this.#growth = new GrowthWatch();
+    if (load !== this.#overallOf) {
+      this.#overall.clear();
+      this.#overallLag.clear();
+    }
     this.#overallOf = load;
   }
 

@@ -104,6 +104,11 @@ export interface LiveSnapshot {
   /** Share of those above the bound, 0 to 1: an estimate, too; null without a bound or a completion. */
   readonly overShare: number | null;
   readonly lag: LagFigures | null;
+  /** Of the set so far, and the largest p99 that the rule of the verdict allows; null and 0 where there is no such rule. */
+  readonly lagSoFar: LagFigures | null;
+  readonly lagNsMax: number;
+  /** Share by which the load is surely above what the SUT completes, so far; null where that is not seen. */
+  readonly growth: number | null;
   /** Means in ns in the order of LATENCY_PARTS; null where no node reported its times. */
   readonly split: readonly number[] | null;
   readonly nodes: NodeFigures;

@@ -9,7 +9,7 @@ import {
   type SplitRows,
   SplitSums,
 } from './split-sums.ts';
-import { type SplitContext, splitInWords } from './split-text.ts';
+import { leftOutText, type SplitContext, splitInWords } from './split-text.ts';
 import { tokenSplit } from './token-split.ts';
 
 /**
@@ -31,11 +31,17 @@ export function latencySplit(
   const findings = secondPass(pieces, first, groupsOf(latenciesNs.subarray(0, sampleCount).sort()));
   const figures = sums.figures();
   const tokens = tokenSplit(records, pieces);
+  const overtoldCount = findings.overtold.count;
+  const leftOut = leftOutText({ sampleCount, overtoldCount });
   return {
     sampleCount,
+    ...(overtoldCount > 0 && { overtoldCount }),
     ...figures,
     ...(tokens !== null && { tokens: tokens.split }),
-    text: splitInWords(figures.parts, findings, { nodeNames, isOneMachine }, tokens),
+    text:
+      leftOut === null
+        ? splitInWords(figures.parts, findings, { nodeNames, isOneMachine }, tokens)
+        : `Where the time went is ${leftOut}.`,
   };
 }
 

@@ -50,6 +50,10 @@ export const LATENCY_SPLIT = z.strictObject({
   // MultiStream: of each query the
   // sample that came last.
   sampleCount: z.number(),
+  overtoldCount: z
+    .number()
+    .optional()
+    .describe('samples that are left out: their node reported more time than passed; absent: 0'),
   // Of the whole latency; never negative.
   parts: z.array(z.strictObject({ part: z.enum(LATENCY_PARTS), ...means })),
   // From typical to tail.

@@ -1,4 +1,4 @@
-import { counted, formatNs, rounded } from '../../../shared/base/text.ts';
+import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import type {
   FirstTokenPart,
@@ -28,7 +28,7 @@ export interface SplitContext {
   readonly isOneMachine?: boolean;
 }
 
-/** The limit of a run, in whole sentences. @param tokens Of a run that times first tokens: it is about them. */
+/** Where the time went and what limits the run, in whole sentences. @param tokens Of a run that times first tokens: it is about them. */
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
@@ -61,8 +61,24 @@ interface Told<P> {
   readonly part: P;
 }
 
+/** Share of the samples that may be left out for what their node told. Fast ones are, so that of more the typical and the slowest are others. */
+const LEFT_OUT_MAX = 0.01;
+
+/** How many samples are left out because their node told more time than passed, where they are too many to say where the time went. */
+export function leftOutText({
+  sampleCount,
+  overtoldCount = 0,
+}: Pick<LatencySplit, 'sampleCount' | 'overtoldCount'>): string | null {
+  const all = sampleCount + overtoldCount;
+  if (overtoldCount <= LEFT_OUT_MAX * all) return null;
+  return `not known: of ${grouped(overtoldCount)} of ${grouped(all)} samples, SUT nodes reported more time than passed`;
+}
+
 /** The part that takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
-export function whyInShort({ parts, tokens }: LatencySplit, isOffline: boolean): string {
+export function whyInShort(split: LatencySplit, isOffline: boolean): string {
+  const { parts, tokens } = split;
+  const unknown = leftOutText(split);
+  if (unknown !== null) return unknown;
   if (tokens !== undefined) {
     return [`first token: ${growthInShort(tokens.parts)}`, ...perTokenInShort(tokens)].join('; ');
   }

@@ -8,6 +8,7 @@ import {
   FIGURES,
   type FigureName,
   type FigureUnit,
+  withoutRates,
 } from '../figures/figure-names.ts';
 import { figuresOf } from '../figures/figures-of-records.ts';
 import type { RecordsReader } from '../records/records-reader.ts';
@@ -76,12 +77,14 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
     throw configInvalid(`${path} is of the scenario "${about.scenario}", which there is not`);
   }
   const records = await reader.readAll(summary?.records?.parts);
-  const figures = figuresOf(records, {
+  const measured = figuresOf(records, {
     scenario,
     latencyBoundNs: summary?.latencyBoundNs ?? null,
     tokenBounds: summary?.tokenBounds,
     contractErrors: summary?.contractErrors ?? 0,
   });
+  const isSutLost = summary?.verdict.cause?.kind === 'sut-broke';
+  const figures = isSutLost ? withoutRates(measured) : measured;
   return {
     path,
     scenario,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readVersionedFile, writeText } from '../../../shared/base/files/read-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { CAUSE_KINDS } from '../../loadgen/engine/causes.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CPP_ENGINE } from '../audit/network-audit.ts';
@@ -32,7 +33,14 @@ const advisedReason = reason.extend({
     .optional()
     .describe('setting to change, and by how much; empty: no setting helps'),
 });
-const advisedVerdict = z.strictObject({ isValid: z.boolean(), reasons: z.array(advisedReason) });
+const advisedVerdict = z.strictObject({
+  isValid: z.boolean(),
+  cause: z
+    .strictObject({ kind: z.enum(CAUSE_KINDS), text: z.string() })
+    .nullish()
+    .describe('why the performance run is INVALID, in few words; null: the reasons tell'),
+  reasons: z.array(advisedReason),
+});
 
 const setting = z.strictObject({
   key: z.string(),

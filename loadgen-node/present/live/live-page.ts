@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/text.ts';
+import { formatNs, percentage } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { type Html, html, htmlTable, tile } from '../html/html.ts';
 import {
@@ -98,8 +98,8 @@ function toneOf({ state }: RunVerdict): string {
 
 /** The result, once there is one. */
 function verdictOf(verdict: RunVerdict): Html {
-  const { state, reasons, figures } = verdict;
-  return html`<h2><span class="${`badge ${toneOf(verdict)}`}">${`${state === 'VALID' ? '✓' : '✗'} ${state}`}</span></h2>
+  const { state, cause, reasons, figures } = verdict;
+  return html`<h2><span class="${`badge ${toneOf(verdict)}`}">${`${state === 'VALID' ? '✓' : '✗'} ${state}`}</span>${cause === null ? '' : ` ${cause}`}</h2>
 <ul class="plain">${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>
 <dl class="tiles">${figures.map(({ label, value }) => tile(label, value))}</dl>`;
 }
@@ -114,9 +114,9 @@ function progressOf(point: LiveSnapshot, isOver: boolean): Html {
 <p>${phase} run${part}: ${clock(elapsedS)}${done}${left}</p>`;
 }
 
-/** The verdict so far: the bound and the lost samples. The other rules look at the whole run. */
+/** The verdict so far, by the rules of the verdict that can be judged while a run goes on. The others look at the whole of it. */
 function soFar(point: LiveSnapshot): Html {
-  const { bound, overall, overShare, totals } = point;
+  const { bound, overall, overShare, totals, lagSoFar, lagNsMax, growth } = point;
   const lost = totals.lostSamples;
   const parts: [isGood: boolean, text: string][] = [
     [lost === 0, lost === 0 ? 'no sample lost' : `${amount(lost)} samples lost`],
@@ -126,6 +126,18 @@ function soFar(point: LiveSnapshot): Html {
     const share = `${formatShare(overShare)} of the queries are above ${formatNs(bound.latencyNs)}`;
     const allowed = `${percentileName(bound.percentile)} allows ${formatShare(1 - bound.percentile)}`;
     parts.unshift([isKept, `${share}, ${allowed}`]);
+  }
+  if (growth !== null) {
+    parts.unshift([
+      false,
+      `the SUT does not keep up: its queue grows by ${percentage(growth, 2)} of the time`,
+    ]);
+  }
+  if (lagSoFar !== null) {
+    const isKept = lagSoFar.p99Ns <= lagNsMax;
+    const lag = `dispatch lag p99 ${formatNs(lagSoFar.p99Ns)}, at most ${formatNs(lagNsMax)} allowed`;
+    if (isKept) parts.push([true, lag]);
+    else parts.unshift([false, `LoadGen itself is too slow: ${lag}`]);
   }
   const isGood = parts.every(([good]) => good);
   const text = parts.map(([, one]) => one).join('; ');

@@ -97,6 +97,8 @@ export type RunEndState = 'VALID' | 'INVALID' | 'INTERRUPTED' | 'BROKEN';
 /** The result of a run in words. */
 export interface RunVerdict {
   readonly state: RunEndState;
+  /** Why it is INVALID, in few words; null: the reasons tell. */
+  readonly cause: string | null;
   readonly reasons: readonly string[];
   /** Final figures, exact. */
   readonly figures: readonly { readonly label: string; readonly value: string }[];

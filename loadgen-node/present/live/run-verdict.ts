@@ -1,6 +1,9 @@
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
+import { causeOfTest } from '../../loadgen/engine/causes.ts';
+import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import type { RunVerdict } from './live-state.ts';
 
@@ -17,6 +20,7 @@ export function runVerdict(outcome: TestOutcome): RunVerdict {
   const state = longhaul.isValid ? 'VALID' : 'INVALID';
   return {
     state: outcome.isInterrupted ? 'INTERRUPTED' : state,
+    cause: causeOfTest(outcome)?.text ?? null,
     reasons: longhaul.reasons.slice(0, REASONS_MAX).map(({ text }) => text),
     figures: outcome.performance === null ? [] : figuresOf(outcome.performance),
   };
@@ -24,12 +28,13 @@ export function runVerdict(outcome: TestOutcome): RunVerdict {
 
 /** A run that ended without a result. */
 export function brokenVerdict(error: unknown): RunVerdict {
-  return { state: 'BROKEN', reasons: [messageOf(error)], figures: [] };
+  return { state: 'BROKEN', cause: null, reasons: [messageOf(error)], figures: [] };
 }
 
 function figuresOf(performance: PerformanceOutcome): RunVerdict['figures'] {
   const { scenario } = performance.summary;
-  const figures = figuresOfOutcome(performance);
+  const measured = figuresOfOutcome(performance);
+  const figures = isSutLost(performance.endCause) ? withoutRates(measured) : measured;
   const rate = (perSecond: number): string => perSecond.toFixed(2);
   const { scheduled_qps: scheduled, completed_qps: completed } = figures;
   const isStream = scenario === 'SingleStream' || scenario === 'MultiStream';

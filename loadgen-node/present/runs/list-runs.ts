@@ -9,6 +9,7 @@ import {
 } from '../../../shared/base/files/read-file.ts';
 import { counted, tableLines } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { CauseKind } from '../../loadgen/engine/causes.ts';
 import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
@@ -42,6 +43,7 @@ const LISTED = z.object({
   sutName: shape.sutName,
   labels: shape.labels,
   result: shape.result,
+  verdict: shape.verdict.pick({ cause: true }),
   figures: shape.figures,
 });
 
@@ -157,6 +159,21 @@ const COLUMNS = [
   'folder',
 ];
 
+/** Few words for what an INVALID run is, by its cause. */
+const CAUSE_WORDS: Readonly<Record<CauseKind, string>> = {
+  'sut-broke': 'SUT broke',
+  loadgen: 'LoadGen too slow',
+  standstill: 'SUT stood still',
+  queue: 'SUT did not keep up',
+  disturbed: 'machine disturbed',
+  load: 'bound missed',
+};
+
+function verdictText({ result, verdict }: ListedRun): string {
+  const { cause } = verdict;
+  return result === 'INVALID' && cause ? `${result}: ${CAUSE_WORDS[cause.kind]}` : result;
+}
+
 /** The list as a table for people, ending with a newline. */
 export function runsText({ top, runs, foundCount, runCount, damaged }: RunList): string {
   const lines: string[] = [];
@@ -166,7 +183,7 @@ export function runsText({ top, runs, foundCount, runCount, damaged }: RunList):
   } else {
     const rows = runs.map((run) => [
       instantText(run.startedAt).replace(/:\d\d UTC$/, ' UTC'),
-      ...[run.benchmark, run.scenario, run.result, metricText(run)],
+      ...[run.benchmark, run.scenario, verdictText(run), metricText(run)],
       ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],
     ]);
     lines.push(...tableLines([COLUMNS, ...rows], '  ', (column) => column === 4 || column === 5));

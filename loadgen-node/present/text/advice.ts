@@ -1,11 +1,12 @@
-import { formatNs, grouped } from '../../../shared/base/text.ts';
+import { counted, formatNs, grouped } from '../../../shared/base/text.ts';
+import { causeOf } from '../../loadgen/engine/causes.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   PerformanceOutcome,
   TestOutcome,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
-import { SUT_TOO_SLOW } from '../../loadgen/engine/test-outcome.ts';
+import { disturbances, isThrottled } from '../../loadgen/health/generator-health.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import {
@@ -28,8 +29,8 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
   multi_stream_expected_latency_ns: '--target-qps',
 };
 
-/** Reasons that a late LoadGen may be the cause of. */
-const OF_LATENCY: readonly string[] = ['latency-bound', 'early-stopping'];
+/** Reasons of a run without an answer. */
+const NOT_ANSWERED: readonly string[] = ['all-failed', 'lost-samples'];
 
 /** Share by which an advised rate is above or below the measured one. */
 const MARGIN = 0.1;
@@ -67,23 +68,27 @@ function adviceOnRule(
     arrivals === undefined ? undefined : adviceOnArrivals(reason, performance, arrivals);
   if (ofArrivals !== undefined) return ofArrivals;
   if (performance?.summary.completedSampleCount === 0) {
-    return reason.key === null
+    return !NOT_ANSWERED.includes(reason.rule)
       ? ''
       : 'No sample was answered well, and no setting changes that: look at why they failed.';
   }
-  if (isLoadgenAlone(performance) && OF_LATENCY.includes(reason.rule)) {
-    return "LoadGen's own delay is part of these latencies: settle that first.";
-  }
+  if (reason.rule === 'generator-bound') return adviceOnGenerator(performance, arrivals);
   const known =
     performance === null ? '' : specificAdvice(reason, performance, settings, limitLines);
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
 }
 
-/** LoadGen was the limit, and the SUT would have met the rule. */
-function isLoadgenAlone(performance: PerformanceOutcome | null): boolean {
-  if (performance === null || !performance.isGeneratorBound) return false;
-  return !performance.generatorBoundReason.includes(SUT_TOO_SLOW);
+/** What slowed LoadGen says what helps it. */
+function adviceOnGenerator(
+  performance: PerformanceOutcome | null,
+  arrivals: OtherArrivals | undefined,
+): string {
+  const load = arrivals?.kind === 'closed-loop' ? '--concurrency' : 'load';
+  if (performance?.health && isThrottled(performance.health)) {
+    return `Raise the CPU limit of LoadGen's container or control group, or take a lower ${load}.`;
+  }
+  return `Give the LoadGen node a machine, or cores, of its own, or take a lower ${load}.`;
 }
 
 /** A run of which every sample failed has no rates, and its cause is known. */
@@ -98,9 +103,7 @@ function adviceOnArrivals(
   arrivals: OtherArrivals,
 ): string | undefined {
   const isEndless = ownEndOf(arrivals) === undefined;
-  const isBoundMissed = performance?.summary.validity.performance.isMet === false;
-  const isAboutRate =
-    rule === 'latency-bound' || (rule === 'early-stopping' && isBoundMissed && isEndless);
+  const isAboutRate = rule === 'latency-bound';
   if (arrivals.kind === 'closed-loop') {
     if (isAboutRate) return 'Try a lower --concurrency.';
     return performance?.endCause === 'ran-out'
@@ -129,6 +132,7 @@ function specificAdvice(
       return adviceOnLimit(performance, settings, lines) || adviceOnLength(performance, settings);
     case 'min-queries':
       return adviceOnLimit(performance, settings, lines);
+    case 'not-kept-up':
     case 'latency-bound':
       return adviceOnRate(performance, settings);
     default:
@@ -152,8 +156,6 @@ function adviceOnEarlyStopping(
   const advisedCount = (needed: number): string =>
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
   if (settings.scenario !== 'Server') return advisedCount(minPassingQueries(1, percentile) + 1);
-  // The rule of the bound fails for the same cause: one remedy for both.
-  if (!validity.performance.isMet) return adviceOnRate({ summary }, settings);
   // The bounds are about tokens then, and slow queries, which the counts below are about, have
   // none.
   if (summary.tokens !== null) {
@@ -221,21 +223,30 @@ function adviceOnLength(
   return `The SUT does more ${what} per second than was expected: set --target-qps ${perS}.`;
 }
 
-function adviceOnRate(
-  { summary }: Pick<PerformanceOutcome, 'summary'>,
-  settings: EffectiveSettings,
-): string {
+function adviceOnRate(performance: PerformanceOutcome, settings: EffectiveSettings): string {
   if (settings.scenario !== 'Server') return '';
+  const { summary, course, health } = performance;
+  const { kind, text = '' } = causeOf(performance, settings) ?? {};
+  if (kind === 'standstill') {
+    const late = counted(course.standstill?.lateSamples ?? 0, 'late sample');
+    return `${text[0]?.toUpperCase()}${text.slice(1)}, and ${late} came of that: find out what held it up. A lower --target-qps does not mend it.`;
+  }
   const { scheduled, completed } = summary.rates;
   const keepsUp = completed >= scheduled * (1 - MARGIN);
   const outOfReach = adviceOnFastest(summary, settings, keepsUp);
   if (outOfReach !== '') return outOfReach;
+  if (kind === 'queue') return lowerRate(settings, 1 - completed / settings.targetQps + MARGIN);
+  if (kind === 'disturbed' && health !== null) {
+    return `LoadGen's machine was disturbed (${disturbances(health).join('; ')}): repeat the run without that before you judge the SUT by it.`;
+  }
+  if (!keepsUp) {
+    return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${lowerRate(settings, 1 - completed / settings.targetQps + MARGIN)}`;
+  }
   const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
   if (summary.tokens === null && mostAreSlow) {
-    return `Most queries are above the bound, far from what the SUT can do: ${lowerRate(settings, 0.9)}`;
+    return 'Most queries are above the bound, though the SUT completed what was asked: longhaul find-peak looks for the --target-qps that keeps it.';
   }
-  if (keepsUp) return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
-  return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${lowerRate(settings, 1 - completed / settings.targetQps + MARGIN)}`;
+  return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
 }
 
 /** On a bound that not one sample kept; empty where some kept each. */

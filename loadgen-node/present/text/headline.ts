@@ -18,9 +18,9 @@ export interface HeadFigure {
   readonly isBad: boolean;
 }
 
-/** The metric of each scenario: what a submission reports. */
+/** The metric of each scenario; of Server what was completed: a submission reports what was scheduled, which says nothing of the SUT. */
 const METRICS: Readonly<Record<Scenario, readonly [figure: FigureName, title: string]>> = {
-  Server: ['scheduled_qps', 'Scheduled samples per second'],
+  Server: ['completed_qps', 'Samples completed per second'],
   Offline: ['completed_qps', 'Samples per second'],
   SingleStream: ['p90', 'Latency, 90th percentile'],
   MultiStream: ['p99', 'Latency, 99th percentile'],
@@ -66,9 +66,12 @@ export function headFigures(run: HeadOfRun): HeadFigure[] {
   if (metric !== undefined) {
     const value = figureText(figure, metric);
     const isStreams = run.scenario === 'MultiStream' && run.round === 'v0.5';
-    const note = isStreams
-      ? 'the metric of round v0.5 is the number of streams'
-      : 'the metric of the scenario';
+    const { scheduled_qps: scheduled } = run.figures;
+    const ofScenario =
+      figure === 'completed_qps' && scheduled !== undefined
+        ? `${figureText('scheduled_qps', scheduled)} scheduled, the metric of the scenario`
+        : 'the metric of the scenario';
+    const note = isStreams ? 'the metric of round v0.5 is the number of streams' : ofScenario;
     known.push({ figure, title, value, note, isBad: false });
   }
   return [...known, ...tailFigures(run), ...answered(run)];

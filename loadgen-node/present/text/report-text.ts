@@ -75,7 +75,10 @@ function shortLines(summary: RunSummary): string[] {
   );
   const labels = labelText(summary.labels);
   return [
-    row(result, `${benchmark}, ${scenario}${load} (${division})`),
+    row(
+      result,
+      `${benchmark}, ${scenario}${load} (${division})${verdict.cause ? `: ${verdict.cause.text}` : ''}`,
+    ),
     ...verdict.reasons.map(({ text }) => row('', `- ${text}`)),
     ...figureTexts(summary),
     ...(peakTargetQps === null ? [] : [row('Peak', `${peakTargetQps.toFixed(2)} queries/s`)]),

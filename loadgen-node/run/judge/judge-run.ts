@@ -22,6 +22,7 @@ import { isOutsideDivision, type RunPlan } from '../plan/run-plan.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import {
   breachMarks,
+  courseNotes,
   dataSetDetail,
   dataSetMarks,
   divisionMarks,
@@ -98,8 +99,9 @@ export class RunJudge {
       sut.qdl === null
         ? { notes: [...sut.marks, ...ofData], details: sut.details, problems: [] }
         : await this.#judgeNetwork(test, sut, ofData);
-    this.notes = [...marksOf(plan), ...ofSut.notes, ...lateNotes(test)];
-    this.keyNotes = [...keyMarks(plan), ...(dataSet.marks ?? []), ...this.keyNotes];
+    const ofCourse = courseNotes(test.performance);
+    this.notes = [...marksOf(plan), ...ofCourse, ...ofSut.notes, ...lateNotes(test)];
+    this.keyNotes = [...keyMarks(plan), ...ofCourse, ...(dataSet.marks ?? []), ...this.keyNotes];
     this.accuracy = await scoreAccuracy(dataSet, test);
     const { report, problem } = this.accuracy;
     const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];

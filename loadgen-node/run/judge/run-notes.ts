@@ -1,5 +1,5 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { asOneLine, counted } from '../../../shared/base/text.ts';
+import { asOneLine, counted, grouped } from '../../../shared/base/text.ts';
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type {
   NodeDescription,
@@ -11,7 +11,9 @@ import { compressionBreaches } from '../../../shared/rules/check-compression.ts'
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
+import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
+import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
@@ -108,6 +110,17 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   const agreed =
     versions.size === 0 ? '' : `, agreed on version ${[...versions].join(', ')} of the protocol`;
   return [`LoadGen is ${ownSoftware()}, the SUT ${first.software}${agreed}`];
+}
+
+/** What a run that meets its bound is too short to say: whether the SUT would keep up with the load. */
+export function courseNotes(performance: PerformanceOutcome | null): string[] {
+  if (performance === null || isBrokenEnd(performance.endCause)) return [];
+  const { course, summary } = performance;
+  if (course.keepingUp?.state !== 'unknown' || !summary.validity.performance.isMet) return [];
+  const { queriesToTell } = course.keepingUp;
+  const needed =
+    queriesToTell === null ? '' : `: about ${grouped(queriesToTell)} queries would tell`;
+  return [`too short to tell whether the SUT keeps up with this load${needed}`];
 }
 
 /**

@@ -3,10 +3,13 @@ import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
+import { causeOfTest } from '../../loadgen/engine/causes.ts';
+import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type NetworkAudit, sharedCores } from '../../observe/audit/network-audit.ts';
+import { withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import { figuresOf, stepFigures } from '../../observe/figures/figures-of-records.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
@@ -113,6 +116,7 @@ export function composeSummary(
     result: isInterrupted ? 'INTERRUPTED' : judged,
     verdict: {
       isValid,
+      cause: causeOfTest(outcome),
       reasons: reasons.map((reason) => ({
         ...reason,
         advice: adviceOn(reason, outcome, plan),
@@ -172,10 +176,12 @@ export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: Sampl
   const latencyBoundNs = scenario === 'Server' && !useTokenLatencies ? targetLatencyNs : null;
   const tokenBounds = scenario === 'Server' && useTokenLatencies ? { ttftNs, tpotNs } : null;
   const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
-  const figures =
+  const measured =
     records === null
       ? ofOutcome
       : figuresOf(records, { scenario, latencyBoundNs, tokenBounds, contractErrors });
+  const isLost = performance !== null && isSutLost(performance.endCause);
+  const figures = isLost ? withoutRates(measured) : measured;
   return {
     figures,
     thresholds: judgeThresholds(plan.thresholds, figures),

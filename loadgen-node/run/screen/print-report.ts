@@ -1,5 +1,6 @@
 import { asOneLine, counted, formatNs, sentencesOf } from '../../../shared/base/text.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/evidence-schema.ts';
+import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   PerformanceOutcome,
   PhaseOutcome,
@@ -106,7 +107,8 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   const { summary, transportWait } = performance;
   const { rates } = summary;
   const isAnswered = hasLatency(performance);
-  const rate = (perSecond: number): string => (isAnswered ? rateText(perSecond) : '-');
+  const hasRate = isAnswered && !isSutLost(performance.endCause);
+  const rate = (perSecond: number): string => (hasRate ? rateText(perSecond) : '-');
   const factor = rateFactor(report.plan.arrivals, summary.queryCount);
   const lines: string[] = [];
   switch (summary.scenario) {
@@ -246,7 +248,7 @@ function failureRows(failures: readonly string[]): string[] {
 /** The causes of a late LoadGen take several lines; any other reason takes one. */
 function reasonTexts({ rule, text }: VerdictReason): string[] {
   if (rule !== 'generator-bound') return [text];
-  return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:|\),) /));
+  return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:) /));
 }
 
 /** Why a run is INVALID, in the order in which to change something, each with what to change. */

@@ -1,5 +1,7 @@
 import { counted, formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
 import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
+import { causeOfTest } from '../../loadgen/engine/causes.ts';
+import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
@@ -31,7 +33,9 @@ export function verdictRow(report: RunReport): Row {
   const result = outcome.isInterrupted ? 'INTERRUPTED' : judged;
   const engine =
     plan.linked === undefined ? '' : `; C++ LoadGen ${plan.linked.manifest.build.version}`;
-  return [result, `${what.join(', ')} (${divisionText(report)}${engine})`];
+  const cause = outcome.isInterrupted ? null : causeOfTest(outcome);
+  const why = cause === null ? '' : `: ${cause.text}`;
+  return [result, `${what.join(', ')} (${divisionText(report)}${engine})${why}`];
 }
 
 function loadText(report: RunReport, { summary, durationNs }: PerformanceOutcome): string {
@@ -39,8 +43,7 @@ function loadText(report: RunReport, { summary, durationNs }: PerformanceOutcome
   const { completedSampleCount: samples, queryCount } = summary;
   switch (summary.scenario) {
     case 'Server':
-      // As long as queries were due: the last answers come later.
-      return `${requestedRate(report)} for ${formatNs(((samples - 1) / summary.rates.scheduled) * 1e9)}`;
+      return `${requestedRate(report)} for ${lasted}`;
     case 'Offline':
       return `${counted(samples, 'sample')} in ${lasted}`;
     default:
@@ -178,6 +181,7 @@ function lostText(lost: number, failures: PhaseOutcome['failures']): string {
 
 function throughputText(report: RunReport, performance: PerformanceOutcome): string {
   if (!hasLatency(performance)) return 'none: no sample was answered without error';
+  if (isSutLost(performance.endCause)) return 'none: the SUT was gone before the end';
   const { summary, counts } = performance;
   const { rates, tokens } = summary;
   const factor = rateFactor(report.plan.arrivals, summary.queryCount);

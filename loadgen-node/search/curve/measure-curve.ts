@@ -2,6 +2,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
+import { likelyGrowth } from '../../loadgen/results/queue-growth.ts';
 import { keepsBound, type LoadPoint, type LoadUnit } from '../../present/curve/load-point.ts';
 import { clock } from '../../present/text/figure-text.ts';
 import { tokenFigures } from '../peak/find-peak.ts';
@@ -9,7 +10,6 @@ import { meanOf, Z_95 } from '../peak/over-share.ts';
 import { batchQueries, FILLING_ANSWERS, steadyPart } from '../peak/pace.ts';
 import type { ProbeOutcome, ProbeSpec, ProbeTokens } from '../peak/peak-search.ts';
 import { percentileIntervals } from '../peak/percentile-intervals.ts';
-import { growsAllThrough, queueGrowth } from '../peak/queue-growth.ts';
 import { BacklogWatch } from '../peak/screening.ts';
 
 /** Loads and bound of a curve. */
@@ -165,7 +165,7 @@ export function pointOf(
     firstNs: settled(outcome.tokens.firstNs),
     perOutputNs: settled(outcome.tokens.perOutputNs),
   };
-  const growth = isClosedLoop ? null : growthOf(latenciesNs, outcome.scheduledPerSecond);
+  const growth = isClosedLoop ? null : likelyGrowth(latenciesNs, outcome.scheduledPerSecond);
   // Of an overloaded queue's latency, LoadGen's lag may be a small part though it is a large one of the bound.
   const ownNs = percentileOf((tokens?.firstNs ?? latenciesNs).slice().sort(), percentile);
   const isLate = isClosedLoop || lagP99Ns > quest.lagShareMax * ownNs;
@@ -215,13 +215,6 @@ function steadyTokens(
     tokens += (generatingNs / perTokenNs + 1) * (insideNs / generatingNs);
   });
   return (tokens / (toNs - fromNs)) * 1e9;
-}
-
-/** Share by which the load was surely above what the SUT completes; null where that is not seen. */
-function growthOf(latenciesNs: Float64Array, scheduledPerSecond: number | null): number | null {
-  if (scheduledPerSecond === null) return null;
-  const growth = queueGrowth(latenciesNs, scheduledPerSecond);
-  return growth !== undefined && growsAllThrough(growth) ? growth.share : null;
 }
 
 /**

@@ -21,8 +21,8 @@ import { refuseCppEngine, refuseFixedSeeds } from '../../run/plan/run-engine.ts'
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
+import { longEnough } from './pace.ts';
 import type { LoadSearch } from './peak-search.ts';
-import { longEnough } from './queue-growth.ts';
 import { boundsOf } from './run-probes.ts';
 
 /** Queries that a run plans in memory at most. */

@@ -3,6 +3,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import type { VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { likelyGrowth } from '../../loadgen/results/queue-growth.ts';
 import { boundsText } from '../../present/curve/load-point.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
@@ -19,7 +20,6 @@ import {
   type RunProbe,
 } from './peak-search.ts';
 import { percentileIntervals } from './percentile-intervals.ts';
-import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, decideAll, ScreeningWatch } from './screening.ts';
 
 /** Earlier probes of a search, and the observer of new ones. */
@@ -102,7 +102,8 @@ export function judgeProbe(
   });
   const shares = bounds.map(({ share }) => share);
   const { tokens, latenciesNs, samplesPerSecond, scheduledPerSecond, lagP99Ns } = outcome;
-  const growth = planned.kind === 'full' ? growthShare(search, outcome) : null;
+  const hasGrowth = planned.kind === 'full' && search.kind === 'rate';
+  const growth = hasGrowth ? likelyGrowth(outcome.latenciesNs, outcome.scheduledPerSecond) : null;
   const { verdict, why } =
     planned.kind === 'full'
       ? ofFullRun(outcome, growth)
@@ -159,14 +160,6 @@ function refuseBroken({ endCause, faultText }: ProbeEnd): void {
 }
 
 type VerdictWithWhy = Pick<PeakProbe, 'verdict' | 'why'>;
-
-/** Share by which the load was surely above what the SUT completes; null where that is not seen. */
-function growthShare({ kind }: LoadSearch, outcome: ProbeOutcome): number | null {
-  const { latenciesNs, scheduledPerSecond } = outcome;
-  if (kind !== 'rate' || scheduledPerSecond === null) return null;
-  const growth = queueGrowth(latenciesNs, scheduledPerSecond);
-  return growth !== undefined && growsAllThrough(growth) ? growth.share : null;
-}
 
 function ofFullRun({ isValid, reasons, end }: ProbeOutcome, growth: number | null): VerdictWithWhy {
   if (isValid && growth !== null) {

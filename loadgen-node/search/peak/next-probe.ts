@@ -3,9 +3,8 @@ import { type BoundFit, boundLooks, CURVE_RATIO, fitBound } from './bound-fits.t
 import { type FullStep, nextFullRun } from './full-runs.ts';
 import { jointCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './over-share.ts';
-import { type PacedSearch, pacedSearch } from './pace.ts';
+import { type PacedSearch, pacedSearch, RUN_BOUNDS_MIN } from './pace.ts';
 import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe, ProbeKind } from './peak-search.ts';
-import { RUN_BOUNDS_MIN } from './queue-growth.ts';
 
 /** The next probe of a search. */
 export interface PlannedProbe {

@@ -2,7 +2,6 @@ import { formatNs } from '../../../shared/base/text.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
 import { BATCH_QUERIES_MIN } from './over-share.ts';
 import type { LoadSearch, PeakProbe } from './peak-search.ts';
-import { longEnough } from './queue-growth.ts';
 
 /**
  * How long probes have to last. A queue shows within so many bounds. Sequences of a token model that run beside one another are as many as
@@ -13,6 +12,31 @@ import { longEnough } from './queue-growth.ts';
 const ANSWER_SHARE = 0.6;
 /** An answer lasts at most this many times as long as the longest seen: the next load is at most twice the last one. */
 const SLOWER_MAX = 2;
+
+/**
+ * Bounds that a full run lasts at least. A queue that starts empty and gets a share more than is completed passes the bound after bound /
+ * share: a load that is 2 % too high ends such a run above the bound, whatever the growth of its queue says.
+ */
+export const RUN_BOUNDS_MIN = 50;
+/**
+ * Bounds that the screenings together last at least: the steps of the bracket, of 10 bounds each,
+ * and two that are as long as a full run.
+ */
+const SCREENING_BOUNDS_MIN = 200;
+
+/**
+ * The search with full runs and screenings that are long enough for its bound, or another pace. In fixed intervals
+ * the bound is short: no change.
+ */
+export function longEnough(search: LoadSearch, paceNs = search.boundNs): LoadSearch {
+  const { kind, screeningNsMax, full } = search;
+  if (kind !== 'rate') return search;
+  return {
+    ...search,
+    screeningNsMax: Math.max(screeningNsMax, SCREENING_BOUNDS_MIN * paceNs),
+    full: { ...full, minDurationNs: Math.max(full.minDurationNs, RUN_BOUNDS_MIN * paceNs) },
+  };
+}
 
 /** A search, with what its probes so far tell of the time that it needs. */
 export interface PacedSearch extends LoadSearch {

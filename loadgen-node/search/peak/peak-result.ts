@@ -1,5 +1,4 @@
 import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
-import { SUT_TOO_SLOW } from '../../loadgen/engine/test-outcome.ts';
 import { type BoundName, namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
@@ -285,7 +284,7 @@ function limitText(
       const probe = last.find((it) => it.verdict === verdict);
       const whose =
         limit === 'generator'
-          ? generatorText(probe)
+          ? GENERATOR_TEXT
           : 'The SUT loses samples above this load, before its latency reaches the bound.';
       return `${whose} At ${loadText(search, probe?.load ?? 0)} ${probe?.why ?? ''}.`;
     }
@@ -332,12 +331,8 @@ function aboveText(
   return missed.length === 0 ? '' : `${text}${rest.join('')}`;
 }
 
-/** Beside a slow LoadGen a SUT may carry more, unless it was too slow itself. */
-function generatorText(probe: PeakProbe | undefined): string {
-  return probe?.why.includes(SUT_TOO_SLOW) === true
-    ? "The limit is not the SUT's alone: LoadGen is too slow as well, so what the SUT carries is not known."
-    : "The limit is LoadGen's, not the SUT's: the SUT may well carry more.";
-}
+/** Times that a slow LoadGen made say nothing of the SUT. */
+const GENERATOR_TEXT = "The limit is LoadGen's: what the SUT carries beyond it is not known.";
 
 /**
  * Half of the intervals are wrong where 0.8 % are late without load and 1 % may be

@@ -42,7 +42,7 @@ describe('LiveView', () => {
       partSumsNs: new Float64Array(11),
       splitCount: 0,
     });
-    live?.post({ kind: 'end', verdict: { state: 'VALID', reasons: [], figures: [] } });
+    live?.post({ kind: 'end', verdict: { state: 'VALID', cause: null, reasons: [], figures: [] } });
     const metrics = await (await fetch(live?.metricsUrl ?? '')).text();
     expect(metrics).toContain('longhaul_loadgen_runs_ended_total{verdict="valid"} 1');
     expect(metrics).toContain('longhaul_loadgen_sample_latency_seconds_count 1');

@@ -7,7 +7,7 @@ import type {
   ProbeSpec,
   RunProbe,
 } from '../../../loadgen-node/search/peak/peak-search.ts';
-import { longEnough } from '../../../loadgen-node/search/peak/queue-growth.ts';
+import { longEnough } from '../../../loadgen-node/search/peak/pace.ts';
 
 /** Service times of a queue: exponential, or all the same. */
 export type ServiceLaw = 'M/M/1' | 'M/D/1';

@@ -144,6 +144,7 @@ export function liveSecond(
     bound: { latencyNs: 15e6, percentile: 0.99 },
     ...{ latency, overall: latency, overShare: 0.02 },
     ...{ lag: { p50Ns: 8e3, p99Ns: 50e3 * wave, maxNs: 2e6 } },
+    ...{ lagSoFar: { p50Ns: 8e3, p99Ns: 70e3, maxNs: 2e6 }, lagNsMax: 1.5e6, growth: null },
     split: LATENCY_PARTS.map((_, i) => (p50Ns * (i + 1)) / 66),
     nodes: {
       outstanding,

@@ -27,6 +27,11 @@ export function isBrokenEnd(cause: EndCause): boolean {
   return BROKEN_ENDS.includes(cause);
 }
 
+/** True where the SUT was gone before the end: a rate over the run would be one over a stretch without it. */
+export function isSutLost(cause: EndCause): boolean {
+  return cause === 'fault' || cause === 'stall';
+}
+
 /**
  * LoadGen looks at the longest duration behind each query that it issues, and waits for the next one however long. This
  * LoadGen waits so long behind that duration: a query that is due by then goes out as LoadGen's, a later one does not.

@@ -22,7 +22,8 @@ const RESULTS = {
 /** Verdict first, then the three figures that matter, then why. */
 export function renderHead(summary: RunSummary): Html {
   const { benchmark, scenario, startedAt, result, labels, longhaul, notes } = summary;
-  const { tone, text } = RESULTS[result];
+  const { tone, text: ofResult } = RESULTS[result];
+  const text = (result === 'INVALID' && summary.verdict.cause?.text) || ofResult;
   const words = labelText(labels);
   const head = headFigures(summary).map(({ title, value, note, isBad }) =>
     tile(title, value, html`<small>${note}</small>`, isBad),

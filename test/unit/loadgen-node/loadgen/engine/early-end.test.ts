@@ -131,9 +131,14 @@ describe('a run of which every sample fails', () => {
     const outcome = await test.run();
     expect(outcome.performance?.endCause).toBe('all-failed');
     expect(outcome.performance?.counts.issuedSamples).toBeLessThan(30);
-    const [first, second] = outcome.verdicts.loadgen.reasons;
-    expect(first?.text).toContain('(first: it has 5 bytes, not 4)');
-    expect(second).toMatchObject({ rule: 'all-failed' });
+    const { loadgen, longhaul } = outcome.verdicts;
+    expect(loadgen.reasons.map(({ rule }) => rule).slice(0, 2)).toEqual([
+      'all-failed',
+      'lost-samples',
+    ]);
+    // What follows from it is no reason of its own.
+    expect(longhaul.reasons.map(({ rule }) => rule)).toEqual(['all-failed']);
+    expect(longhaul.reasons[0]?.text).toContain('(first: it has 5 bytes, not 4)');
     const errors = errorTexts(outcome.logFiles.detail);
     expect(errors.some((text) => text.includes('No sample was answered'))).toBe(true);
   });

@@ -73,7 +73,9 @@ describe('a SUT that loses samples', () => {
     expect(outcome.performance?.counts).toMatchObject({ issuedSamples: 21, lostSamples: 1 });
     expect(outcome.performance?.durationNs).toBeGreaterThanOrEqual(30e9);
     expect(outcome.performance?.durationNs).toBeLessThan(31e9);
-    expect(rules(outcome).longhaul).toEqual(expect.arrayContaining(['lost-samples', 'stall']));
+    expect(rules(outcome).loadgen).toEqual(expect.arrayContaining(['lost-samples', 'stall']));
+    const [first] = outcome.verdicts.longhaul.reasons;
+    expect(first?.text).toContain('1 of 21 issued samples were lost');
     expect(errorTexts(outcome.logFiles.detail)[1]).toMatch(/1 samples were lost/);
   });
 
@@ -141,7 +143,8 @@ describe('a SUT that breaks', () => {
     expect(test.sut.queries).toHaveLength(21);
     expect(outcome.performance?.endCause).toBe('fault');
     expect(outcome.performance?.faultText).toBe('node 1 is gone');
-    expect(rules(outcome).longhaul).toEqual(expect.arrayContaining(['lost-samples', 'fault']));
+    expect(rules(outcome).loadgen).toEqual(expect.arrayContaining(['lost-samples', 'fault']));
+    expect(rules(outcome).longhaul).toEqual(['fault']);
     // The node is gone: its name is not asked for again, but it is flushed and stopped.
     expect(test.sut.calls).toEqual(['name', 'start', 'flush', 'stop']);
   });

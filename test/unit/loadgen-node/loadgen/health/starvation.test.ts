@@ -20,7 +20,7 @@ function judge(
   other: Partial<GeneratorHealth>,
   scenario: Parameters<typeof starvation>[1],
 ): string | null {
-  return starvation(generatorHealth(other), scenario, TYPICAL_NS, 0.1);
+  return starvation(generatorHealth(other), scenario, TYPICAL_NS, 0.1)?.text ?? null;
 }
 
 describe('starvation', () => {

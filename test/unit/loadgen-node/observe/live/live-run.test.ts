@@ -176,6 +176,8 @@ const PROGRESS: RunProgress = {
     scenario: 'Server',
     targetQps: 10,
     latencyBoundNs: 0,
+  lagNsMax: 0,
+  hasOneRate: true,
     percentile: 0.99,
     samplesPerQuery: 1,
     lastDueNs: 10e9,

@@ -11,6 +11,8 @@ const GOAL: SetGoal = {
   scenario: 'Server',
   targetQps: 0,
   latencyBoundNs: 0,
+  lagNsMax: 0,
+  hasOneRate: true,
   percentile: 0.99,
   samplesPerQuery: 1,
   lastDueNs: 0,

@@ -40,7 +40,10 @@ describe('LiveMetrics', () => {
     metrics.apply({ kind: 'begin', facts: FACTS });
     metrics.apply({ kind: 'nodes', names: ['sut-a', 'sut-b'] });
     metrics.apply({ kind: 'snapshot', snapshot: liveSecond(1), counts: countsOf([16_384, 1e6]) });
-    metrics.apply({ kind: 'end', verdict: { state: 'VALID', reasons: [], figures: [] } });
+    metrics.apply({
+      kind: 'end',
+      verdict: { state: 'VALID', cause: null, reasons: [], figures: [] },
+    });
     metrics.apply({ kind: 'begin', facts: { ...FACTS, title: 'run_2' } });
     const second = liveSecond(2, { targetPerS: null });
     metrics.apply({ kind: 'snapshot', snapshot: second, counts: countsOf([20e9]) });

@@ -14,6 +14,7 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 const FACTS = { title: 't', benchmark: 'delay', scenario: 'Server', mode: 'm', output: HOSTILE };
 const VERDICT: RunVerdict = {
   state: 'INVALID',
+  cause: null,
   reasons: [HOSTILE],
   figures: [{ label: HOSTILE, value: '28 ms' }],
 };
@@ -69,7 +70,7 @@ describe('livePanels', () => {
     const second = liveSecond(1);
     state.apply({ kind: 'snapshot', snapshot: { ...second, overShare: 0.004 } });
     expect(textOf('so-far', state)).toMatch(
-      /^Good so far *: 0.4 % of the queries are above 15 ms, p99 allows 1 %; no sample lost$/,
+      /^Good so far *: 0.4 % of the queries are above 15 ms, p99 allows 1 %; no sample lost; dispatch lag p99 70 µs, at most 1.5 ms allowed$/,
     );
     expect(textOf('nodes', state)).toContain('connected');
     const overall = { count: 100, p50Ns: 1e6, p90Ns: 9e6, p99Ns: 20e6, p999Ns: 3e7, maxNs: 3e7 };
@@ -95,10 +96,26 @@ describe('livePanels', () => {
     expect(textOf('so-far', stateWith(1, VERDICT))).toBe('');
   });
 
+  it.each([
+    [
+      { growth: 0.05 },
+      /^INVALID so far *: the SUT does not keep up: its queue grows by 5 % of the time/,
+    ],
+    [
+      { lagSoFar: { p50Ns: 1e6, p99Ns: 54.8e6, maxNs: 90e6 } },
+      /^INVALID so far *: LoadGen itself is too slow: dispatch lag p99 54.8 ms, at most 1.5 ms allowed/,
+    ],
+  ])('goes by the rules of the verdict: %o', (other, text) => {
+    const state = new LiveState();
+    state.apply({ kind: 'begin', facts: FACTS });
+    state.apply({ kind: 'snapshot', snapshot: { ...liveSecond(1), overShare: 0.004, ...other } });
+    expect(textOf('so-far', state)).toMatch(text);
+  });
+
   it('calls no run good whose bounds are judged at its end', () => {
     const state = new LiveState();
     state.apply({ kind: 'begin', facts: FACTS });
-    const snapshot = { ...liveSecond(1), bound: null, overShare: null };
+    const snapshot = { ...liveSecond(1), bound: null, overShare: null, lagSoFar: null };
     state.apply({ kind: 'snapshot', snapshot });
     expect(textOf('so-far', state)).toMatch(/^So far *: no sample lost$/);
   });

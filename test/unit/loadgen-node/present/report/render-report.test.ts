@@ -223,9 +223,9 @@ describe('renderReport', () => {
     const [head = ''] = page.split('<section');
     const texts = head.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]*>/g, ' ');
     expect(texts).toMatch(
-      /commit=4f2a9c1.*delay, Server.*VALID.*Scheduled samples per second.*Latency, p99.*bound 100 ms.*Samples answered *5,000 *all 5,000 that were issued/s,
+      /commit=4f2a9c1.*delay, Server.*VALID.*Samples completed per second.*scheduled, the metric of the scenario.*Latency, p99.*bound 100 ms.*Samples answered *5,000 *all 5,000 that were issued/s,
     );
-    expect(head).not.toContain('scheduled_qps');
+    expect(head).not.toContain('completed_qps');
     expect(page.indexOf('id="notes"')).toBeGreaterThan(page.indexOf('id="settings"'));
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
-import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
@@ -58,25 +57,6 @@ describe('advice', () => {
     const minDurationMs = 1000 * Number(/--min-duration (\d+)s\.$/.exec(advice ?? '')?.[1]);
     const longer = simulatedTest({ ...settings, minDurationMs }, { serviceNs });
     expect((await longer.run()).verdicts.loadgen.isValid).toBe(true);
-  });
-
-  it('is silent on the SUT while LoadGen alone was late', async () => {
-    const settings = {
-      ...({ scenario: 'Server', serverTargetQps: 100, minDurationMs: 0 } as const),
-      ...{ serverTargetLatencyNs: 10_000_000, minQueryCount: 500 },
-    };
-    const outcome = await simulatedTest(settings, { serviceNs: () => 20e6 }).run();
-    const { performance, verdicts } = outcome;
-    const reason = verdicts.longhaul.reasons.find(({ rule }) => rule === 'latency-bound');
-    if (performance === null || reason === undefined) throw new Error('the bound was met');
-    const bound = { isGeneratorBound: true, generatorBoundReason: 'queries went out late' };
-    const late = { ...outcome, performance: { ...performance, ...bound } };
-    expect(adviceOn(reason, late)).toBe(
-      "LoadGen's own delay is part of these latencies: settle that first.",
-    );
-    const generatorBoundReason = `queries went out late, and ${SUT_TOO_SLOW}`;
-    const both = { ...late, performance: { ...late.performance, generatorBoundReason } };
-    expect(adviceOn(reason, both)).toBe(adviceOn(reason, outcome));
   });
 
   it('raises the expected rate of a stream that had no queries left', async () => {
@@ -160,7 +140,7 @@ describe('advice', () => {
     expect(outcome.verdicts.longhaul.isValid).toBe(true);
   });
 
-  it('lowers the rate when the latency bound is missed', async () => {
+  it('names no rate where most queries are above the bound of a SUT that keeps up', async () => {
     const settings = {
       scenario: 'Server',
       serverTargetQps: 100,
@@ -170,9 +150,9 @@ describe('advice', () => {
     // One of a thousand is fast enough: a lower rate may help the others.
     const advice = await adviceOf(settings, (sample) => (sample === 7 ? 100_000 : 1_000_000));
     expect(advice['latency-bound']).toMatch(
-      /Most queries .* try a lower --target-qps, for example 10\.$/,
+      /^Most queries are above the bound, though the SUT completed what was asked: longhaul find-peak /,
     );
-    expect(advice['early-stopping']).toBe(advice['latency-bound']);
+    expect(advice['early-stopping']).toBeUndefined();
   });
 
   it('says that no rate helps where even the fastest query is above the bound', async () => {

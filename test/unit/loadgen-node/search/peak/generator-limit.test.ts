@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import { loadText } from '../../../../../loadgen-node/search/peak/peak-result.ts';
 import type { RunProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
@@ -43,18 +42,6 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(screenings).toHaveLength(12);
     expect(result).toMatchObject({ ending: 'found', limit: 'generator' });
     expect(result.value).toBeGreaterThan(500);
-  });
-
-  it('does not say that a SUT carries more which was too slow beside LoadGen', async () => {
-    const reason = `queries went out late, and ${SUT_TOO_SLOW}: 9 s`;
-    const late = { isGeneratorBound: true, generatorBoundReason: reason };
-    const runProbe: RunProbe = async ({ load, kind }) =>
-      load > 500 && kind !== 'unloaded' ? steady(9e9, { end: { ...END, ...late } }) : steady(1e6);
-    const { limitText } = await findPeak(searchOf(10e6), runProbe);
-    expect(limitText).toMatch(
-      /^The limit is not the SUT's alone: .* what the SUT carries is not known\./,
-    );
-    expect(limitText).not.toContain('may well carry more');
   });
 
   it('does not believe a LoadGen that was too slow once', async () => {

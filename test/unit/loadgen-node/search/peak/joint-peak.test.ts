@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
-import { answersNote } from '../../../../../loadgen-node/search/peak/pace.ts';
+import { answersNote, longEnough } from '../../../../../loadgen-node/search/peak/pace.ts';
 import type { LoadSearch, PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import {
   peakText,
@@ -8,7 +8,6 @@ import {
   probeLine,
   searchText,
 } from '../../../../../loadgen-node/search/peak/print-peak.ts';
-import { longEnough } from '../../../../../loadgen-node/search/peak/queue-growth.ts';
 import {
   highestRate,
   limitOfTokens,

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { likelyGrowth } from '../../../../../loadgen-node/loadgen/results/queue-growth.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
+import { longEnough } from '../../../../../loadgen-node/search/peak/pace.ts';
 import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
-import {
-  growsAllThrough,
-  longEnough,
-  queueGrowth,
-} from '../../../../../loadgen-node/search/peak/queue-growth.ts';
 import {
   ASKED,
   CAPACITY,
@@ -27,8 +24,7 @@ async function grownShare(boundS: number, load: number, runs: number): Promise<n
   for (let seed = 1; seed <= runs; seed += 1) {
     const probes = queueProbes({ ...DELAY_QUEUE, seed }, search);
     const { latenciesNs, scheduledPerSecond } = await probes({ kind: 'full', load, number: 0 });
-    const growth = queueGrowth(latenciesNs, scheduledPerSecond ?? 0);
-    if (growth !== undefined && growsAllThrough(growth)) grown += 1;
+    if (likelyGrowth(latenciesNs, scheduledPerSecond) !== null) grown += 1;
   }
   return grown / runs;
 }
@@ -37,21 +33,19 @@ describe('the growth of a queue', () => {
   it('is the share that the load is above what is completed', () => {
     // 52 a second of 50: each second the wait grows by 40 ms.
     const latenciesNs = Float64Array.from({ length: 5200 }, (_, i) => 20e6 + (i / 52) * 40e6);
-    const growth = queueGrowth(latenciesNs, 52);
-    expect(growth?.share).toBeCloseTo(0.04, 6);
-    expect(growsAllThrough(growth ?? { share: 0, deviations: 0 })).toBe(true);
+    expect(likelyGrowth(latenciesNs, 52)).toBeCloseTo(0.04, 6);
   });
 
   it('is none of a machine that stood still once, even at the end', () => {
     const latenciesNs = new Float64Array(1000).fill(20e6).fill(2e9, 900);
-    expect(growsAllThrough(queueGrowth(latenciesNs, 50) ?? { share: 1, deviations: 9 })).toBe(
-      false,
-    );
+    expect(likelyGrowth(latenciesNs, 50)).toBeNull();
   });
 
   it('is none of latencies that are all the same, and not known of a few queries', () => {
-    expect(queueGrowth(new Float64Array(100).fill(5e6), 50)).toEqual({ share: 0, deviations: 0 });
-    expect(queueGrowth(new Float64Array(39), 50)).toBeUndefined();
+    expect(likelyGrowth(new Float64Array(100).fill(5e6), 50)).toBeNull();
+    const few = Float64Array.from({ length: 79 }, (_, i) => i * 1e9);
+    expect(likelyGrowth(few, 50)).toBeNull();
+    expect(likelyGrowth(few, null)).toBeNull();
   });
 
   it.each([

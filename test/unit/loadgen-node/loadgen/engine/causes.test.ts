@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { causeOfTest } from '../../../../../loadgen-node/loadgen/engine/causes.ts';
+import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
+import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
+import { generatorHealth, monitorThatTells } from '../../../../scenes/simulated-run/summary.ts';
+
+// Goal: words follow causes: each row of the table of causes is claimed where a SUT of that behaviour was measured, no later row beside
+// it, and no reason that only follows from it. Method: simulated time; the queue of the SUT is one worker.
+
+const SERVER: Partial<TestSettings> = {
+  scenario: 'Server',
+  serverTargetQps: 100,
+  serverTargetLatencyNs: 30e6,
+  minDurationMs: 30_000,
+  minQueryCount: 1,
+};
+
+interface Given extends SutOptions {
+  readonly settings?: Partial<TestSettings>;
+  readonly health?: Partial<GeneratorHealth>;
+  /** Work of so many ms on LoadGen's thread every 20 ms, of `otherWorkMs`; once, of `stopMs`, after 10 s. */
+  readonly otherWorkMs?: number;
+  readonly stopMs?: number;
+}
+
+async function outcomeOf(given: Given): Promise<TestOutcome> {
+  const { settings, health, otherWorkMs = 0, stopMs = 0, ...sut } = given;
+  const test = simulatedTest({ ...SERVER, ...settings }, sut);
+  const { clock } = test;
+  const work = (): void => {
+    clock.spend(otherWorkMs * 1e6);
+    if (clock.nowNs() < 30e9) clock.callAt(clock.nowNs() + 20e6, work);
+  };
+  if (otherWorkMs > 0) clock.callAt(20e6, work);
+  if (stopMs > 0) clock.callAt(10e9, () => clock.spend(stopMs * 1e6));
+  const monitor = monitorThatTells(generatorHealth(health));
+  return await test.run({ observer: { generatorMonitor: monitor } });
+}
+
+async function judged(given: Given) {
+  const outcome = await outcomeOf(given);
+  const { reasons } = outcome.verdicts.longhaul;
+  return {
+    cause: causeOfTest(outcome),
+    rules: reasons.map(({ rule }) => rule),
+    advice: reasons.map((reason) => adviceOn(reason, outcome)).join(' '),
+    performance: outcome.performance,
+  };
+}
+
+/** Work of a SUT that stands still from the sample of 10 s on for so long, then does each in `serviceNs`. */
+const standing = (stillNs: number, serviceNs: number) => (sample: number) =>
+  sample === 1000 ? stillNs : serviceNs;
+
+describe('the cause of an INVALID run', () => {
+  it('is a SUT that broke, before all that follows from it', async () => {
+    const { cause, rules } = await judged({
+      isQueue: true,
+      serviceNs: () => 20e6,
+      afterIssue: (sink, { id }) => {
+        if (id === 200) sink.fault(new MlperfError('ERR_SUT_LOST', 'node 1 is gone'));
+      },
+    });
+    expect(cause).toEqual({ kind: 'sut-broke', text: 'the SUT broke' });
+    expect(rules).toEqual(['fault']);
+  });
+
+  it('is LoadGen where it was late, and nothing is said of the SUT or of a rate that it would keep', async () => {
+    const { cause, rules, advice } = await judged({ serviceNs: () => 29e6, otherWorkMs: 12 });
+    expect(cause?.kind).toBe('loadgen');
+    expect(rules).toEqual(['generator-bound']);
+    expect(advice).toMatch(/^Give the LoadGen node a machine, or cores, of its own/);
+  });
+
+  it('is LoadGen where its process was stopped, though the SUT answered late in the mean', async () => {
+    const second = { cpuShare: 0.1, cpuWaitShare: 0.01, gcNs: 0 };
+    const { cause, rules, performance } = await judged({
+      serviceNs: () => 1e6,
+      stopMs: 3_000,
+      health: {
+        seconds: [
+          { ...second, atNs: 1e9, eventLoopDelayMaxNs: 1e6 },
+          { ...second, atNs: 5e9, eventLoopDelayMaxNs: 3e9 },
+        ],
+      },
+    });
+    expect([cause?.kind, rules]).toEqual(['loadgen', ['generator-bound']]);
+    expect(performance?.generatorBoundReason).toMatch(
+      /its process stood still for 3 s without waiting for a core: stopped, suspended, or held by a disk$/,
+    );
+  });
+
+  it('is LoadGen where its CPU limit stopped it, which is not other work', async () => {
+    const { advice, performance } = await judged({
+      serviceNs: () => 1e6,
+      otherWorkMs: 12,
+      health: {
+        cpuWaitShare: 0.75,
+        throttled: { periods: 618, throttledPeriods: 581, totalNs: 7.5e9 },
+      },
+    });
+    expect(performance?.generatorBoundReason).toMatch(
+      /the CPU limit of its control group stopped it in 581 of 618 periods, 7.5 s in all/,
+    );
+    expect(performance?.generatorBoundReason).not.toContain('other work');
+    expect(advice).toMatch(/^Raise the CPU limit/);
+  });
+
+  it('is one stretch without answers, and no rate is advised', async () => {
+    const { cause, rules, advice } = await judged({ isQueue: true, serviceNs: standing(2e9, 1e6) });
+    expect(cause).toMatchObject({ kind: 'standstill' });
+    expect(cause?.text).toMatch(
+      /^the SUT answered nothing for (2|1\.9\d) s, from (10|9\.9\d|10\.\d+) s on$/,
+    );
+    expect(rules).toEqual(['latency-bound']);
+    expect(advice).toMatch(/ and \d+ late samples came of that: find out what held it up\./);
+    expect(advice).not.toContain('for example');
+  });
+
+  it('is no standstill where LoadGen stood still itself', async () => {
+    const { cause } = await judged({ isQueue: true, serviceNs: () => 1e6, stopMs: 2_000 });
+    expect(cause?.kind).toBe('loadgen');
+  });
+
+  it('is a queue that grew all through the run, also where the bound was kept', async () => {
+    const late = { isQueue: true, serviceNs: () => 20e6 };
+    const { cause, rules, advice, performance } = await judged({
+      ...late,
+      settings: { serverTargetLatencyNs: 60e9 },
+    });
+    expect(performance?.summary.isValid).toBe(true);
+    expect(cause?.kind).toBe('queue');
+    expect(cause?.text).toMatch(/^the SUT did not keep up: 50 of 9\d(\.\d)? queries\/s completed$/);
+    expect(rules).toEqual(['not-kept-up']);
+    expect(advice).toMatch(/^try a lower --target-qps, for example 4\d\.?\d?\.$/);
+    // The bound is missed because of it.
+    expect((await judged(late)).rules).toEqual(['not-kept-up']);
+  });
+
+  it('is a disturbed machine before the load, and what the SUT can do is not claimed', async () => {
+    // Ten of a hundred take longer than the bound.
+    const serviceNs = (sample: number): number => (sample % 10 === 0 ? 40e6 : 1e6);
+    const quiet = await judged({ serviceNs });
+    expect(quiet.cause?.kind).toBe('load');
+    expect(quiet.advice).toMatch(/^Too close to what the SUT can do: try a lower --target-qps/);
+    const { cause, rules, advice } = await judged({ serviceNs, health: { cpuWaitShare: 0.2 } });
+    expect(cause?.kind).toBe('disturbed');
+    expect(rules).toEqual(['latency-bound']);
+    expect(advice).toMatch(/^LoadGen's machine was disturbed \(other work held its core: .* 20 % /);
+    expect(advice).not.toContain('SUT can do');
+  });
+
+  it('is the load where nothing else explains a missed bound', async () => {
+    const { cause, rules } = await judged({
+      isQueue: true,
+      serviceNs: (sample) => (sample % 50 === 0 ? 40e6 : 5e6),
+    });
+    expect([cause?.kind, rules]).toEqual(['load', ['latency-bound']]);
+  });
+
+  it('is none of a VALID run', async () => {
+    const { cause, rules } = await judged({ isQueue: true, serviceNs: () => 1e6 });
+    expect([cause, rules]).toEqual([null, []]);
+  });
+});
+
+describe('a run beside its bound', () => {
+  it('is found to grow at twice the load that its SUT completes, however short', async () => {
+    const { rules } = await judged({
+      isQueue: true,
+      serviceNs: () => 20e6,
+      settings: { serverTargetLatencyNs: 30e9, minDurationMs: 1_000, minQueryCount: 700 },
+    });
+    expect(rules).toEqual(['not-kept-up']);
+  });
+
+  it('does not tell whether the SUT keeps up where it is too short', async () => {
+    const { performance } = await judged({
+      isQueue: true,
+      serviceNs: (sample) => (sample % 7 === 0 ? 30e6 : 6e6),
+      settings: { serverTargetLatencyNs: 3e9, minDurationMs: 1_000, minQueryCount: 300 },
+    });
+    const { state, queriesToTell } = performance?.course.keepingUp ?? {};
+    expect(state).toBe('unknown');
+    expect(queriesToTell).toBeGreaterThan(300);
+  });
+
+  it('takes a growth that LoadGen made for LoadGen', async () => {
+    const { performance } = await judged({ serviceNs: () => 1e6, otherWorkMs: 19 });
+    expect(performance?.course.keepingUp?.state).toBe('kept');
+  });
+});
