@@ -1,6 +1,7 @@
 import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import {
   fieldsOf,
+  type HandOvers,
   type LedgerCounts,
   ledgerCounts,
 } from '../../shared/evidence/evidence-schema.ts';
@@ -46,5 +47,38 @@ export class RunLedgerCounter {
       digestedSampleCount: this.digest.count,
       payloadDigest,
     });
+  }
+}
+
+/** Counts what ended on the way to one node, and was replaced at no cost of a sample. */
+export class HandOverCounter {
+  /** As in {@link HandOvers}. */
+  callCount = 0;
+  #connectionCount = 0;
+  #streamCount = 0;
+  #connectionReason = '';
+  #streamReason = '';
+
+  addConnection(reason: string): void {
+    this.#connectionCount += 1;
+    this.#connectionReason = reason;
+  }
+
+  addStream(reason: string): void {
+    this.#streamCount += 1;
+    this.#streamReason = reason;
+  }
+
+  evidence(): { readonly handOvers?: HandOvers } {
+    if (this.#connectionCount + this.#streamCount === 0) return {};
+    return {
+      handOvers: {
+        connectionCount: this.#connectionCount,
+        callCount: this.callCount,
+        streamCount: this.#streamCount,
+        connectionReason: this.#connectionReason,
+        streamReason: this.#streamReason,
+      },
+    };
   }
 }

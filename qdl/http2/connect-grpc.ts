@@ -8,8 +8,13 @@ import {
 } from '../../shared/security/client-security.ts';
 import type { ExpectedPeer } from '../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';
+import type {
+  ConnectionEvents,
+  GrpcCallConnection,
+  Http2ConnectionSettings,
+} from './grpc-calls.ts';
 import { Http2Connection } from './http2-connection.ts';
+import { LastingConnection } from './lasting-connection.ts';
 
 /** The settings that a connection goes by. */
 export type ConnectionSettings = Pick<
@@ -26,7 +31,7 @@ export type ConnectionSettings = Pick<
 };
 
 /**
- * Connects to a server of gRPC, once: a connection that is lost is not made again.
+ * Connects to a server of gRPC.
  * @param address `host:port`.
  * @param room Of all connections to this server.
  * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
@@ -38,26 +43,26 @@ export function connectGrpc(
   room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
 ): GrpcCallConnection {
   const { security, callTimeoutMs, ...rest } = settings;
-  const { token } = readClientSecrets(security);
-  return new Http2Connection(
-    {
-      ...rest,
-      receiveWindowBytes: Math.max(
-        WINDOW_BYTES_DEFAULT,
-        Math.min(rest.receiveWindowBytes, WINDOW_BYTES_LIMIT),
-      ),
-      address,
-      security,
-      connectTimeoutMs: callTimeoutMs,
-      request: {
-        scheme: security.tls ? 'https' : 'http',
-        // As gRPC does: the name that the certificate is for is the name of the server.
-        authority: security.tlsServerName ?? address,
-        userAgent: `longhaul/${packageVersion()}`,
-        more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],
-      },
+  // Once: the next connections of a run do not wait for files.
+  const secrets = readClientSecrets(security);
+  const { token } = secrets;
+  const one: Http2ConnectionSettings = {
+    ...rest,
+    receiveWindowBytes: Math.max(
+      WINDOW_BYTES_DEFAULT,
+      Math.min(rest.receiveWindowBytes, WINDOW_BYTES_LIMIT),
+    ),
+    address,
+    security,
+    secrets,
+    connectTimeoutMs: callTimeoutMs,
+    request: {
+      scheme: security.tls ? 'https' : 'http',
+      // As gRPC does: the name that the certificate is for is the name of the server.
+      authority: security.tlsServerName ?? address,
+      userAgent: `longhaul/${packageVersion()}`,
+      more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],
     },
-    events,
-    room,
-  );
+  };
+  return new LastingConnection((ofOne) => new Http2Connection(one, ofOne, room), events);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../shared/evidence/call-path.ts';
-import { type ClientSecurity, readClientSecrets } from '../../shared/security/client-security.ts';
+import type { ClientSecrets, ClientSecurity } from '../../shared/security/client-security.ts';
 import { type ExpectedPeer, unreachableMessage } from '../../shared/security/connection-errors.ts';
 import { checkNames } from '../connect/unary-calls.ts';
 
@@ -24,14 +24,21 @@ export interface SocketEvents {
   onClosed(details: string): void;
 }
 
+/** Where a socket leads, and how. */
+interface SocketTarget {
+  readonly address: string;
+  readonly security: ClientSecurity;
+  readonly secrets: ClientSecrets;
+  /** Of TCP. */
+  readonly keepaliveTimeMs: number;
+}
+
 /**
  * Connects by TCP, or by TLS with HTTP/2 agreed on.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a malformed address, or a file of the security that cannot be used.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a malformed address.
  */
 export function connectSocket(
-  address: string,
-  security: ClientSecurity,
-  keepAliveMs: number,
+  { address, security, secrets, keepaliveTimeMs }: SocketTarget,
   events: SocketEvents,
 ): Socket {
   const target = splitAddress(address);
@@ -49,22 +56,17 @@ export function connectSocket(
       },
     },
   };
-  const secrets = readClientSecrets(security);
   const socket = security.tls
     ? connectTls({ ...options, ...tlsOptions(target.host, security, secrets) })
     : connectTcp(options);
   socket.setNoDelay(true);
   // Notices a machine that disappeared, also while there is nothing to send.
-  socket.setKeepAlive(true, keepAliveMs);
+  socket.setKeepAlive(true, keepaliveTimeMs);
   watch(socket, security, events);
   return socket;
 }
 
-function tlsOptions(
-  host: string,
-  { tlsServerName }: ClientSecurity,
-  secrets: ReturnType<typeof readClientSecrets>,
-) {
+function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: ClientSecrets) {
   const { authorities, identity } = secrets;
   const servername = tlsServerName ?? (isIP(host) === 0 ? host : undefined);
   return {

@@ -9,7 +9,8 @@ import {
   unindexedField,
 } from '../../shared/http2/hpack.ts';
 import type { KeepaliveSettings } from '../../shared/http2/keepalive.ts';
-import type { ClientSecurity } from '../../shared/security/client-security.ts';
+import { SETTING } from '../../shared/http2/outgoing.ts';
+import type { ClientSecrets, ClientSecurity } from '../../shared/security/client-security.ts';
 import type { ExpectedPeer } from '../../shared/security/connection-errors.ts';
 
 /** Events of a call. No call comes from inside a call to the connection. */
@@ -24,6 +25,11 @@ export interface CallEvents {
    *   the peer as gRPC maps it, a server without the method UNIMPLEMENTED (12).
    */
   onEnd(call: GrpcCall, code: number, details: string): void;
+  /**
+   * The server handed the connection over and never processed the call, which may be made again: the connection that took
+   * over takes it. In place of {@link onEnd}. Absent: the call ends as UNAVAILABLE.
+   */
+  readonly onUnprocessed?: (call: GrpcCall) => void;
 }
 
 /**
@@ -36,6 +42,8 @@ export type Answers = 'one' | 'many';
 export interface GrpcCall {
   /** Messages of the server that have begun. */
   readonly messageCount: number;
+  /** Addresses of both ends of the connection that carries it; null while there is none. */
+  readonly ends: SocketEnds | null;
   /**
    * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
    * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
@@ -67,16 +75,24 @@ export interface ConnectionEvents {
    * ended before are not counted.
    */
   onWritten(bytes: number): void;
-  /** The server's answer to the first call has begun: what this end knows of it. */
+  /** The server's answer to the first call of a TCP connection has begun: what this end knows of it. */
   onAccepted(own: OwnSide): void;
   /**
-   * The server will take no new calls (GOAWAY) or the connection is gone; calls that are lost have ended before. Called
-   * once at most, and not for {@link GrpcCallConnection.close}.
+   * The server gave up a TCP connection by plan, and another one takes over: new calls go there, and those that were begun
+   * finish where they are. Calls that it never processed are told after this.
    */
-  onClosed(reason: string): void;
+  onHandOver?(reason: string): void;
+  /** A TCP connection takes no new calls, and none has taken over. Calls that are lost have ended before. Not called for {@link GrpcCallConnection.close}. */
+  onClosed(reason: string, end: ConnectionEnd): void;
 }
 
-/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (connect-grpc.ts). */
+/**
+ * How a TCP connection ended. `lost`: closed or silent; the next call makes another. `given-up`: by GOAWAY with an error, or by
+ * plan where no other can take over; calls that are open may still be answered. `broken`: the server broke HTTP/2.
+ */
+export type ConnectionEnd = 'lost' | 'given-up' | 'broken';
+
+/** Carries gRPC calls by HTTP/2 over TCP or TLS, over one connection after the other. Made by `connectGrpc` (connect-grpc.ts). */
 export interface GrpcCallConnection {
   /**
    * Resolves when the server's settings are there.
@@ -91,15 +107,13 @@ export interface GrpcCallConnection {
   readonly callCount: number;
   /**
    * Opens a call. Its head goes out with the first message, in one write. Where the
-   * peer takes no further call it waits; where the connection is gone it ends with UNAVAILABLE.
+   * peer takes no further call it waits; where no connection can be made it ends with UNAVAILABLE.
    * @param path `/package.Service/Method`.
    * @param answers Default: many.
    * @param traceparent Header of this call alone, by which the server's spans join a trace (W3C Trace Context). Default: none.
    */
   call(path: string, events: CallEvents, answers?: Answers, traceparent?: string): GrpcCall;
-  /** Addresses of both ends; null while there is no connection. */
-  readonly ends: SocketEnds | null;
-  /** Ends all calls (CANCELLED) and the socket. Resolves when that is closed. */
+  /** Ends all calls (CANCELLED) and every socket. Resolves when they are closed. */
   close(): Promise<void>;
 }
 
@@ -164,6 +178,7 @@ export interface Http2ConnectionSettings extends KeepaliveSettings {
   /** `host:port`. */
   readonly address: string;
   readonly security: ClientSecurity;
+  readonly secrets: ClientSecrets;
   /** Who should be there, in errors. Default: a SUT node. */
   readonly expected?: ExpectedPeer | undefined;
   readonly request: RequestFields;
@@ -237,6 +252,22 @@ export class RequestHeads {
 /** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be sent. */
 const TABLE_BYTES = 4096;
 
+/** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
+const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
+
+/** Largest frame that the server may send: larger than HTTP/2's 16 KiB, less work per byte. */
+export const ANSWER_FRAME_BYTES_MAX: number = 256 * 1024;
+
+/** SETTINGS of this end. */
+export function ownSettings(receiveWindowBytes: number) {
+  return [
+    [SETTING.enablePush, 0],
+    [SETTING.initialWindowSize, receiveWindowBytes],
+    [SETTING.maxFrameSize, ANSWER_FRAME_BYTES_MAX],
+    [SETTING.maxHeaderListSize, ANSWER_HEADER_BYTES_MAX],
+  ] as const;
+}
+
 /** Blocks that are known by their bytes: head, trailers, and those of another method. */
 const KNOWN_MAX = 4;
 
@@ -255,14 +286,9 @@ interface KnownBlock {
  * headers. A block that neither changed the table then nor finds it changed now means the same: it is not read again.
  */
 export class ResponseHeads {
-  readonly #decoder: HpackDecoder;
+  readonly #decoder = new HpackDecoder(TABLE_BYTES, ANSWER_HEADER_BYTES_MAX);
   readonly #known: KnownBlock[] = [];
   #next = 0;
-
-  /** @param listBytesMax SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
-  constructor(listBytesMax: number) {
-    this.#decoder = new HpackDecoder(TABLE_BYTES, listBytesMax);
-  }
 
   /** The block in `[begin, end)`; every block of the connection must come by. @throws Http2Error as the decoder. */
   read(block: BorrowedBytes, begin: number, end: number): ResponseHead {

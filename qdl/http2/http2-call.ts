@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
+import type { SocketEnds } from '../../shared/evidence/call-path.ts';
 import { type ReceiveWindow, SendWindow } from '../../shared/http2/flow-control.ts';
 import { UnsentMessages } from '../../shared/http2/unsent-messages.ts';
 import {
@@ -15,6 +16,7 @@ import { type MessageLimits, MessageReader, type MessageReceiver } from './messa
 
 /** The connection, as a call uses it. */
 export interface CallOwner {
+  readonly ends: SocketEnds | null;
   /** The call has something to send. @param bytes That are new. */
   onSend(call: Http2Call, bytes: number): void;
   /** So many bytes that waited were taken back. */
@@ -78,6 +80,10 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     this.#events = events;
     this.#owner = owner;
     this.#messages = new MessageReader(limits, this);
+  }
+
+  get ends(): SocketEnds | null {
+    return this.#owner.ends;
   }
 
   write(pieces: readonly Uint8Array[], bytes: number): void {
@@ -188,6 +194,41 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     this.#answer = undefined;
     this.#messages.drop();
     this.#events.onEnd(this, code, details);
+  }
+
+  /**
+   * As {@link tellEnd}, of a call that the server says it has not processed.
+   * @param isTaken Another connection takes it.
+   */
+  tellUnprocessed(details: string, isTaken: boolean): void {
+    if (this.#hasHead) {
+      this.tellEnd(
+        status.INTERNAL,
+        `${details}, and gives back a call that it has begun to answer`,
+      );
+    } else if (isTaken && this.#events.onUnprocessed !== undefined) {
+      this.#events.onUnprocessed(this);
+    } else {
+      this.tellEnd(status.UNAVAILABLE, details);
+    }
+  }
+}
+
+/** The calls of a connection that are not over. */
+export class ConnectionCalls {
+  /** By their streams: those that the peer knows. */
+  readonly open: Map<number, Http2Call> = new Map();
+  /** The peer may not know them yet. In the order in which they were made. */
+  readonly all: Set<Http2Call> = new Set();
+
+  remove(call: Http2Call): void {
+    this.all.delete(call);
+    if (call.streamId !== 0) this.open.delete(call.streamId);
+  }
+
+  /** Those that the peer does nothing with after GOAWAY. Rule: RFC 9113, section 6.8. */
+  unprocessed(lastStreamId: number): Http2Call[] {
+    return [...this.all].filter(({ streamId }) => streamId === 0 || streamId > lastStreamId);
   }
 }
 

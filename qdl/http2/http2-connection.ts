@@ -14,33 +14,29 @@ import {
 } from '../../shared/http2/frames.ts';
 import { IncomingFrames, type Session } from '../../shared/http2/incoming-frames.ts';
 import { Keepalive, type KeptAlive } from '../../shared/http2/keepalive.ts';
-import { Outgoing, PeerSettings, SETTING } from '../../shared/http2/outgoing.ts';
+import { Outgoing, PeerSettings } from '../../shared/http2/outgoing.ts';
 import { WAITING_BYTES_MAX } from '../settings/dispatch-settings.ts';
 import { connectSocket, endsOf, type SocketEvents, unreachable } from './connect-socket.ts';
 import {
+  ANSWER_FRAME_BYTES_MAX,
   type Answers,
   type CallEvents,
-  type ConnectionEvents,
+  type ConnectionEnd,
   type GrpcCall,
-  type GrpcCallConnection,
   GrpcCallError,
   type Http2ConnectionSettings,
   headersOf,
   NO_STATUS,
+  ownSettings,
   RequestHeads,
   type ResponseHead,
   ResponseHeads,
   statusOfReset,
 } from './grpc-calls.ts';
-import { type CallOwner, HeldAnswers, Http2Call } from './http2-call.ts';
+import { type CallOwner, ConnectionCalls, HeldAnswers, Http2Call } from './http2-call.ts';
+import type { OneConnection, OneConnectionEvents } from './lasting-connection.ts';
 import { type MessageLimits, messageLimits } from './message-reader.ts';
-import { NUMBERS_USED_UP, SendLine } from './send-line.ts';
-
-/** Largest frame that the server may send: larger than HTTP/2's 16 KiB, less work per byte. */
-const FRAME_BYTES_MAX: number = 256 * 1024;
-
-/** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
-const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
+import { SendLine } from './send-line.ts';
 
 const CLOSED_BY_SERVER = 'Connection dropped: the server closed it';
 
@@ -54,19 +50,17 @@ const CLOSE_MS = 500;
  *          └───────────────────── socket closed, broken HTTP/2, close() ───► closed
  */
 export class Http2Connection
-  implements GrpcCallConnection, CallOwner, Session<Http2Call>, SocketEvents, KeptAlive
+  implements OneConnection, CallOwner, Session<Http2Call>, SocketEvents, KeptAlive
 {
   readonly #settings: Http2ConnectionSettings;
-  readonly #events: ConnectionEvents;
+  readonly #events: OneConnectionEvents;
   readonly #socket: Socket;
   readonly #peer = new PeerSettings();
   readonly #heads: RequestHeads;
-  readonly #answerHeads = new ResponseHeads(ANSWER_HEADER_BYTES_MAX);
+  readonly #answerHeads = new ResponseHeads();
   readonly #floods = new FloodGuard();
   readonly #control = new ControlFrames();
-  readonly #open = new Map<number, Http2Call>();
-  /** Those that are open, and those that the peer does not know yet. */
-  readonly #calls = new Set<Http2Call>();
+  readonly #calls = new ConnectionCalls();
   readonly #held = new HeldAnswers();
   readonly #line: SendLine;
   readonly #outgoing: Outgoing;
@@ -82,21 +76,23 @@ export class Http2Connection
   #hasAnswer = false;
 
   /** Connects at once. @throws MlperfError `ERR_CONFIG_INVALID` as {@link connectSocket}. */
-  constructor(settings: Http2ConnectionSettings, events: ConnectionEvents, room: AnswerRoom) {
+  constructor(settings: Http2ConnectionSettings, events: OneConnectionEvents, room: AnswerRoom) {
     this.#settings = settings;
     this.#events = events;
     this.#limits = messageLimits(settings.messageBytesMax, room);
     this.#heads = new RequestHeads(settings.request);
-    this.#line = new SendLine(this.#peer, this.#heads, this.#open);
+    this.#line = new SendLine(this.#peer, this.#heads, this.#calls.open);
     const incoming = new IncomingFrames(this, this.#control, this.#settings.receiveWindowBytes);
-    this.#reader = new FrameReader(incoming, FRAME_BYTES_MAX);
+    this.#reader = new FrameReader(incoming, ANSWER_FRAME_BYTES_MAX);
     this.#keepalive = new Keepalive(settings, this);
-    const { address, security, keepaliveTimeMs, connectTimeoutMs } = settings;
-    this.#socket = connectSocket(address, security, keepaliveTimeMs, this);
+    this.#socket = connectSocket(settings, this);
     this.#outgoing = new Outgoing(this.#socket, this.#control, this.#line, (bytes) =>
       this.#events.onWritten(bytes),
     );
-    this.#connectTimer = setTimeout(() => this.#lose('Deadline exceeded'), connectTimeoutMs);
+    this.#connectTimer = setTimeout(
+      () => this.#lose('Deadline exceeded'),
+      settings.connectTimeoutMs,
+    );
     // Who does not wait for it hears by onClosed and by the ends of the calls.
     this.#whenReady.promise.catch(() => {});
   }
@@ -109,28 +105,32 @@ export class Http2Connection
     return this.#outgoing.waitingBytes < WAITING_BYTES_MAX;
   }
 
-  get takesCall(): boolean {
-    return this.#isTaking && this.#calls.size < this.#peer.callsMax;
+  get callsMax(): number {
+    return this.#peer.callsMax;
   }
 
   get ends(): SocketEnds | null {
     return endsOf(this.#socket);
   }
 
-  get callCount(): number {
-    return this.#calls.size;
+  get isConnecting(): boolean {
+    return this.#state === 'connecting';
   }
 
-  get #isTaking(): boolean {
+  get callCount(): number {
+    return this.#calls.all.size;
+  }
+
+  get isTaking(): boolean {
     return this.#state === 'open' || this.#state === 'connecting';
   }
 
   call(path: string, events: CallEvents, answers?: Answers, traceparent?: string): GrpcCall {
     const window = new ReceiveWindow(this.#settings.receiveWindowBytes);
     const call = new Http2Call({ path, answers, traceparent }, events, this, this.#limits, window);
-    this.#calls.add(call);
-    if (!this.#isTaking) this.#endSoon(call, status.UNAVAILABLE, this.#reason);
-    else if (this.#calls.size >= this.#line.openableCount) this.#retire();
+    this.#calls.all.add(call);
+    if (!this.isTaking) this.#endSoon(call, status.UNAVAILABLE, this.#reason);
+    else if (this.#calls.all.size >= this.#line.openableCount) this.#state = 'draining';
     return call;
   }
 
@@ -139,7 +139,7 @@ export class Http2Connection
       this.#control.goAway('NO_ERROR', '');
       this.#shut('the LoadGen node closed the connection');
       this.#whenReady.reject(unreachable(this.#settings, 'it was closed before it was there'));
-      for (const call of this.#calls) this.#endSoon(call, status.CANCELLED, this.#reason);
+      for (const call of this.#calls.all) this.#endSoon(call, status.CANCELLED, this.#reason);
     }
     await this.#whenClosed.promise;
   }
@@ -166,12 +166,7 @@ export class Http2Connection
   }
 
   onConnected(): void {
-    this.#control.settings([
-      [SETTING.enablePush, 0],
-      [SETTING.initialWindowSize, this.#settings.receiveWindowBytes],
-      [SETTING.maxFrameSize, FRAME_BYTES_MAX],
-      [SETTING.maxHeaderListSize, ANSWER_HEADER_BYTES_MAX],
-    ]);
+    this.#control.settings(ownSettings(this.#settings.receiveWindowBytes));
     const more = this.#settings.receiveWindowBytes - WINDOW_BYTES_DEFAULT;
     if (more > 0) this.#control.windowUpdate(0, more);
     this.#outgoing.begin('client');
@@ -187,7 +182,8 @@ export class Http2Connection
     } catch (error) {
       if (!(error instanceof Http2Error)) throw error;
       this.#control.goAway(error.code, error.message);
-      this.#lose(`Protocol error: the server breaks HTTP/2 (${error.code}): ${error.message}`);
+      const details = `Protocol error: the server breaks HTTP/2 (${error.code}): ${error.message}`;
+      this.#lose(details, 'broken');
     }
   }
 
@@ -200,7 +196,7 @@ export class Http2Connection
   }
 
   callOf(streamId: number): Http2Call | undefined {
-    return this.#open.get(streamId);
+    return this.#calls.open.get(streamId);
   }
 
   hasOpened(streamId: number): boolean {
@@ -233,7 +229,7 @@ export class Http2Connection
   }
 
   onHeaders(streamId: number): void {
-    if (this.#open.has(streamId) || this.hasOpened(streamId)) return;
+    if (this.#calls.open.has(streamId) || this.hasOpened(streamId)) return;
     throw new Http2Error('PROTOCOL_ERROR', `HEADERS of stream ${streamId}, which was never opened`);
   }
 
@@ -246,7 +242,7 @@ export class Http2Connection
   ): void {
     // Every block counts for the table, also those of calls that are over.
     const head = this.#answerHeads.read(chunk, begin, end);
-    const call = this.#open.get(streamId);
+    const call = this.#calls.open.get(streamId);
     if (call === undefined) return;
     if (head.httpStatus !== undefined && head.httpStatus < 200) this.#floods.count();
     this.#keepalive.onAnswer();
@@ -280,17 +276,20 @@ export class Http2Connection
     this.#events.onAccepted({ loadgen, responseHeaders: headersOf(head) });
   }
 
-  onGoAway(lastStreamId: number, reason: string): void {
+  onGoAway(lastStreamId: number, isPlanned: boolean, reason: string): void {
     if (this.#state === 'closed') return;
-    const wasOpen = this.#state === 'open';
     const why = reason === '' ? '' : ` (${reason})`;
     this.#reason = `the server ends the connection${why}`;
     this.#state = 'draining';
-    for (const call of this.#calls) {
-      const isLost = call.streamId === 0 || call.streamId > lastStreamId;
-      if (isLost) this.#end(call, status.UNAVAILABLE, this.#reason);
+    const unprocessed = this.#calls.unprocessed(lastStreamId);
+    const isBarren = unprocessed.length > 0 && lastStreamId === 0 && !this.#hasAnswer;
+    const isTaken = this.#events.onGoAway({ isPlanned, isBarren }, this.#reason);
+    for (const call of unprocessed) {
+      if (call.isOver) continue;
+      this.#remove(call);
+      call.tellUnprocessed(this.#reason, isTaken);
     }
-    if (wasOpen) this.#events.onClosed(this.#reason);
+    this.#events.onWritten(0);
     this.#shutIfDrained();
   }
 
@@ -298,7 +297,7 @@ export class Http2Connection
     if (streamId === 0) {
       this.#line.window.add(bytes, 'the connection');
     } else {
-      const call = this.#open.get(streamId) as Http2Call;
+      const call = this.#calls.open.get(streamId) as Http2Call;
       call.sendWindow.add(bytes, 'a call');
       if (call.hasFrame) this.#line.add(call);
     }
@@ -337,7 +336,7 @@ export class Http2Connection
   /** The peer made the windows of all streams larger or smaller. */
   #moveWindows(bytes: number): void {
     if (bytes === 0) return;
-    for (const call of this.#open.values()) {
+    for (const call of this.#calls.open.values()) {
       call.sendWindow.add(bytes, 'a call');
       if (call.hasFrame) this.#line.add(call);
     }
@@ -352,8 +351,7 @@ export class Http2Connection
 
   /** Takes a call out of everything. */
   #remove(call: Http2Call): void {
-    this.#calls.delete(call);
-    if (call.streamId !== 0) this.#open.delete(call.streamId);
+    this.#calls.remove(call);
     this.#outgoing.waitingBytes -= call.close();
     // Another one may be opened in its place.
     if (this.#line.hasCalls) this.#outgoing.plan();
@@ -373,25 +371,20 @@ export class Http2Connection
   }
 
   /** The connection is gone, or is to go: everything ends. */
-  #lose(details: string): void {
+  #lose(details: string, end: ConnectionEnd = 'lost'): void {
     if (this.#state === 'closed') return;
     const wasConnecting = this.#state === 'connecting';
-    const wasOpen = this.#state === 'open';
+    // One that was given up is not missed when its calls are over.
+    const isMissed =
+      this.#state === 'open' || (this.#state === 'draining' && this.#calls.all.size > 0);
     this.#shut(details);
     if (wasConnecting) this.#whenReady.reject(unreachable(this.#settings, details));
-    for (const call of this.#calls) this.#end(call, status.UNAVAILABLE, details);
-    if (wasOpen) this.#events.onClosed(details);
-  }
-
-  /** The last number for a call is taken: what is there finishes, and no more is taken. */
-  #retire(): void {
-    this.#state = 'draining';
-    this.#reason = NUMBERS_USED_UP;
-    queueMicrotask(() => this.#events.onClosed(this.#reason));
+    for (const call of this.#calls.all) this.#end(call, status.UNAVAILABLE, details);
+    if (isMissed) this.#events.onClosed(details, end);
   }
 
   #shutIfDrained(): void {
-    if (this.#state === 'draining' && this.#calls.size === 0) this.#shut(this.#reason);
+    if (this.#state === 'draining' && this.#calls.all.size === 0) this.#shut(this.#reason);
   }
 
   /** Sends the control frames that are there, and closes the socket. */

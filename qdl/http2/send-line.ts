@@ -10,11 +10,6 @@ import type { PeerSettings } from '../../shared/http2/outgoing.ts';
 import type { RequestHeads } from './grpc-calls.ts';
 import type { Http2Call } from './http2-call.ts';
 
-/** Why a connection takes no more calls though its server would. */
-export const NUMBERS_USED_UP: string =
-  'no fault of the server: the LoadGen node has used up the 2^30 numbers that HTTP/2 has for the calls of a ' +
-  'connection; calls spread over more of them (--connections), or go as messages of a stream (--oip-method stream)';
-
 /** Bytes of one call before it is the next one's turn: a small query does not wait for a large one. */
 const TURN_BYTES_MAX: number = 256 * 1024;
 

@@ -6,8 +6,8 @@ import type {
   OipWaysCompared,
 } from '../../shared/wire/oip/request-plan.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import type { RequestWayEvents } from './channel/call-way.ts';
 import { OipConnection, OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
-import type { RequestWayEvents } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, statusText } from './channel/response-gatherer.ts';
 import { describeOipModels } from './node/model-facts.ts';
 import { fullCount, TrialRequests } from './try-request.ts';
@@ -57,7 +57,7 @@ async function compareOn(
 ): Promise<OipWaysCompared> {
   const countMax = countAtOnceMax(settings, asked);
   if (countMax < REQUESTS_MIN) return summaryOf(facts.address, [], 0);
-  const connection = new OipConnection(facts.address, settings, () => {});
+  const connection = new OipConnection(facts.address, settings);
   try {
     await connection.calls.ready;
     const [stream, calls] = [burstsOf('stream'), burstsOf(asked.calls)];
@@ -253,7 +253,15 @@ class RequestBursts implements RequestWayEvents {
   }
 
   /** Calls that are lost with the connection say so themselves. */
-  onConnectionClosed(): void {}
+  onConnectionClosed(): boolean {
+    return false;
+  }
+
+  onHandOver(): void {
+    this.#requests.way.moveOn();
+  }
+
+  onRepeated(): void {}
 
   onUnavailable(_request: PendingRequest | undefined, details: string): void {
     this.#burst?.end({ failure: details });

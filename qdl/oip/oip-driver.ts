@@ -27,13 +27,13 @@ import type {
   QdlNode,
 } from '../dispatch/query-dispatch-library.ts';
 import type { WaitProgress } from '../dispatch/ready-wait.ts';
-import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
+import { HandOverCounter, RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import {
   checkDispatchSettings,
   type DispatchSettings,
   type OipDispatch,
 } from '../settings/dispatch-settings.ts';
-import { OipChannel, OipConnections } from './channel/oip-channel.ts';
+import { OipChannel, type OipConnectionEvents, OipConnections } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
 import { askModelFacts, awaitModel, requireAgreement } from './node/model-facts.ts';
@@ -47,6 +47,9 @@ const CLOSE_TIMEOUT_MS = 2_000;
  * only their ids.
  */
 const NODE_OUTSTANDING_MAX = 4_096;
+
+/** Connections whose first calls are kept as evidence: a server may give up each after a few calls. */
+const QUERY_PATHS_MAX = 256;
 
 /** Nodes that speak the Open Inference Protocol. */
 export class OipDriver implements ProtocolDriver {
@@ -63,10 +66,11 @@ export class OipDriver implements ProtocolDriver {
   constructor(settings: DispatchSettings, oip: OipDispatch) {
     this.#settings = settings;
     this.#oip = oip;
-    this.#connections = new OipConnections(settings, (address, own) =>
-      this.nodes.find((node) => node.address === address)?.onAccepted(own),
-    );
     this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
+    this.#connections = new OipConnections(
+      settings,
+      (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle, // One per address.
+    );
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
       settings.division,
@@ -161,6 +165,7 @@ export class OipDriver implements ProtocolDriver {
       {
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
         tokenLatencies: this.#settings.tokenLatencies,
+        handOvers: (this.nodes[place.nodeIndex] as OipNodeHandle).handOvers, // In range: places are made from the nodes.
         traceparentOf: this.#settings.traceparentOf,
         openWay: (toChannel) =>
           openWay(plan.method, {
@@ -252,11 +257,12 @@ export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
 }
 
 /** One node that speaks the Open Inference Protocol: its connection for control calls, its answers, its counts. */
-class OipNodeHandle implements QdlNode {
+class OipNodeHandle implements QdlNode, OipConnectionEvents {
   readonly address: string;
   readonly control: OipControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
   readonly claims: ClaimBook = new ClaimBook();
+  readonly handOvers: HandOverCounter = new HandOverCounter();
   readonly #settings: DispatchSettings;
   readonly #oip: OipDispatch;
   readonly #queryPaths: CallPath[] = [];
@@ -297,7 +303,11 @@ class OipNodeHandle implements QdlNode {
 
   /** A connection for queries works: what this end knows of its first call. */
   onAccepted(own: OwnSide): void {
-    this.#queryPaths.push(callPathOf(own, null));
+    if (this.#queryPaths.length < QUERY_PATHS_MAX) this.#queryPaths.push(callPathOf(own, null));
+  }
+
+  onHandOver(reason: string): void {
+    this.handOvers.addConnection(reason);
   }
 
   evidence(): NodeEvidence {
@@ -313,6 +323,7 @@ class OipNodeHandle implements QdlNode {
       claims: this.claims.toClaims(),
       differences: [],
       queryPaths: [...this.#queryPaths],
+      ...this.handOvers.evidence(),
       ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),
     };
   }

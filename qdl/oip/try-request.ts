@@ -4,15 +4,10 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import type { OipRequestWay, RequestWayEvents } from './channel/call-way.ts';
 import { OipConnection } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
-import {
-  gathererOf,
-  type OipRequestWay,
-  openWay,
-  type RequestWayEvents,
-  requestExtras,
-} from './channel/request-way.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './node/model-facts.ts';
 
@@ -64,7 +59,7 @@ async function tryNode(
 ): Promise<OipTrial> {
   const { address } = facts;
   const { readyTimeoutMs } = settings;
-  const connection = new OipConnection(address, settings, () => {});
+  const connection = new OipConnection(address, settings);
   let timer: NodeJS.Timeout | undefined;
   try {
     await connection.calls.ready;
@@ -192,6 +187,8 @@ class TrialEvents implements RequestWayEvents {
   }
 
   onRoom(): void {}
+
+  onRepeated(): void {}
 
   onUnasked(): void {
     this.#refuse(status.OK, 'the response has the id of another request, or none');

@@ -228,6 +228,22 @@ export const oipEvidence = z.object({
   notes: z.array(z.string()),
 });
 
+/**
+ * Connections and streams that ended during a run and cost no sample, since others took over. Their time is in the
+ * latencies.
+ */
+const handOvers = z.object({
+  /** Connections that the other end gave up by plan (HTTP/2's GOAWAY without an error), or that were lost with nothing outstanding. */
+  connectionCount: nonNegative,
+  /** Requests that the other end had not processed by then, and that went out again. */
+  callCount: nonNegative,
+  /** Streams that ended with nothing outstanding, and were opened again. */
+  streamCount: nonNegative,
+  /** Why the last one of each ended; empty: none did. */
+  connectionReason: z.string(),
+  streamReason: z.string(),
+});
+
 export const nodeEvidence = z.object({
   address: z.string(),
   /** Null: not asked, or the node has no Describe. */
@@ -249,6 +265,8 @@ export const nodeEvidence = z.object({
   ),
   /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */
   queryPaths: z.exactOptional(z.array(callPath)),
+  /** Absent: there were none. */
+  handOvers: z.exactOptional(handOvers),
   /** Of a node that speaks the Open Inference Protocol. */
   oip: z.exactOptional(oipNodeEvidence),
 });
@@ -298,6 +316,9 @@ export type StreamEvidence = Evidence<typeof streamEvidence>;
 
 /** Evidence of a node's Describe. */
 export type NodeDescription = Evidence<typeof nodeDescription>;
+
+/** Ends of connections and streams that cost no sample. */
+export type HandOvers = Evidence<typeof handOvers>;
 
 /** All that is known of one node. */
 export type NodeEvidence = Evidence<typeof nodeEvidence>;

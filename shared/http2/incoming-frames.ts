@@ -41,7 +41,8 @@ export interface Session<Call extends FramedCall> extends BlockReceiver {
   onPong(): void;
   /** A frame came that brings a call forward. */
   onProgress(): void;
-  onGoAway(lastStreamId: number, reason: string): void;
+  /** @param isPlanned Without an error. @param reason For people; empty: none was given. */
+  onGoAway(lastStreamId: number, isPlanned: boolean, reason: string): void;
   /** @param streamId 0: the connection. */
   onWindowUpdate(streamId: number, bytes: number): void;
   onReset(call: Call, errorCode: number): void;
@@ -173,7 +174,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
     const code = uint32At(payload, 4);
     const text = borrowedText(payload.subarray(8, 8 + GOAWAY_TEXT_BYTES_MAX));
     const words = [code === 0 ? '' : errorName(code), text].filter((word) => word !== '');
-    this.#session.onGoAway(lastStreamId, words.join(', '));
+    this.#session.onGoAway(lastStreamId, code === 0, words.join(', '));
   }
 
   #onReset(streamId: number, payload: BorrowedBytes): void {

@@ -42,6 +42,9 @@ export const NO_SECURITY: ClientSecurity = {
   tokenFile: undefined,
 };
 
+/** Contents of the files of {@link ClientSecurity}. */
+export type ClientSecrets = ReturnType<typeof readClientSecrets>;
+
 /**
  * Reads the files.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.

@@ -41,7 +41,6 @@ const SENT_PARTS_MAX = 1024;
  * message of its own, so that no part waits for another.
  */
 export class Http2Transport implements PartTransport, CallEvents {
-  readonly #connection: GrpcCallConnection;
   readonly #call: GrpcCall;
   readonly #payloads: SamplePayloads;
   readonly #events: TransportEvents;
@@ -62,7 +61,6 @@ export class Http2Transport implements PartTransport, CallEvents {
 
   /** @param connection That the stream shares with others or has for itself. */
   constructor(connection: GrpcCallConnection, payloads: SamplePayloads, events: TransportEvents) {
-    this.#connection = connection;
     this.#payloads = payloads;
     this.#events = events;
     this.#call = connection.call(INFER_METHOD.path, this);
@@ -103,7 +101,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     this.#call.cancel();
   }
 
-  onHead(_call: GrpcCall, head: ResponseHead): void {
+  onHead(call: GrpcCall, head: ResponseHead): void {
     const encoding = head.fields.find(({ name }) => name === 'grpc-encoding')?.value ?? 'identity';
     if (encoding !== 'identity') {
       const details =
@@ -115,7 +113,7 @@ export class Http2Transport implements PartTransport, CallEvents {
       return;
     }
     this.#events.onAccepted({
-      loadgen: this.#connection.ends,
+      loadgen: call.ends,
       responseHeaders: headersOf(head),
     });
   }

@@ -16,11 +16,17 @@ import {
   type OutgoingPart,
   OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
+import type { HandOverCounter } from '../../dispatch/run-ledger.ts';
 import { type ConnectionSettings, connectGrpc } from '../../http2/connect-grpc.ts';
-import type { ConnectionEvents, GrpcCallConnection } from '../../http2/grpc-calls.ts';
+import type {
+  ConnectionEnd,
+  ConnectionEvents,
+  GrpcCallConnection,
+} from '../../http2/grpc-calls.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import type { OipRequestWay, RequestWayEvents } from './call-way.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
-import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
+
 import {
   type Gathered,
   type PendingRequest,
@@ -38,6 +44,8 @@ interface OipChannelParts {
   /** LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
   readonly traceparentOf?: DispatchSettings['traceparentOf'];
+  /** Of the node. */
+  readonly handOvers: HandOverCounter;
   /** Makes the way of the requests, which reports to this channel. */
   openWay(events: RequestWayEvents): OipRequestWay;
 }
@@ -46,7 +54,7 @@ interface OipChannelParts {
  * The way to one node that speaks the Open Inference Protocol: a share of a connection, or one stream. A part is one
  * request.
  *
- *     open ──GOAWAY──► draining ──┐
+ *     open ──given up► draining ──┐
  *      │ └──retire()─► retired ───┤ connection or stream lost ──► closed (onLost)
  *      └──────────────────────────┴ close() ──► closing ──► closed
  */
@@ -127,17 +135,24 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     if (this.#state === 'open') this.#events.onRoom();
   }
 
-  /**
-   * The connection takes no new calls.
-   * @param isGone False while calls are open that the server may still answer.
-   */
-  onConnectionClosed(reason: string, isGone: boolean): void {
-    if (isGone) {
-      this.#loseConnection(reason);
-      return;
+  /** The connection takes no new calls. @returns True where that does no harm: the next request makes another. */
+  onConnectionClosed(reason: string, end: ConnectionEnd): boolean {
+    if (end === 'given-up') {
+      if (this.#state === 'open') this.#state = 'draining';
+      if (this.#state === 'draining') this.#events.onDraining(this, reason);
+      return false;
     }
-    if (this.#state === 'open') this.#state = 'draining';
-    if (this.#state === 'draining') this.#events.onDraining(this, reason);
+    if (end === 'lost' && this.#state === 'open' && this.outstanding.count === 0) return true;
+    this.#loseConnection(reason);
+    return false;
+  }
+
+  onHandOver(): void {
+    this.#way.moveOn();
+  }
+
+  onRepeated(): void {
+    this.#parts.handOvers.callCount += 1;
   }
 
   onGathered(request: PendingRequest, gathered: Gathered): void {
@@ -180,7 +195,11 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#events.onResponses(this, { firstTokens: NONE, tokens: NONE, completed, failed: NONE });
   }
 
-  onStreamEnd(code: number, details: string): void {
+  onStreamEnd(code: number, details: string, isIdle: boolean): void {
+    if (isIdle && this.#state === 'open') {
+      this.#parts.handOvers.addStream(statusText(code, lossReason(details)));
+      return;
+    }
     const what = `SUT node ${this.place.address}`;
     if (code === status.OK) {
       this.#lose(sutLost(`${what} closed the stream`));
@@ -245,31 +264,36 @@ function completedOf(
   return { id, payload, encoding: 0, tokenCount, durations: undefined, offset: 0, total: 0 };
 }
 
-/** The first answer on a connection to a node has begun. */
-type OnAccepted = (address: string, own: OwnSide) => void;
+/** Takes what connections to a node report. */
+export interface OipConnectionEvents {
+  /** The first answer on a connection has begun. */
+  onAccepted(own: OwnSide): void;
+  /** Another connection takes over from one that was given up, or that was lost with nothing outstanding. */
+  onHandOver(reason: string): void;
+}
 
 /** A channel, as its connection reports to it. */
-type ConnectionUser = Pick<OipChannel, 'onRoom' | 'onConnectionClosed'>;
+type ConnectionUser = Pick<OipChannel, 'onRoom' | 'onConnectionClosed' | 'onHandOver'>;
 
 /** A connection, and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
   readonly room: AnswerRoom;
   readonly #address: string;
-  readonly #onAccepted: OnAccepted;
+  readonly #events: OipConnectionEvents | undefined;
   readonly #channels: ConnectionUser[] = [];
   /** Why it takes no new calls; undefined while it does. */
   #closedReason: string | undefined;
 
-  /** @param room Of all connections to this server. */
+  /** @param events Undefined: nobody listens. @param room Of all connections to this server. */
   constructor(
     address: string,
     settings: ConnectionSettings,
-    onAccepted: OnAccepted,
+    events?: OipConnectionEvents,
     room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
   ) {
     this.#address = address;
-    this.#onAccepted = onAccepted;
+    this.#events = events;
     this.room = room;
     const expected = 'inference server';
     this.calls = connectGrpc(address, { ...settings, expected }, this, room);
@@ -284,7 +308,12 @@ export class OipConnection implements ConnectionEvents {
   }
 
   onAccepted(own: OwnSide): void {
-    this.#onAccepted(this.#address, own);
+    this.#events?.onAccepted(own);
+  }
+
+  onHandOver(reason: string): void {
+    this.#events?.onHandOver(reason);
+    for (const channel of this.#channels) channel.onHandOver();
   }
 
   /** @throws MlperfError `ERR_SUT_LOST` when it was there and takes no new calls any more. */
@@ -294,23 +323,26 @@ export class OipConnection implements ConnectionEvents {
     throw sutLost(`${what}: ${lossReason(this.#closedReason)}`);
   }
 
-  onClosed(reason: string): void {
+  onClosed(reason: string, end: ConnectionEnd): void {
     this.#closedReason = reason;
-    const isGone = this.calls.callCount === 0;
-    for (const channel of this.#channels) channel.onConnectionClosed(reason, isGone);
+    const harmless = this.#channels.filter((channel) => channel.onConnectionClosed(reason, end));
+    if (this.#channels.length > 0 && harmless.length === this.#channels.length) {
+      this.#events?.onHandOver(lossReason(reason));
+    }
   }
 }
 
 /** The connections that carry requests, by node and number. */
 export class OipConnections {
   readonly #settings: ConnectionSettings;
-  readonly #onAccepted: OnAccepted;
+  readonly #eventsOf: (address: string) => OipConnectionEvents;
   readonly #connections = new Map<string, OipConnection>();
   readonly #rooms = new Map<string, AnswerRoom>();
 
-  constructor(settings: ConnectionSettings, onAccepted: OnAccepted) {
+  /** @param eventsOf Takes what connections to an address report. */
+  constructor(settings: ConnectionSettings, eventsOf: (address: string) => OipConnectionEvents) {
     this.#settings = settings;
-    this.#onAccepted = onAccepted;
+    this.#eventsOf = eventsOf;
   }
 
   /** The connection of that number to a node, made when it is first asked for. */
@@ -320,7 +352,7 @@ export class OipConnections {
     if (connection === undefined) {
       const room = this.#rooms.get(address) ?? new AnswerRoom(this.#settings.messageBytesMax);
       this.#rooms.set(address, room);
-      connection = new OipConnection(address, this.#settings, this.#onAccepted, room);
+      connection = new OipConnection(address, this.#settings, this.#eventsOf(address), room);
       this.#connections.set(key, connection);
     }
     return connection;

@@ -9,6 +9,7 @@ import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
+import type { EncodedRequest } from './request-encoder.ts';
 
 /** A request that is on the wire, and what came of its responses. */
 export interface PendingRequest {
@@ -16,6 +17,8 @@ export interface PendingRequest {
   readonly ids: readonly number[];
   /** Payload bytes that it took. */
   readonly bytes: number;
+  /** May be sent again; undefined before it is sent, and once its payloads must not be read any more. */
+  message: EncodedRequest | undefined;
   /** Responses with tensors so far. */
   responseCount: number;
   /** Payloads of responses before the last, of a request of one sample. */
@@ -25,7 +28,7 @@ export interface PendingRequest {
 
 /** A request without any response yet. */
 export function pendingRequest(ids: readonly number[], bytes: number): PendingRequest {
-  return { ids, bytes, responseCount: 0, earlier: [], earlierBytes: 0 };
+  return { ids, bytes, message: undefined, responseCount: 0, earlier: [], earlierBytes: 0 };
 }
 
 /** Meaning of a response for its request. */

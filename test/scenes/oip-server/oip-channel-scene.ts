@@ -1,4 +1,5 @@
 import { type ChannelEvents, NodeLoad } from '../../../qdl/dispatch/dispatch-channel.ts';
+import { HandOverCounter } from '../../../qdl/dispatch/run-ledger.ts';
 import type {
   Answers,
   CallEvents,
@@ -25,6 +26,7 @@ export class CallDouble implements GrpcCall {
   messageCount = 0;
   isEnded = false;
   isCancelled = false;
+  readonly ends = null;
 
   readonly answers: Answers;
 
@@ -66,6 +68,11 @@ export class CallDouble implements GrpcCall {
     this.events.onMessage(this, message);
   }
 
+  /** The connection is handed over, and the server did not process the call. */
+  giveBack(): void {
+    this.events.onUnprocessed?.(this);
+  }
+
   finish(code = 0, details = ''): void {
     this.events.onEnd(this, code, details);
   }
@@ -78,7 +85,6 @@ class ConnectionDouble implements GrpcCallConnection {
   hasRoom = true;
   takesCall = true;
   callCount = 0;
-  readonly ends = null;
 
   call(path: string, events: CallEvents, answers: Answers = 'many'): CallDouble {
     const call = new CallDouble(path, events, answers);
@@ -144,9 +150,11 @@ export function scene(
     streamCount: 1,
     load: new NodeLoad(1, 3),
   };
+  const handOvers = new HandOverCounter();
   const parts = {
     encoder: new OipRequestEncoder(plan, { requestedOutputs: [], wantsFinalMark: false }),
     tokenLatencies,
+    handOvers,
     openWay: (events: Parameters<typeof openWay>[1]['events']) =>
       openWay(method, { connection, service: 'a.B', gatherer, events }),
   };
@@ -158,7 +166,7 @@ export function scene(
     channel.send({ query: 0, querySampleCount: 1, samples: [sample], sampleCount: 1, bytes: 8 });
     return connection.calls.at(-1) as CallDouble;
   };
-  return { channel, connection, reports, send };
+  return { channel, connection, handOvers, reports, send };
 }
 
 /** An answer to the message that was written last. */

@@ -123,7 +123,7 @@ export async function listenTcp(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that does nothing but what a test tells it, frame by frame. One connection. */
+/** A server that does nothing but what a test tells it, frame by frame. It sends on its newest connection. */
 export class RawHttp2Peer {
   readonly frames: RawFrame[] = [];
   /** Bytes of DATA by stream. */
@@ -131,12 +131,12 @@ export class RawHttp2Peer {
   address = '';
   isClosed = false;
   readonly #server: Server;
-  #socket: Socket | undefined;
+  readonly #sockets: Socket[] = [];
   #link: Http2Link | undefined;
 
   private constructor(onConnection: (peer: RawHttp2Peer) => void) {
     this.#server = createServer({ noDelay: true }, (socket) => {
-      this.#socket = socket;
+      this.#sockets.push(socket);
       this.#link = new Http2Link(socket, (one) => {
         this.frames.push(one);
         if (one.type !== FRAME_TYPE.data) return;
@@ -203,18 +203,18 @@ export class RawHttp2Peer {
     });
   }
 
-  /** Ends the connection as a crash does. */
+  /** Ends all connections as a crash does. */
   drop(): void {
-    this.#socket?.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Closes its side once everything is sent. */
+  /** Closes its sides once everything is sent. */
   end(): void {
-    this.#socket?.end();
+    for (const socket of this.#sockets) socket.end();
   }
 
   async stop(): Promise<void> {
-    this.#socket?.destroy();
+    this.drop();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 }
@@ -251,6 +251,7 @@ export class RecordedCall implements CallEvents {
 /** Keeps what a connection reports. */
 export class RecordedConnection implements ConnectionEvents {
   readonly accepted: OwnSide[] = [];
+  readonly handOvers: string[] = [];
   readonly closed: string[] = [];
   writtenBytes = 0;
 
@@ -260,6 +261,10 @@ export class RecordedConnection implements ConnectionEvents {
 
   onAccepted(own: OwnSide): void {
     this.accepted.push(own);
+  }
+
+  onHandOver(reason: string): void {
+    this.handOvers.push(reason);
   }
 
   onClosed(reason: string): void {

@@ -38,14 +38,14 @@ describe('a connection', () => {
     expect([answer.flags, String(answer.payload)]).toEqual([FLAG.ack, 'abcdefgh']);
   });
 
-  it('finishes what the server still answers after GOAWAY', async () => {
+  it('finishes what the server still answers after GOAWAY with an error', async () => {
     await connect({ [MAX_CONCURRENT_STREAMS]: 2 });
     const calls = [1, 2, 3].map((i) => callUnary(connection, Buffer.of(i)));
     await peer.frame(data, 1);
-    peer.send(goAway, 0, 0, Buffer.concat([word(0x7fffffff), word(0)]));
+    peer.send(goAway, 0, 0, Buffer.concat([word(0x7fffffff), word(2)]));
     expect(await calls[2]?.ended).toMatchObject({
       code: 14,
-      details: 'the server ends the connection',
+      details: 'the server ends the connection (INTERNAL_ERROR)',
     });
     peer.send(goAway, 0, 0, Buffer.concat([word(1), word(11), Buffer.from('too_many_pings')]));
     expect(await calls[1]?.ended).toMatchObject({
@@ -57,7 +57,7 @@ describe('a connection', () => {
     peer.answer(1, Buffer.of(5));
     expect((await calls[0]?.ended)?.code).toBe(0);
     await peer.until(() => peer.isClosed, 'the end of the socket');
-    expect(events.closed).toEqual(['the server ends the connection']);
+    expect(events.closed).toEqual(['the server ends the connection (INTERNAL_ERROR)']);
   });
 
   it('ends its calls when it is lost', async () => {
@@ -67,7 +67,23 @@ describe('a connection', () => {
     peer.drop();
     expect(await call.ended).toMatchObject({ code: 14, endCount: 1 });
     expect(events.closed).toHaveLength(1);
-    expect((await callUnary(connection, Buffer.of(1)).ended).code).toBe(14);
+    // The next call makes another connection.
+    const next = callUnary(connection, Buffer.of(2));
+    await peer.frame(data, 1);
+    peer.answer(1, Buffer.of(3));
+    expect((await next.ended).code).toBe(0);
+  });
+
+  it('ends its calls when it is lost and no other can be made', async () => {
+    await connect();
+    await peer.stop();
+    await peer.until(() => events.closed.length === 1, 'the loss');
+    const call = callUnary(connection, Buffer.of(1));
+    expect(await call.ended).toMatchObject({ code: 14, endCount: 1 });
+    await peer.until(() => events.closed.length === 2, 'that there is no other');
+    expect(events.closed[1]).toMatch(
+      /^the connection was lost .*, and no other can be made: no SUT node answers at .* \(connection refused\)/,
+    );
   });
 
   it('ends its calls when the server falls silent', async () => {

@@ -1,10 +1,16 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
-import { REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/request-way.ts';
+import { REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/stream-way.ts';
 import { dynamoResponse } from '../../../../scenes/oip-server/fake-oip-server.ts';
-import { answerTo, scene, turn } from '../../../../scenes/oip-server/oip-channel-scene.ts';
 import {
+  answerTo,
+  type CallDouble,
+  scene,
+  turn,
+} from '../../../../scenes/oip-server/oip-channel-scene.ts';
+import {
+  decodeRequest,
   encodeResponse,
   encodeStreamResponse,
 } from '../../../../scenes/oip-server/oip-messages.ts';
@@ -58,7 +64,7 @@ describe('OipChannel', () => {
     const { channel, reports, send } = scene('unary');
     send(1).finish(status.UNAVAILABLE, 'Connection dropped');
     send(2).finish(status.UNAVAILABLE, 'Connection dropped');
-    channel.onConnectionClosed('Connection dropped', true);
+    channel.onConnectionClosed('Connection dropped', 'lost');
     await turn();
     expect(reports.lines).toEqual(['lost 1,2']);
   });
@@ -96,11 +102,105 @@ describe('OipChannel', () => {
     const { channel, reports, send } = scene('unary');
     const first = send(1);
     send(2).finish(status.UNAVAILABLE, 'the server ends the connection');
-    channel.onConnectionClosed('the server ends the connection', false);
+    channel.onConnectionClosed('the server ends the connection', 'given-up');
     await turn();
     expect(channel.hasCreditFor(1, 8)).toBe(false);
     first.answer(encodeResponse(answerTo(first)));
     expect(reports.lines).toEqual(['draining', 'lost 2', 'complete 1 8 -']);
+  });
+
+  it('makes a call again that the server did not process', () => {
+    const { channel, connection, handOvers, reports, send } = scene('unary');
+    const first = send(1);
+    first.giveBack();
+    const again = connection.calls.at(-1) as CallDouble;
+    expect(again).not.toBe(first);
+    expect([again.messages, again.isEnded]).toEqual([first.messages, true]);
+    again.answer(encodeResponse(answerTo(again)));
+    again.finish();
+    expect(reports.lines).toEqual(['complete 1 8 -']);
+    expect(channel.outstanding.count).toBe(0);
+    handOvers.addConnection('x');
+    expect(handOvers.evidence().handOvers?.callCount).toBe(1);
+  });
+
+  it.each(['unary', 'stream'] as const)(
+    'sends nothing again by %s once payloads are unloaded',
+    async (method) => {
+      const { channel, connection, reports, send } = scene(method);
+      const first = send(1);
+      channel.dropUnsent();
+      first.giveBack();
+      await turn();
+      expect(connection.calls).toHaveLength(1);
+      expect(reports.lines).toEqual([method === 'unary' ? 'unavailable 1' : 'lost 1']);
+    },
+  );
+
+  it('goes on with another stream where one ended with nothing outstanding', () => {
+    const { connection, handOvers, reports, send } = scene('stream');
+    const stream = send(1);
+    stream.answer(encodeStreamResponse({ inferResponse: answerTo(stream) }));
+    stream.finish(status.INTERNAL, 'the server reset the call (PROTOCOL_ERROR)');
+    expect(connection.calls).toHaveLength(1);
+    const next = send(2);
+    expect(next).not.toBe(stream);
+    next.answer(encodeStreamResponse({ inferResponse: answerTo(next) }));
+    next.finish();
+    expect(reports.lines).toEqual(['complete 1 8 -', 'complete 2 8 -']);
+    expect(handOvers.evidence().handOvers).toMatchObject({ streamCount: 2, streamReason: 'OK' });
+  });
+
+  it('loses a stream that ends with a request outstanding', () => {
+    const { reports, send } = scene('stream');
+    send(1).finish(status.INTERNAL, 'the server reset the call (PROTOCOL_ERROR)');
+    expect(reports.lines).toEqual(['lost 1']);
+  });
+
+  it('takes answers of the old stream while the next one carries new requests', () => {
+    const { channel, handOvers, reports, send } = scene('stream');
+    const old = send(1);
+    const answer = encodeStreamResponse({ inferResponse: answerTo(old) });
+    channel.onHandOver();
+    expect(old.isEnded).toBe(true);
+    const next = send(2);
+    expect(next).not.toBe(old);
+    next.answer(encodeStreamResponse({ inferResponse: answerTo(next) }));
+    old.answer(answer);
+    old.finish();
+    expect(reports.lines).toEqual(['complete 2 8 -', 'complete 1 8 -']);
+    // Its end was asked for.
+    expect(handOvers.evidence()).toEqual({});
+  });
+
+  it('sends what is outstanding on a stream again where the server did not process it', () => {
+    const { channel, connection, handOvers, reports, send } = scene('stream');
+    const old = send(1);
+    send(2);
+    channel.onHandOver();
+    old.giveBack();
+    const next = connection.calls.at(-1) as CallDouble;
+    expect([next === old, next.messages]).toEqual([false, old.messages]);
+    for (const message of next.messages) {
+      const { id } = decodeRequest(message);
+      next.answer(encodeStreamResponse({ inferResponse: { ...answerTo(next), id } }));
+    }
+    expect(reports.lines).toEqual(['complete 1 8 -', 'complete 2 8 -']);
+    handOvers.addConnection('x');
+    expect(handOvers.evidence().handOvers?.callCount).toBe(2);
+  });
+
+  it('survives the loss of a connection that carries nothing', async () => {
+    const { channel, reports, send } = scene('unary');
+    expect(channel.onConnectionClosed('Connection dropped', 'lost')).toBe(true);
+    expect(channel.hasCreditFor(1, 8)).toBe(true);
+    send(1);
+    expect(channel.onConnectionClosed('Connection dropped', 'lost')).toBe(false);
+    await turn();
+    expect(reports.lines).toEqual(['lost 1']);
+    const broken = scene('unary');
+    expect(broken.channel.onConnectionClosed('Protocol error', 'broken')).toBe(false);
+    expect(broken.reports.lines).toEqual(['lost ']);
   });
 
   it('tells first tokens and counts, and bounds what it keeps of one request', () => {
@@ -169,6 +269,6 @@ describe('OipChannel', () => {
     expect(reports.lines).toEqual([]);
     const unused = scene('stream');
     await unused.channel.close(60_000);
-    expect(unused.connection.calls[0]?.isCancelled).toBe(true);
+    expect(unused.connection.calls).toEqual([]);
   });
 });

@@ -64,7 +64,7 @@ describe('a stream per request', () => {
     const call = send(1);
     call.answer(message(call));
     call.finish(status.UNAVAILABLE, 'Connection dropped');
-    channel.onConnectionClosed('Connection dropped', true);
+    channel.onConnectionClosed('Connection dropped', 'lost');
     await turn();
     expect(reports.lines).toEqual(['first 1', 'lost 1']);
   });
