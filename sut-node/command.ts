@@ -4,7 +4,8 @@ import { configInvalid, type MlperfError } from '../shared/base/errors/mlperf-er
 import { EXIT, errorDocument, reportError } from '../shared/base/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/base/process/logger.ts';
 import { hasYoungGenerationFlag, NODE_FLAGS } from '../shared/base/process/node-flags.ts';
-import { NOWHERE, percentOf, Terminal } from '../shared/base/process/terminal.ts';
+import { NOWHERE, percentOf, printText, Terminal } from '../shared/base/process/terminal.ts';
+import { jsonText } from '../shared/base/text.ts';
 import {
   addJson,
   addSettingsInGroups,
@@ -66,7 +67,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       const announce = (text: string): void => screen.line(text);
       const isJson = wantsJson(command);
       const tell = (event: object): void => {
-        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+        if (isJson) printText(process.stdout, `${jsonText(event)}\n`);
       };
       const outputs = { logger, terminal, warn, announce, tell };
       setExitCode(
@@ -203,9 +204,8 @@ async function check(
       return report;
     }
     terminal.clear();
-    const text =
-      format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : checkReportText(report);
-    process.stdout.write(text);
+    const text = format === 'json' ? `${jsonText(report, 2)}\n` : checkReportText(report);
+    printText(process.stdout, text);
     return EXIT.valid;
   } finally {
     terminal.clear();

@@ -1,5 +1,7 @@
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { EXIT, errorDocument, reportError } from '../../shared/base/process/exit-codes.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
+import { jsonText } from '../../shared/base/text.ts';
 import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
 import { showAllFlags } from '../../shared/config/help.ts';
 import { InterruptedError } from '../run/host/host.ts';
@@ -56,7 +58,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const exitCode =
       error instanceof InterruptedError ? error.exitCode : reportError(outcome ?? error);
     if (args.includes('--json')) {
-      process.stdout.write(`${JSON.stringify(errorDocument(outcome ?? error, exitCode))}\n`);
+      printText(process.stdout, `${jsonText(errorDocument(outcome ?? error, exitCode))}\n`);
     }
     return exitCode;
   }

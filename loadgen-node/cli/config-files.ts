@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { printText } from '../../shared/base/process/terminal.ts';
+import { jsonText } from '../../shared/base/text.ts';
 import { text, toggle } from '../../shared/config/setting.ts';
 import { BENCHMARK_KEYS } from '../../shared/rules/benchmark-rules.ts';
 import { completionScript, SHELLS } from '../operate/config/completion.ts';
@@ -44,7 +46,7 @@ Example:
 
 /** Writes the JSON Schema of the configuration file to stdout. */
 export async function printSchema(tables: Tables): Promise<Record<never, never>> {
-  process.stdout.write(`${JSON.stringify(configJsonSchema(await tables()), null, 2)}\n`);
+  printText(process.stdout, `${jsonText(configJsonSchema(await tables()), 2)}\n`);
   return {};
 }
 

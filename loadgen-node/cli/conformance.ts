@@ -2,6 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../shared/base/files/read-file.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
+import { jsonText } from '../../shared/base/text.ts';
 import { choice, type SettingValues, text } from '../../shared/config/setting.ts';
 import { SCENARIOS } from '../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
@@ -73,7 +75,7 @@ Example:
     const loadgen = loadgenOfOptions(values);
     const built = buildTrace({ ...input, loadgen, isFull: options.full === true });
     warnOfUnknown(unknownNames);
-    process.stdout.write(`${exactJson(built)}\n`);
+    printText(process.stdout, `${exactJson(built)}\n`);
     return {};
   },
 });
@@ -104,7 +106,7 @@ Example:
       measured: input,
     });
     warnOfUnknown(unknownNames);
-    process.stdout.write(`${JSON.stringify(built)}\n`);
+    printText(process.stdout, `${jsonText(built)}\n`);
     return {};
   },
 });
@@ -134,7 +136,7 @@ Each row of that file: [over, percentile, tolerance, confidence].`,
   action: ({ command }) => {
     const options = command.opts<AskedEarlyStopping & { readonly input?: string }>();
     const { input } = options;
-    process.stdout.write(input === undefined ? answerOne(options) : answerRows(input));
+    printText(process.stdout, input === undefined ? answerOne(options) : answerRows(input));
     return {};
   },
 });
@@ -156,5 +158,5 @@ function addField(text: string, fields: Readonly<Record<string, string>>): Recor
 /** Says on stderr which settings had no effect: stdout stays JSON. */
 function warnOfUnknown(names: readonly string[]): void {
   if (names.length === 0) return;
-  process.stderr.write(`longhaul: not LoadGen's and without effect: ${names.join(', ')}\n`);
+  printText(process.stderr, `longhaul: not LoadGen's and without effect: ${names.join(', ')}\n`);
 }

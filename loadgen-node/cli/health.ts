@@ -1,4 +1,5 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
 import { writeResult } from '../../shared/config/command-line.ts';
 import { checkHealth, HEALTH_SETTINGS } from '../operate/health/check-health.ts';
 import { type MakeCommand, verb } from './verb.ts';
@@ -22,7 +23,7 @@ Exit codes: 0 SERVING, 3 any other answer (NOT_SERVING, no such service), 4 no a
     const { whyNot, ...result } = await checkHealth(named, values);
     writeResult(command, result);
     if (whyNot === null) return {};
-    process.stderr.write(`longhaul: ${whyNot}\n`);
+    printText(process.stderr, `longhaul: ${whyNot}\n`);
     return { exitCode: EXIT.invalid };
   },
 });

@@ -1,4 +1,5 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
 import { wantsJson, writeResult } from '../../shared/config/command-line.ts';
 import {
   followsFromRecords,
@@ -40,7 +41,7 @@ that are damaged or of another version.`,
     if (csv !== undefined) await writeCsv(folder, csv);
     if (html !== undefined) writeRunPage(html, pageOf(parts.run));
     const text = derivedReportText(parts);
-    if (csv === STDOUT) process.stderr.write(text);
+    if (csv === STDOUT) printText(process.stderr, text);
     else writeResult(command, { text, json: reportDocument(parts) });
     return { isGood: followsFromRecords(parts) };
   },

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { printText, type StyledText } from '../../shared/base/process/terminal.ts';
 import {
   addVerbose,
   progressStream,
@@ -59,7 +60,7 @@ Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key,
       if (audit !== undefined) {
         host.report(`longhaul: settings of ${audit.name} override all others`);
       }
-      const tell = (text: string): void => void progressStream(command).write(text);
+      const tell = (text: string | StyledText): void => printText(progressStream(command), text);
       const screen = { isVerbose: wantsVerbose(command) };
       return withLiveView(values, host, (live) => performRuns(plan, host, { live, tell, screen }));
     });

@@ -1,3 +1,5 @@
+import { printText } from '../../shared/base/process/terminal.ts';
+import { jsonText } from '../../shared/base/text.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { checkSelf, writeManifest } from '../run/judge/self-check.ts';
 import { verb } from './verb.ts';
@@ -18,7 +20,7 @@ Exit codes: 0 unmodified, 3 modified or no manifest to compare with.`,
   action: ({ command }) => {
     const { json, write } = command.opts<{ json?: true; write?: true }>();
     const found = write === true ? writeManifest() : checkSelf();
-    process.stdout.write(json === true ? `${JSON.stringify(found)}\n` : describe(found));
+    printText(process.stdout, json === true ? `${jsonText(found)}\n` : describe(found));
     return { isGood: found.state === 'unmodified' };
   },
 });

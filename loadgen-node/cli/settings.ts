@@ -1,5 +1,6 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { EXIT, reportError } from '../../shared/base/process/exit-codes.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
 import { wantsJson } from '../../shared/config/command-line.ts';
 import { choice, type SettingValues, text } from '../../shared/config/setting.ts';
 import { SCENARIOS } from '../../shared/domain/scenario.ts';
@@ -67,14 +68,14 @@ function showSettings(options: SettingsRequest): number {
   const selection = { round, model, scenario, mlperfConf, userConf };
   const found = settingsOfFiles(selection, openConfFile(options.auditConf));
   const { problems } = found;
-  if (options.isJson) process.stdout.write(jsonOfFiles(found));
-  else if (problems.length === 0) process.stdout.write(tableOfFiles(found));
+  if (options.isJson) printText(process.stdout, jsonOfFiles(found));
+  else if (problems.length === 0) printText(process.stdout, tableOfFiles(found));
   const notes = notesOfFiles(found);
   if (options.auditConf === undefined && openAuditConfig(undefined) !== undefined) {
     notes.push('./audit.config is not in these; "longhaul run" uses it, --audit-conf shows it');
   }
   // On stderr: stdout stays the table or the JSON.
-  for (const note of notes) process.stderr.write(`longhaul: note: ${note}\n`);
+  for (const note of notes) printText(process.stderr, `longhaul: note: ${note}\n`);
   if (problems.length === 0) return EXIT.valid;
   const error = configInvalid(problems.join('\n'));
   if (!options.isJson) throw error;

@@ -1,4 +1,5 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
 import { ownCommand } from '../run/host/own-command.ts';
 import { type BuiltTree, buildSubmission } from '../submission/assemble/build-submission.ts';
 import { checkerLogText } from '../submission/check/checker-log.ts';
@@ -37,7 +38,7 @@ The configuration file: docs/submit.md`,
       mayReplace: force === true,
       selfCheck: checkerLogText,
     });
-    for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
+    for (const warning of built.warnings) printText(process.stderr, `warning: ${warning}\n`);
     return { text: summaryOf(built, output), json: jsonOf(built, output) };
   },
 });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import type { StyledText } from '../../shared/base/process/terminal.ts';
 import {
   addFlags,
   addFlagsInGroups,
@@ -23,7 +24,8 @@ export type SetExitCode = (code: number) => void;
 export type MakeCommand = (name: string, about: string, setExitCode: SetExitCode) => Command;
 
 /** How a verb ends: its result, where it has not written that itself, and its exit code (default: 0). */
-type VerbEnd = Partial<VerbResult> & {
+type VerbEnd = Partial<Pick<VerbResult, 'json'>> & {
+  readonly text?: string | StyledText;
   readonly exitCode?: number;
   /** False: exit code 3. */
   readonly isGood?: boolean;

@@ -1,5 +1,6 @@
 import { type BorrowedBytes, readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { configInvalid, internalError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
 import type { DrivenSet, DriverEnd, IssueDriver } from '../loadgen/engine/issue/issue-driver.ts';
 import {
   type BridgeAddon,
@@ -99,7 +100,8 @@ export class OfficialDriver implements IssueDriver {
     this.#name = name;
     const exit = (code: number): void => this.#addon.hardExit(code);
     // Node.js prints an error that was not caught after `exit`, which ends the process here.
-    const tell = (error: Error): void => console.error(error);
+    const tell = (error: Error): void =>
+      printText(process.stderr, `${error.stack ?? error.message}\n`);
     process.on('uncaughtExceptionMonitor', tell);
     // LoadGen's threads use statics whose destructors an exit would run; a test that has ended has no threads.
     process.on('exit', exit);

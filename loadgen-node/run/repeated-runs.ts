@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
+import { StyledText } from '../../shared/base/process/terminal.ts';
 import { repeatTest } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import type { CommandHost } from './host/host.ts';
@@ -14,8 +15,15 @@ import { performRun } from './session.ts';
 interface RunsView {
   readonly live: LiveView | undefined;
   /** Says how one of several runs went before the next is made. */
-  readonly tell: (text: string) => void;
+  readonly tell: (text: string | StyledText) => void;
   readonly screen: ScreenOptions;
+}
+
+/** How a verb that makes runs ends. */
+interface RunsEnd {
+  readonly exitCode: number;
+  readonly text: StyledText;
+  readonly json: object;
 }
 
 /**
@@ -27,7 +35,7 @@ export async function performRuns(
   plan: RunPlan,
   host: CommandHost,
   { live, tell, screen }: RunsView,
-) {
+): Promise<RunsEnd> {
   const { runCount } = plan;
   if (runCount === 1) {
     const report = await performRun(plan, host, { live });
@@ -43,13 +51,15 @@ export async function performRuns(
     };
     const report = await performRun(planOfRun(plan, run, output), host, { onBegin, live });
     reports.push(report);
-    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report, screen)}\n`);
+    tell(`Run ${run + 1} of ${runCount}\n`);
+    tell(screenReport(report, screen));
+    tell('\n');
     return report.outcome;
   });
   const { samplesPerSecond, isValid: areValid } = repeated;
   const json = { runs: reports.map(runDocument), isValid: areValid, samplesPerSecond };
   if (repeated.outcomes.some(({ isInterrupted }) => isInterrupted)) {
-    return { exitCode: host.exitCode ?? EXIT.interrupted, text: '', json };
+    return { exitCode: host.exitCode ?? EXIT.interrupted, text: new StyledText(''), json };
   }
   const what =
     samplesPerSecond === null
@@ -59,7 +69,7 @@ export async function performRuns(
   const isGood = areValid && reports.every(meetsThresholds);
   const verdict = isGood ? EXIT.valid : EXIT.invalid;
   const exitCode = problem === null ? verdict : exitCodeOf(problem.code);
-  return { exitCode, text: `${runCount} runs: ${what}\n`, json };
+  return { exitCode, text: new StyledText(`${runCount} runs: ${what}\n`), json };
 }
 
 /** One of several runs. Accuracy is measured once, in the first: it does not depend on the load. */

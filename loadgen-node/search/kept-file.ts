@@ -2,6 +2,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { configInvalid, outputError } from '../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../shared/base/files/read-file.ts';
+import { jsonText } from '../../shared/base/text.ts';
 
 /**
  * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.
@@ -10,7 +11,7 @@ import { makeFolder } from '../../shared/base/files/read-file.ts';
 export function writeKept(path: string, document: object, indent = 2): void {
   try {
     makeFolder(dirname(path));
-    writeFileSync(`${path}.part`, `${JSON.stringify(document, null, indent)}\n`);
+    writeFileSync(`${path}.part`, `${jsonText(document, indent)}\n`);
     renameSync(`${path}.part`, path);
   } catch (error) {
     throw outputError(`cannot write ${path}`, error);

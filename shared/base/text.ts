@@ -117,9 +117,40 @@ function editDistance(a: string, b: string): number {
   return row[b.length] as number;
 }
 
-/** Text that may come from another machine, without the characters that would end its line or steer a terminal. */
+/**
+ * Characters that steer a terminal (C0, DEL, C1), or make a text look like another one: marks of direction, and the line ends of Unicode.
+ * Source: Unicode, UAX #9.
+ */
+const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Lines that may hold text of another machine or of a file, without characters that steer a terminal. Line ends and tabs stay. */
+export function asPlainText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(STEERING, (one) => (one === '\n' || one === '\t' ? one : '\ufffd'));
+}
+
+/** As {@link asPlainText}, for a text that has to stay on its line. */
 export function asOneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '\ufffd');
+  return text.replaceAll(STEERING, '\ufffd');
+}
+
+/** A field of CSV (RFC 4180), on one line; of null and undefined it is empty. */
+export function csvField(value: string | number | boolean | null | undefined): string {
+  const text = asOneLine(String(value ?? ''));
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** JSON of a value in which characters that steer a terminal are escaped, also those that JSON allows. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapedJson(JSON.stringify(value, null, indent));
+}
+
+/** As {@link jsonText}, of JSON that is made already. */
+export function escapedJson(json: string): string {
+  return json.replaceAll(STEERING, (one) =>
+    one === '\n' ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The sentences of a text, a line each, for output that is not wrapped. */

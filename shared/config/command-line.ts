@@ -1,5 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { configInvalid, type MlperfError } from '../base/errors/mlperf-error.ts';
+import { printText, type StyledText } from '../base/process/terminal.ts';
+import { jsonText } from '../base/text.ts';
 import { FLAG_ALIASES, FLAG_TOPICS, flagHint } from './flag-names.ts';
 import { formatHelp } from './help.ts';
 import {
@@ -213,6 +215,9 @@ export function progressStream(command: Command): NodeJS.WriteStream {
 }
 
 /** Prints a verb's result on stdout: the text, or with `--json` only one JSON document. */
-export function writeResult(command: Command, { text, json }: VerbResult): void {
-  process.stdout.write(wantsJson(command) ? `${JSON.stringify(json, null, 2)}\n` : text);
+export function writeResult(
+  command: Command,
+  { text, json }: { readonly text: string | StyledText; readonly json: object },
+): void {
+  printText(process.stdout, wantsJson(command) ? `${jsonText(json, 2)}\n` : text);
 }

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
-import { hostAndPort } from '../../shared/base/text.ts';
+import { asPlainText, hostAndPort } from '../../shared/base/text.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
@@ -339,7 +339,7 @@ async function answer(
     return;
   }
   try {
-    const text = await registry.metrics();
+    const text = asPlainText(await registry.metrics());
     say(response, 200, text, isHead, registry.contentType);
   } catch (error) {
     logger.error({ err: error }, 'the metrics cannot be read');

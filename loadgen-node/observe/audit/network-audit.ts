@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
+import { jsonText } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import {
   components,
@@ -175,7 +176,7 @@ export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'
 
 /** Writes `network_audit.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeAudit(folder: string, written: NetworkAudit): void {
-  writeText(join(folder, AUDIT_FILE), `${JSON.stringify(written, null, 2)}\n`);
+  writeText(join(folder, AUDIT_FILE), `${jsonText(written, 2)}\n`);
 }
 
 /**

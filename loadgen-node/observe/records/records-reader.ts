@@ -5,7 +5,7 @@ import {
   errorCodeOf,
   MlperfError,
 } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/text.ts';
+import { csvField, rounded } from '../../../shared/base/text.ts';
 import {
   type Frame,
   type Frames,
@@ -193,7 +193,7 @@ function cutText(parts: readonly PartOfFile[], end: 'cut' | 'cut-index'): string
 export async function* csvOf(reader: RecordsReader): AsyncGenerator<string> {
   const { columns, about } = reader;
   yield `${columns.map(({ name }) => name).join(',')}\r\n`;
-  const names = about.nodes.map(quoted);
+  const names = about.nodes.map(csvField);
   for await (const block of reader.blocks()) yield linesOf(block, columns, names);
 }
 
@@ -226,10 +226,6 @@ function fieldsOf(
     // 9 digits tell every 32-bit number from its neighbours.
     return type === 'float32' && !Number.isInteger(value) ? rounded(value, 9) : String(value);
   };
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Reads a record batch into a table of its own. @param columns Those of its schema, in order. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readVersionedFile, writeText } from '../../../shared/base/files/read-file.ts';
+import { jsonText } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { CAUSE_KINDS } from '../../loadgen/engine/causes.ts';
@@ -171,7 +172,7 @@ export function hasSchedule({
 
 /** Writes `longhaul_summary.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeSummary(folder: string, summary: RunSummary): void {
-  writeText(join(folder, RUN_FILES.runSummary), `${JSON.stringify(summary, null, 2)}\n`);
+  writeText(join(folder, RUN_FILES.runSummary), `${jsonText(summary, 2)}\n`);
 }
 
 /**

@@ -54,7 +54,8 @@ export async function runDemo(
     });
     if (host.exitCode !== undefined) return ended;
     const isValid = ended.exitCode === EXIT.valid;
-    return { ...ended, text: `${ended.text}\n${isValid ? '' : AGAIN}${nextSteps(cacheDir)}` };
+    const more = `\n${isValid ? '' : AGAIN}${nextSteps(cacheDir)}`;
+    return { ...ended, text: ended.text.followedBy(more) };
   });
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { writeText } from '../../../shared/base/files/read-file.ts';
-import { formatNs, percentage } from '../../../shared/base/text.ts';
+import { csvField, formatNs, percentage } from '../../../shared/base/text.ts';
 import {
   type BoundName,
   namedBounds,
@@ -251,10 +251,5 @@ export function curveCsv(curve: MeasuredCurve): string {
     point.isOverloaded,
     point.why,
   ]);
-  return [head, ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
-}
-
-function csvCell(value: string | number | boolean | null | undefined): string {
-  const text = String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [head, ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
 }

@@ -51,7 +51,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * Code points that HTML does not allow, and those that turn the direction of text around: a name
  * could look like another.
  */
-const UNSHOWN = /(?![\t\n])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
+const UNSHOWN =
+  /(?![\t\n])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Text as HTML shows it, in elements and quoted attributes; what cannot be shown is U+FFFD. */
 function escapeHtml(text: string): string {

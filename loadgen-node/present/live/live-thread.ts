@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeSystemError } from '../../../shared/base/errors/mlperf-error.ts';
+import { asPlainText } from '../../../shared/base/text.ts';
 import type {
   FromLiveThread,
   ListenAddress,
@@ -64,7 +65,7 @@ async function openMetrics(at: ListenAddress): Promise<string> {
   const { registry } = metrics;
   const server = await startHttpServer(at, {
     '/metrics': async (_, response) =>
-      say(response, 200, await registry.metrics(), registry.contentType),
+      say(response, 200, asPlainText(await registry.metrics()), registry.contentType),
   });
   viewers.push({ apply: (message) => metrics.apply(message), close: () => server.close() });
   return `${server.url}metrics`;

@@ -1,6 +1,11 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
-import { percentOf, type StatusDetail, Terminal } from '../../../shared/base/process/terminal.ts';
+import {
+  percentOf,
+  printText,
+  type StatusDetail,
+  Terminal,
+} from '../../../shared/base/process/terminal.ts';
 import type { PrepareProgress } from '../../samples/data-set/data-set.ts';
 
 /** The program around a run: where it reports, where it shows its progress, and what ends it early. */
@@ -75,7 +80,7 @@ export class CommandHost implements RunHost {
         const isSecond = this.#exitCode !== undefined;
         this.#exitCode ??= EXIT_OF_SIGNAL[name] as number;
         if (isSecond) {
-          process.stderr.write('longhaul: ended at once; logs of this run are not whole\n');
+          printText(process.stderr, 'longhaul: ended at once; logs of this run are not whole\n');
           process.exit(this.#exitCode);
         }
         this.report(atSignal);

@@ -1,4 +1,4 @@
-import type { TerminalStream } from '../../../shared/base/process/terminal.ts';
+import { printText, type TerminalStream } from '../../../shared/base/process/terminal.ts';
 import { fitLine } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../host/host.ts';
 
@@ -9,6 +9,6 @@ export type PrintLine = (line: string, isRow?: boolean) => void;
 export function linePrinter(host: Pick<RunHost, 'progress'>, stream: TerminalStream): PrintLine {
   return (line, isRow = false) => {
     host.progress?.(null);
-    stream.write(`${isRow ? fitLine(line, stream) : line}\n`);
+    printText(stream, `${isRow ? fitLine(line, stream) : line}\n`);
   };
 }

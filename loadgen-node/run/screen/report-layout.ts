@@ -1,3 +1,5 @@
+import { StyledText } from '../../../shared/base/process/terminal.ts';
+import { asPlainText } from '../../../shared/base/text.ts';
 import type { RunReport } from '../keep/run-report.ts';
 import { LABEL_WIDTH, printReport, type ScreenOptions } from './print-report.ts';
 
@@ -18,7 +20,7 @@ export interface ReportTarget {
 }
 
 /** The result of a run as it goes to stdout. */
-export function screenReport(report: RunReport, options: ScreenOptions): string {
+export function screenReport(report: RunReport, options: ScreenOptions): StyledText {
   return layoutReport(printReport(report, options), process.stdout, process.env);
 }
 
@@ -31,16 +33,18 @@ export function layoutReport(
   text: string,
   { isTTY, columns = 80 }: ReportTarget,
   environment: NodeJS.ProcessEnv,
-): string {
-  if (isTTY !== true || environment['TERM'] === 'dumb' || columns < WIDTH_MIN) return text;
+): StyledText {
+  const plain = asPlainText(text);
+  const isLaidOut = isTTY === true && environment['TERM'] !== 'dumb' && columns >= WIDTH_MIN;
+  if (!isLaidOut) return new StyledText(plain);
   const isColored = (environment['NO_COLOR'] ?? '') === '';
-  const lines = text.split('\n').flatMap((line, i) => {
+  const lines = plain.split('\n').flatMap((line, i) => {
     const [first = '', ...more] = wrap(line, columns - 1);
     if (!isColored) return [first, ...more];
     const rest = i === 0 ? more.map((one) => `${BOLD}${one}${PLAIN}`) : more;
     return [i === 0 ? withVerdict(first) : withLabel(first), ...rest];
   });
-  return lines.join('\n');
+  return new StyledText(lines.join('\n'));
 }
 
 /** Breaks a line at blanks; what follows stands below its text. */

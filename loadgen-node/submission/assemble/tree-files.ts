@@ -13,6 +13,7 @@ import {
   MlperfError,
   outputError,
 } from '../../../shared/base/errors/mlperf-error.ts';
+import { jsonText } from '../../../shared/base/text.ts';
 import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 
 /** Content of a file of the tree: a text, or the bytes of another file. */
@@ -49,7 +50,7 @@ export function treeFiles() {
     /** A text that is executable. */
     script: (path: string, content: string) => add(path, { text: content, mode: 0o755 }),
     /** A value as JSON. */
-    json: (path: string, value: unknown) => text(path, `${JSON.stringify(value, null, 2)}\n`),
+    json: (path: string, value: unknown) => text(path, `${jsonText(value, 2)}\n`),
     /** Copies many files into a folder. @param own Path below the folder → file. */
     copyAll: (folder: string, own: ReadonlyMap<string, string>): void => {
       for (const [name, file] of own) copy(posix.join(folder, name), file);

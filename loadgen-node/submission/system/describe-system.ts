@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { MlperfError, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
-import { counted } from '../../../shared/base/text.ts';
+import { counted, jsonText } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import {
   addressList,
@@ -112,7 +112,7 @@ function requireTarget({ output, merge, force }: DescribeValues): void {
 function writeJson(file: string, content: object): void {
   withReason(`cannot write ${file}`, () => {
     makeFolder(dirname(file));
-    writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+    writeFileSync(file, `${jsonText(content, 2)}\n`);
   });
 }
 

@@ -6,6 +6,7 @@ import {
 } from '../errors/mlperf-error.ts';
 import { asOneLine } from '../text.ts';
 import { isStderrJournal, PRIORITY, withPriority } from './journal.ts';
+import { printText } from './terminal.ts';
 
 /** How the process ends. Stable; documented in docs/exit-codes.md. */
 export const EXIT = {
@@ -102,7 +103,8 @@ function operatingErrorOf(thrown: unknown): unknown {
 
 function sayError(lines: readonly string[]): void {
   const isJournal = isStderrJournal();
-  process.stderr.write(
+  printText(
+    process.stderr,
     lines.map((line) => (isJournal ? withPriority(PRIORITY.error, line) : line)).join(''),
   );
 }

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, pino, symbols } from 'pino';
+import { escapedJson } from '../text.ts';
 import { isStderrJournal, PRIORITY, type Priority, withPriority } from './journal.ts';
 
 /** Levels of the operating log, the most talkative first. */
@@ -24,7 +25,9 @@ export interface Logger {
  */
 export function createLogger(name: string, level: LogLevel): Logger {
   const stderr = destination({ dest: 2, sync: true });
-  return pino({ name, level }, isStderrJournal() ? journalDestination(stderr) : stderr);
+  // Fields hold text of peers: JSON escapes C0 alone.
+  const escaped = { write: (line: string): void => void stderr.write(escapedJson(line)) };
+  return pino({ name, level }, isStderrJournal() ? journalDestination(escaped) : escaped);
 }
 
 /** Writes each line with its importance. @internal */

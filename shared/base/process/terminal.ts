@@ -1,3 +1,4 @@
+import { asOneLine, asPlainText } from '../text.ts';
 import { isStderrJournal } from './journal.ts';
 
 /** Without a terminal the same activity is told again only after this time. */
@@ -17,6 +18,28 @@ export interface TerminalStream {
 
 /** A stream for a terminal that shows nothing. */
 export const NOWHERE: TerminalStream = { write: () => {} };
+
+/** Lines with escape sequences of our own, such as colors, and without any other. */
+export class StyledText {
+  readonly text: string;
+
+  /** @param text Whatever may come from elsewhere in it has been through `asPlainText`. */
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  followedBy(text: string): StyledText {
+    return new StyledText(this.text + asPlainText(text));
+  }
+}
+
+/**
+ * Writes to a terminal, or to what stands for one: the one way to stdout and stderr. Names, errors and files of others are in most
+ * texts; none of them steers a terminal.
+ */
+export function printText(stream: TerminalStream, text: string | StyledText): void {
+  stream.write(text instanceof StyledText ? text.text : asPlainText(text));
+}
 
 /** Progress of an activity; a function gets the number of characters that fit. */
 export type StatusDetail = string | ((width: number) => string);
@@ -52,7 +75,7 @@ export class Terminal {
   /** A line that stays. */
   line(text: string): void {
     this.clear();
-    this.#stream.write(`${text}\n`);
+    printText(this.#stream, `${text}\n`);
   }
 
   /**
@@ -64,7 +87,8 @@ export class Terminal {
     if (this.#isRewritable) {
       const width = Math.max((this.#stream.columns ?? 80) - 1, WIDTH_MIN);
       // The rest of a longer previous line is erased last: erased first, the line would flicker.
-      this.#stream.write(`\r${statusText(activity, detail, width)}\u001b[K`);
+      const text = asOneLine(statusText(activity, detail, width));
+      this.#stream.write(`\r${text}\u001b[K`);
       this.#hasStatus = true;
       return;
     }
@@ -73,7 +97,7 @@ export class Terminal {
     if (activity === this.#lastActivity && nowMs - this.#lastPlainMs < PLAIN_INTERVAL_MS) return;
     this.#lastActivity = activity;
     this.#lastPlainMs = nowMs;
-    this.#stream.write(`${statusText(activity, detail, PLAIN_WIDTH)}\n`);
+    printText(this.#stream, `${asOneLine(statusText(activity, detail, PLAIN_WIDTH))}\n`);
   }
 
   /** Takes the status line away. */

@@ -1,3 +1,4 @@
+import { jsonText } from '../../../../shared/base/text.ts';
 import { formatGeneral, formatUint64 } from '../../base/number-format.ts';
 import type { LogFile } from './log-file.ts';
 
@@ -45,7 +46,7 @@ export class DetailLog {
   }
 
   text(key: string, value: string): void {
-    this.#line(key, JSON.stringify(value));
+    this.#line(key, jsonText(value));
   }
 
   integer(key: string, value: Integer): void {
@@ -68,7 +69,7 @@ export class DetailLog {
   }
 
   map(key: string, entries: Readonly<Record<string, string>>): void {
-    this.#line(key, JSON.stringify(entries));
+    this.#line(key, jsonText(entries));
   }
 
   message(value: string): void {
@@ -77,13 +78,13 @@ export class DetailLog {
 
   warning(value: string): void {
     this.#warningCount += 1;
-    this.#line('warning_generic_message', JSON.stringify(value), { isWarning: true });
+    this.#line('warning_generic_message', jsonText(value), { isWarning: true });
   }
 
   /** @param key LoadGen's: `error_runtime`, `error_invalid_test_settings` or `error_invalid_config`. */
   error(key: string, value: string): void {
     this.#errorCount += 1;
-    this.#line(key, JSON.stringify(value), { isError: true });
+    this.#line(key, jsonText(value), { isError: true });
   }
 
   #line(key: string, json: string, { isError = false, isWarning = false }: LineFlags = {}): void {
@@ -91,7 +92,7 @@ export class DetailLog {
     const wholeMs = Math.floor(elapsedNs / 1e6);
     const restNs = String(elapsedNs - wholeMs * 1e6).padStart(6, '0');
     this.#file.append(
-      `:::MLLOG {"key": ${JSON.stringify(key)}, "value": ${json}, "time_ms": ${wholeMs}.${restNs}, ` +
+      `:::MLLOG {"key": ${jsonText(key)}, "value": ${json}, "time_ms": ${wholeMs}.${restNs}, ` +
         '"namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": ' +
         `{"is_error": ${isError}, "is_warning": ${isWarning}, "file": "detail-log.ts", ` +
         `"line_no": 0, "pid": ${process.pid}, "tid": ${process.pid}}}\n`,

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../../shared/base/files/read-file.ts';
+import { printText } from '../../../../shared/base/process/terminal.ts';
+import { asPlainText } from '../../../../shared/base/text.ts';
 import { DetailLog } from './detail-log.ts';
 import { AccuracyLog, LogFile, TraceLog } from './log-file.ts';
 import { countsText } from './summary-log.ts';
@@ -28,7 +30,7 @@ export class TestLogs {
     createFolder(settings.outdir);
     this.datetime = `${new Date().toISOString().slice(0, 19)}Z`;
     this.paths = pathsOf(settings, this.datetime);
-    this.#print = settings.print ?? ((text) => process.stdout.write(text));
+    this.#print = settings.print ?? ((text) => printText(process.stdout, text));
     const { copyDetailToStdout = false, copySummaryToStdout = false } = settings;
     const files: LogFile[] = [];
     const open = (path: string, isCopied = false): LogFile => {
@@ -57,7 +59,7 @@ export class TestLogs {
 
   appendSummary(text: string): void {
     // Reasons may cite a server: no text of its may steer the terminal of who reads the file.
-    this.#summary.append(text.replaceAll(/[^\P{Cc}\n]/gu, '\ufffd'));
+    this.#summary.append(asPlainText(text));
   }
 
   /** Ends the accuracy log, so that it can be read while the others are still open. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { writeText } from '../../../../shared/base/files/read-file.ts';
-import { asOneLine } from '../../../../shared/base/text.ts';
+import { asOneLine, jsonText } from '../../../../shared/base/text.ts';
 import { SUBMISSION_SCENARIOS } from '../../rules/submission-model.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { type CheckFinding, checkFindingSchema, SEVERITIES, type Severity } from '../rules/rule.ts';
@@ -59,7 +59,7 @@ export type CheckedResult = z.infer<typeof checkedResultSchema>;
 
 /** Writes the report in the form that is documented. @throws MlperfError `ERR_OUTPUT` */
 export function writeCheckReport(path: string, report: CheckReport): void {
-  writeText(path, `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`);
+  writeText(path, `${jsonText(checkReportSchema.parse(report), 2)}\n`);
 }
 
 /** Findings in the order of a report, and how many there are of each severity. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layoutReport } from '../../../../../loadgen-node/run/screen/report-layout.ts';
+import { layoutReport as styledReport } from '../../../../../loadgen-node/run/screen/report-layout.ts';
 
 // Goal: a result is read at a glance on a terminal, and is as it was for programs. Method: a short result in several widths.
 
@@ -12,6 +12,10 @@ Files         /a/path/that/is/longer/than/forty/columns/of/a/terminal/
 `;
 
 const terminal = (columns: number) => ({ isTTY: true, columns });
+
+function layoutReport(...args: Parameters<typeof styledReport>): string {
+  return styledReport(...args).text;
+}
 
 describe('layoutReport', () => {
   it.each([
@@ -42,6 +46,12 @@ Files         /a/path/that/is/longer/than/forty/columns/of/a/terminal/
       const words = layoutReport(TEXT, terminal(columns), { NO_COLOR: '1' }).split(/\s+/);
       expect(words).toEqual(TEXT.split(/\s+/));
     }
+  });
+
+  it('colors no text of a SUT by its own escape sequences', () => {
+    const foreign = TEXT.replace('digits', '\u001b[32mVALID\u009b1m\u202e');
+    expect(layoutReport(foreign, terminal(100), {})).toContain('\ufffd[32mVALID\ufffd1m\ufffd');
+    expect(layoutReport(foreign, {}, {})).toContain('\ufffd[32mVALID\ufffd1m\ufffd');
   });
 
   it('makes the verdict stand out in colours, unless they are not wanted', () => {

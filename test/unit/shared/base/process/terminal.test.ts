@@ -1,5 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { NOWHERE, Terminal } from '../../../../../shared/base/process/terminal.ts';
+import {
+  NOWHERE,
+  printText,
+  StyledText,
+  Terminal,
+} from '../../../../../shared/base/process/terminal.ts';
+import { listFiles } from '../../../../tools/list-files.ts';
 
 // Goal: one line that is written over on a terminal, few plain lines elsewhere. Method: what is written to a stream.
 
@@ -55,5 +62,43 @@ describe('Terminal', () => {
   it('knows whether anybody can see it', () => {
     expect(terminalOf({}).terminal.isSeen).toBe(true);
     expect(new Terminal(NOWHERE).isSeen).toBe(false);
+  });
+});
+
+describe('text of others', () => {
+  const FOREIGN = 'a\u001b[31mb\u009bc\u0007\u202ed\re';
+  const SHOWN = 'a\ufffd[31mb\ufffdc\ufffd\ufffdd\ufffde';
+
+  it('steers no terminal, in lines, in the status line and in what is printed', () => {
+    const { written, terminal } = terminalOf({ isTTY: true, columns: 80 });
+    terminal.line(FOREIGN);
+    terminal.status(FOREIGN, `two\n${FOREIGN}`);
+    printText({ write: (text) => written.push(text) }, `${FOREIGN}\n\tb\r\n`);
+    expect(written).toEqual([
+      `${SHOWN}\n`,
+      `\r${SHOWN}: two\ufffd${SHOWN}\u001b[K`,
+      `${SHOWN}\n\tb\n`,
+    ]);
+  });
+
+  it('leaves escape sequences of our own in a styled text', () => {
+    const written: string[] = [];
+    const styled = new StyledText('\u001b[1mVALID\u001b[0m').followedBy(FOREIGN);
+    printText({ write: (text) => written.push(text) }, styled);
+    expect(written).toEqual([`\u001b[1mVALID\u001b[0m${SHOWN}`]);
+  });
+
+  it('has no other way to stdout and stderr', () => {
+    // main.ts writes nothing, and waits until all is written.
+    const programs =
+      /^(?:shared|qdl|sut-node|loadgen-node\/(?!main\.ts|present\/live\/page\/)).*\.ts$/;
+    const others = listFiles('.', 'all').filter(
+      (path) =>
+        programs.test(path) &&
+        /\bprocess\.std(?:out|err)\.write\(|\bconsole\.\w+\(|\bprogressStream\(\w+\)\.write/.test(
+          readFileSync(path, 'utf8'),
+        ),
+    );
+    expect(others).toEqual([]);
   });
 });

@@ -114,6 +114,6 @@ it('keeps the lines of a summary and no other control characters', () => {
   logs.appendSummary('first: \u001b[31mred\u0000\r\nsecond\n');
   logs.end();
   expect(readFileSync(logs.paths.summary, 'utf8')).toContain(
-    'first: \ufffd[31mred\ufffd\ufffd\nsecond\n',
+    'first: \ufffd[31mred\ufffd\nsecond\n',
   );
 });
