@@ -127,7 +127,7 @@ function resultOf(report: RunReport): TestResult {
     ...{ verdict, loadgenVerdict, peakTargetQps, output: plan.output, outcome },
     meetsThresholds: meetsThresholds(report),
     ...{ figures, thresholds, loadTest, audit, notes },
-    ...{ summary: report.summary, problem: report.problem },
+    ...{ summary: report.summary, problem: report.problems[0] ?? null },
     records: plan.keepsRecords ? records : null,
     accuracy: accuracyOf(report),
   };
@@ -238,7 +238,7 @@ export interface TestResult {
   /** longhaul_summary.json; null for a SUT that is no QDL. */
   readonly summary: RunSummary | null;
   /**
-   * Why records or summary could not be written; null: they were. Logs and figures are whole all
+   * Why a log, the records or the summary could not be written; null: they were. Verdict and figures are whole all
    * the same.
    */
   readonly problem: MlperfError | null;

@@ -2,7 +2,7 @@ import { addVerbose, wantsVerbose } from '../../shared/config/command-line.ts';
 import { DEMO_RUN, DEMO_SETTINGS, runDemo } from '../operate/demo/run-demo.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
-import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
+import { refuseUsedOutput, requireWritable } from '../run/keep/earlier-run.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul demo`, which is `npm start`: the main job on one machine. */
@@ -20,7 +20,8 @@ Example:
   longhaul demo --output results/demo --dashboard :8080`,
   action: async ({ values: { dashboard, force, ...folders }, command }) => {
     const host = new CommandHost('interrupted: ending the run');
-    if (folders.output !== undefined) refuseUsedOutput(folders.output, force);
+    if (folders.output === undefined) requireWritable('results');
+    else refuseUsedOutput(folders.output, force);
     return await withLiveView({ dashboard }, host, (live) =>
       runDemo(folders, host, { live, isVerbose: wantsVerbose(command) }),
     );

@@ -50,10 +50,11 @@ flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
         return { ...measured, isGood: isValid };
       }
       const print = linePrinter(host, progressStream(command));
-      const result = await searchPeak({ plan, search, values, settings }, host, print);
-      if (result === null) return { exitCode: host.exitCode ?? EXIT.interrupted };
+      const asked = { plan, search, values, settings };
+      const { result, problems } = await searchPeak(asked, host, print);
+      if (result === null) return { exitCode: host.exitCode ?? EXIT.interrupted, problems };
       const json = peakDocument(result);
-      return { text: peakText(search, result), json, isGood: isPeakOfSut(result) };
+      return { text: peakText(search, result), json, isGood: isPeakOfSut(result), problems };
     };
     return await eachTest(plan.run.linked !== undefined, work, resumingIn(plan.run.output));
   },

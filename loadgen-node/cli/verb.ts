@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { EXIT, exitCodeOf, reportError } from '../../shared/base/process/exit-codes.ts';
 import type { StyledText } from '../../shared/base/process/terminal.ts';
 import {
   addFlags,
@@ -29,6 +30,8 @@ type VerbEnd = Partial<Pick<VerbResult, 'json'>> & {
   readonly exitCode?: number;
   /** False: exit code 3. */
   readonly isGood?: boolean;
+  /** Told on stderr behind the result; without an exit code the first has its own. */
+  readonly problems?: readonly MlperfError[];
 };
 
 /** First argument of an action, before the verb's own arguments. */
@@ -137,7 +140,10 @@ async function perform<T extends SettingTable>(
   await before?.(command);
   const table = runSettings?.table ?? settings ?? ({} as T); // A row without settings has none.
   const end = await action({ ...settingsOf(command, section, table), command }, ...args);
-  const { text, json, exitCode, isGood = true } = end;
+  const { text, json, exitCode, isGood = true, problems = [] } = end;
   if (text !== undefined && json !== undefined) writeResult(command, { text, json });
+  for (const problem of problems) reportError(problem);
+  const [problem] = problems;
+  if (problem !== undefined && exitCode === undefined) return exitCodeOf(problem.code);
   return exitCode ?? (isGood ? EXIT.valid : EXIT.invalid);
 }

@@ -24,6 +24,8 @@ interface RunsEnd {
   readonly exitCode: number;
   readonly text: StyledText;
   readonly json: object;
+  /** What could not be written. */
+  readonly problems: RunReport['problems'];
 }
 
 /**
@@ -40,7 +42,8 @@ export async function performRuns(
   if (runCount === 1) {
     const report = await performRun(plan, host, { live });
     const exitCode = exitCodeOfRun(report, host);
-    return { exitCode, text: screenReport(report, screen), json: runDocument(report) };
+    const text = screenReport(report, screen);
+    return { exitCode, text, json: runDocument(report), problems: report.problems };
   }
   const reports: RunReport[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
@@ -59,17 +62,23 @@ export async function performRuns(
   const { samplesPerSecond, isValid: areValid } = repeated;
   const json = { runs: reports.map(runDocument), isValid: areValid, samplesPerSecond };
   if (repeated.outcomes.some(({ isInterrupted }) => isInterrupted)) {
-    return { exitCode: host.exitCode ?? EXIT.interrupted, text: new StyledText(''), json };
+    const problems = reports.flatMap((report) => report.problems);
+    return {
+      exitCode: host.exitCode ?? EXIT.interrupted,
+      text: new StyledText(''),
+      json,
+      problems,
+    };
   }
   const what =
     samplesPerSecond === null
       ? 'INVALID: not every run is VALID'
       : `VALID, ${samplesPerSecond.toFixed(2)} samples/s completed in the lowest`;
-  const problem = reports.find((report) => report.problem !== null)?.problem ?? null;
+  const problems = reports.flatMap((report) => report.problems);
   const isGood = areValid && reports.every(meetsThresholds);
   const verdict = isGood ? EXIT.valid : EXIT.invalid;
-  const exitCode = problem === null ? verdict : exitCodeOf(problem.code);
-  return { exitCode, text: new StyledText(`${runCount} runs: ${what}\n`), json };
+  const exitCode = host.exitCode ?? exitCodeOfProblems(problems) ?? verdict;
+  return { exitCode, text: new StyledText(`${runCount} runs: ${what}\n`), json, problems };
 }
 
 /** One of several runs. Accuracy is measured once, in the first: it does not depend on the load. */
@@ -84,7 +93,13 @@ function planOfRun(plan: RunPlan, run: number, output: string): RunPlan {
 
 /** Exit code of a run that came to its end. */
 function exitCodeOfRun(report: RunReport, host: Pick<CommandHost, 'exitCode'>): number {
-  if (report.outcome.isInterrupted) return host.exitCode ?? EXIT.interrupted;
-  if (report.problem !== null) return exitCodeOf(report.problem.code);
-  return isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;
+  // A signal behind the last answer, too: the result is whole, and whoever sent it is told that it was heard.
+  if (host.exitCode !== undefined) return host.exitCode;
+  if (report.outcome.isInterrupted) return EXIT.interrupted;
+  const verdict = isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;
+  return exitCodeOfProblems(report.problems) ?? verdict;
+}
+
+function exitCodeOfProblems([first]: RunReport['problems']): number | undefined {
+  return first && exitCodeOf(first.code);
 }

@@ -50,6 +50,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   if (interruption.isInterrupted || sink.faultBetweenSets !== null) return null;
   writeGenerated(context, plan);
   logs.flush();
+  if (context.nextIds.queryId === 0) logs.requireWhole();
 
   const ids = takeIds(context, plan);
   const controller = new IssueQueryController({

@@ -1,4 +1,8 @@
-import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  asMlperfError,
+  type MlperfError,
+  messageOf,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import {
   writeConfigEvents,
@@ -21,7 +25,14 @@ import { runPerformance } from './performance-run.ts';
 import { PhaseTotals, writeFailures } from './phase-counts.ts';
 import { EngineResponseSink } from './responses/response-sink.ts';
 import { runSet } from './run-set.ts';
-import { INTERRUPTED, Interruption, type TestContext, type TestSetup } from './test-context.ts';
+import {
+  INTERRUPTED,
+  Interruption,
+  type JudgedTest,
+  type Judgement,
+  type TestContext,
+  type TestSetup,
+} from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
 import {
   makeVerdicts,
@@ -37,8 +48,8 @@ import {
  * INVALID is a result, not an error. Whatever happens, the SUT is stopped once and the logs are
  * written as far as the test came. Latency counts from the schedule; loading, names and logs are
  * outside the timed region.
- * @throws MlperfError `ERR_OUTPUT` before anything is issued when the logs cannot be opened, later
- *   when the disk fails; `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
+ * @throws MlperfError `ERR_OUTPUT` before anything is issued when the logs cannot be written (later on the outcome tells of a
+ *   disk that fails); `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
  *   first name, the SUT's start or the sample library throw.
  */
 export async function runTest(asked: TestSetup): Promise<TestOutcome> {
@@ -81,7 +92,7 @@ async function runChecked(
   } catch (error) {
     logs.detail.error('error_runtime', `The test broke off: ${messageOf(error)}`);
     logs.appendSummary(`\nINCOMPLETE: the test broke off: ${messageOf(error)}\n`);
-    endQuietly(logs);
+    logs.end();
     throw error;
   }
 }
@@ -97,6 +108,8 @@ class TestRun {
   #performance: PerformanceOutcome | null = null;
   #peakTargetQps: number | null = null;
   #driverEnd: DriverEnd | null = null;
+  readonly #failures: MlperfError[] = [];
+  #isJudgeCut = false;
 
   constructor(context: TestContext, stopSut: () => Promise<string | null>) {
     this.#context = context;
@@ -215,7 +228,7 @@ class TestRun {
 
   /** @returns Notes for the logs. */
   async #judge(): Promise<readonly string[]> {
-    const { parts, logs } = this.#context;
+    const { logs } = this.#context;
     logs.endAccuracy();
     const test = {
       accuracy: this.#accuracy,
@@ -225,11 +238,29 @@ class TestRun {
       excessTimes: this.#context.sink.toldTimes.excess,
       lateResponses: this.#context.sink.lateResponses,
     };
-    const judgement = await parts.observer?.judge?.(test);
+    const judgement = await this.#askJudge(test);
     // No errors of the test: the verdict names them.
     this.#problems.push(...(judgement?.problems ?? []));
     for (const { key, value } of judgement?.details ?? []) logs.detail.map(key, value);
     return judgement?.notes ?? [];
+  }
+
+  /** A judge that breaks costs its judgement, not the run; the signal overtakes one that takes long. */
+  async #askJudge(test: JudgedTest): Promise<Judgement | undefined> {
+    const { parts, interruption } = this.#context;
+    try {
+      // A run that was interrupted before is judged as far as it came.
+      const judging = parts.observer?.judge?.(test);
+      if (judging === undefined || interruption.isInterrupted) return await judging;
+      const judgement = await interruption.orInterrupted(judging);
+      if (judgement !== INTERRUPTED) return judgement;
+      this.#isJudgeCut = true;
+    } catch (error) {
+      this.#failures.push(asMlperfError(error));
+      const text = `longhaul could not judge the run: ${messageOf(error)}.`;
+      this.#addProblem({ rule: 'judge', text, needed: 'a judgement', seen: 'an error' });
+    }
+    return undefined;
   }
 
   #addProblem(problem: SutProblem): void {
@@ -253,16 +284,17 @@ class TestRun {
       isInterrupted: this.#isCutShort(),
     };
     const verdicts = makeVerdicts(results, sink.contractErrors.count, this.#problems);
-    const outcome: TestOutcome = { ...results, verdicts };
+    const outcome = { ...results, verdicts };
     writeVerdict(logs, outcome, notes);
     logs.end();
-    return outcome;
+    return { ...outcome, failures: [...this.#failures, ...logs.failures] };
   }
 
   /** True when the signal cut the test short: after the last response it has no effect. */
   #isCutShort(): boolean {
     const { effective, interruption } = this.#context;
     if (!interruption.isInterrupted) return false;
+    if (this.#isJudgeCut) return true;
     const phases = [];
     if (wantsAccuracy(effective)) phases.push(this.#accuracy);
     if (wantsPerformance(effective)) phases.push(this.#performance);
@@ -323,15 +355,6 @@ function stopperOf({ sut }: TestSetup): () => Promise<string | null> {
       return messageOf(error);
     }
   };
-}
-
-/** Closes the logs after another error, which is the one to report. */
-function endQuietly(logs: TestLogs): void {
-  try {
-    logs.end();
-  } catch {
-    // The disk fails as well: the first error says enough.
-  }
 }
 
 /** Issues every sample of the library, set by set, and logs all responses (LoadGen: RunAccuracyMode). */

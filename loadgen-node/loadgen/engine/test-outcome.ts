@@ -1,3 +1,4 @@
+import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
@@ -140,6 +141,8 @@ export interface TestOutcome {
   readonly driver: DriverEnd | null;
   /** True after the abort signal: the logs are complete files and say that the run is not. */
   readonly isInterrupted: boolean;
+  /** What went wrong around the test without changing its figures: a log that is not whole (`ERR_OUTPUT`), a judge that failed. */
+  readonly failures: readonly MlperfError[];
 }
 
 /** Step of a test. `name`: asks the SUT for it; `start`: starts it; `judge`: verdict and logs. */

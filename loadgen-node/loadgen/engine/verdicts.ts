@@ -19,7 +19,7 @@ import type {
 export type SutProblem = Omit<VerdictReason, 'key'>;
 
 /** Results of a test that the verdicts are made from. */
-type Results = Omit<TestOutcome, 'verdicts'>;
+type Results = Omit<TestOutcome, 'verdicts' | 'failures'>;
 
 /**
  * Makes both verdicts; they are kept apart.

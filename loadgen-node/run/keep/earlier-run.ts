@@ -1,9 +1,18 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import {
   describeSystemError,
   errorCodeOf,
   MlperfError,
+  outputError,
   withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -27,7 +36,7 @@ const RESULT_FOLDER =
   /^(?:(?:run_|confirm-|probe-)\d+|\.probe|[\d.]+[um]s_(?:unlimited|[\d.]+[gmk]bit)_[\d.]+pct)$/;
 
 /**
- * Refuses a folder that holds a result, before time is spent on another one.
+ * Refuses a folder that holds a result, or that cannot be written, before time is spent on another one.
  * @param output Folder that a verb is about to write to; it need not be there.
  * @param isForced True: the result is going to be replaced ({@link replaceEarlierRun}).
  * @param canResume True: it is a search or a sweep that `--resume` goes on with.
@@ -35,12 +44,35 @@ const RESULT_FOLDER =
  */
 export function refuseUsedOutput(output: string, isForced: boolean, canResume = false): void {
   const [first] = resultsIn(output);
-  if (first === undefined || isForced) return;
+  if (first === undefined || isForced) {
+    requireWritable(output);
+    return;
+  }
   const goOn = canResume ? '--resume goes on with it, ' : '';
   throw new MlperfError(
     'ERR_OUTPUT',
     `--output ${output} holds an earlier result (${first}): ${goOn}--force replaces it, another --output keeps it`,
   );
+}
+
+/**
+ * Makes a folder in the output folder, or in the one where that will be made, and removes it: before time is spent.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function requireWritable(output: string): void {
+  const folder = nearestFolder(output);
+  try {
+    rmdirSync(mkdtempSync(join(folder, '.longhaul-')));
+  } catch (error) {
+    throw outputError(`--output ${output} cannot be written (${folder})`, error);
+  }
+}
+
+/** The folder of a path, or the one above in which it will be made. */
+export function nearestFolder(path: string): string {
+  let folder = resolve(path);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  return statSync(folder).isDirectory() ? folder : dirname(folder);
 }
 
 /**
@@ -63,6 +95,15 @@ export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>)
   const aside = unusedName(`${tests}-of-earlier-run`);
   withReason(`cannot rename ${tests}`, () => renameSync(tests, aside));
   host.report(`its compliance tests are in ${aside} now: they do not apply to the new run`);
+}
+
+/** Bytes of an earlier run's files, which are free when it is replaced. */
+export function earlierResultBytes(output: string): number {
+  const sizes = resultsIn(output).map((name) => {
+    const stat = statSync(join(output, name), { throwIfNoEntry: false });
+    return stat?.isFile() ? stat.size : 0;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Names of the entries that a verb of ours wrote. */

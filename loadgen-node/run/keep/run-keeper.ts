@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
@@ -19,6 +18,7 @@ import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
 import { writeAccuracyFile } from './accuracy-file.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
+import { RunProblems } from './run-problems.ts';
 import { composeSummary, figuresOfRun, type RunReport } from './run-report.ts';
 
 /**
@@ -51,6 +51,7 @@ export async function beginFolder(
     }),
     promptTokensOf(plan, store),
   );
+  const problems = new RunProblems();
   /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
   const putAudit = async (judge: RunJudge): Promise<void> => {
     const audit = await judge.audit();
@@ -63,23 +64,19 @@ export async function beginFolder(
     records,
     /** False: no records are kept of this run. */
     keeps: qdl !== null || keepsRecords,
-    writeAudit: putAudit,
+    writeAudit: (judge: RunJudge): Promise<void> => problems.attemptLong(() => putAudit(judge)),
     /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
     async breakOff(judge: RunJudge): Promise<void> {
-      try {
-        await putAudit(judge);
-      } catch {
-        // The folder cannot be written: what ended the test says so, or weighs more.
-      }
+      // Where the folder cannot be written, what ended the test says so, or weighs more.
+      await problems.attemptLong(() => putAudit(judge));
       await records.abandon();
     },
     /**
      * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the
-     * run.
-     * @throws MlperfError `ERR_OUTPUT` where accuracy.txt cannot be written
+     * run: the report tells which.
      */
     end: (ended: EndedRun): Promise<RunReport> =>
-      endFolder(ended, { plan, qdl, host, records, startedAt }),
+      endFolder(ended, { plan, qdl, records, startedAt, problems }),
   };
 }
 
@@ -110,20 +107,26 @@ async function endFolder(
   {
     plan,
     qdl,
-    host,
     records: keeper,
     startedAt,
+    problems,
   }: {
     readonly plan: RunPlan;
     readonly qdl: QueryDispatchLibrary | null;
-    readonly host: RunHost;
     readonly records: RecordsKeeper;
     readonly startedAt: string;
+    readonly problems: RunProblems;
   },
 ): Promise<RunReport> {
-  if (qdl !== null) writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
+  problems.all.unshift(...outcome.failures);
+  if (qdl !== null) {
+    problems.attempt(() =>
+      writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks),
+    );
+  }
   const audit = await judge.audit();
   const kept = await keeper.end(outcome.performance?.parts ?? []);
+  if (keeper.problem !== null) problems.all.push(keeper.problem);
   const { records } = kept;
   const { quality, accuracy, notes, keyNotes } = judge;
   const report = {
@@ -132,19 +135,14 @@ async function endFolder(
     nameCalls: audit?.nameCalls ?? [],
     ...figuresOfRun(outcome, plan, records),
   };
-  if (audit === null) return { ...report, summary: null, problem: keeper.problem };
+  if (audit === null) return { ...report, summary: null, problems: problems.all };
   const ceiling = readCeiling(plan.cacheFolder);
   const usage = qdl?.usage() ?? [];
   const ofNodes = { audit, kept, nodeNames: nodeNames(qdl), startedAt, ceiling, usage };
   const summary = composeSummary(report, ofNodes);
-  const problems = [
-    keeper.problem,
-    await problemOf(() => writeSummary(plan.output, summary)),
-    await problemOf(() => writePage(plan, { summary, records, audit })),
-  ];
-  const problem = problems.find((one) => one !== null) ?? null;
-  if (problem !== null) host.report(`${problem.message}; LoadGen's logs are whole`);
-  return { ...report, summary, problem };
+  problems.attempt(() => writeSummary(plan.output, summary));
+  await problems.attemptLong(() => writePage(plan, { summary, records, audit }));
+  return { ...report, summary, problems: problems.all };
 }
 
 async function writePage(
@@ -159,16 +157,6 @@ async function writePage(
   // Not needed before the run has ended.
   const { writeRunPage } = await import('../../present/report/report-folder.ts');
   writeRunPage(join(output, RUN_FILES.page), page);
-}
-
-async function problemOf(write: () => void | Promise<void>): Promise<MlperfError | null> {
-  try {
-    await write();
-    return null;
-  } catch (error) {
-    if (error instanceof MlperfError) return error;
-    throw error;
-  }
 }
 
 /** In the order of their numbers. A node is known by its name as soon as its stream is open. */

@@ -26,6 +26,7 @@ import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { NamedQuality } from '../../samples/data-set/data-set.ts';
+import type { RunHost } from '../host/host.ts';
 import { oipModelText } from '../judge/run-notes.ts';
 import type { ScoredAccuracy } from '../judge/score-accuracy.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
@@ -51,13 +52,21 @@ export interface RunReport extends ReturnType<typeof figuresOfRun> {
   readonly summary: RunSummary | null;
   /** The records that the figures are of; null where there are none. */
   readonly records: SampleRecords | null;
-  /** Why something beside LoadGen's logs could not be written; null: all was. The logs are whole all the same. */
-  readonly problem: MlperfError | null;
+  /** What could not be written, or failed around the run: the verdict and the figures are whole all the same. */
+  readonly problems: readonly MlperfError[];
 }
 
 /** True when the run is VALID by longhaul's rules. */
 export function isValid({ outcome }: Pick<RunReport, 'outcome'>): boolean {
   return outcome.verdicts.longhaul.isValid;
+}
+
+/** Tells what could not be written. */
+export function tellProblems(
+  { problems }: Pick<RunReport, 'problems'>,
+  host: Pick<RunHost, 'report'>,
+): void {
+  for (const { message } of problems) host.report(`longhaul: ${message}`);
 }
 
 /** True when every threshold of a run is met; without any it is. They change neither LoadGen's verdict nor longhaul's. */
@@ -76,7 +85,7 @@ export function runDocument({ summary, plan }: RunReport): object {
  * @param startedAt ISO 8601.
  */
 export function composeSummary(
-  report: Omit<RunReport, 'summary' | 'problem'>,
+  report: Omit<RunReport, 'summary' | 'problems'>,
   {
     audit,
     ceiling,

@@ -5,6 +5,7 @@ import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, progressOf, type RunHost } from '../host/host.ts';
+import { requireOutputRoom } from '../keep/output-room.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { openNativeData } from './native-data.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
@@ -16,6 +17,7 @@ import { WarmUp } from './warm-up.ts';
  */
 export async function prepareRun(named: RunPlan, host: RunHost) {
   requireSamples(named);
+  requireOutputRoom(named, 0);
   // Missing packages are told before the nodes are asked.
   if (named.otel !== undefined) await loadOtel();
   const nodes = await orAbort(host, resolveNodeAddresses(named.dispatch.nodes));
@@ -49,6 +51,9 @@ const IN_FILE =
 
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */
 async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost) {
+  if (plan.settings.mode === 'AccuracyOnly' || plan.settings.mode === 'SubmissionRun') {
+    requireOutputRoom(plan, opened.totalSampleCount);
+  }
   const dataSet = plan.keepsSamplesInFile
     ? { ...opened, marks: [...(opened.marks ?? []), IN_FILE] }
     : opened;

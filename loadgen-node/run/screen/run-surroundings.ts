@@ -57,8 +57,9 @@ export function notesText(report: RunReport, others: string): string[] {
 }
 
 /** Where the files of a run are. */
-export function filesText({ plan, summary }: RunReport): string {
+export function filesText({ plan, summary, problems }: RunReport): string {
   const { output, writesPage } = plan;
+  if (problems.length > 0) return `${join(output, '/')}, not whole: what is missing stands below`;
   if (summary === null || !writesPage) return join(output, '/');
   return `${join(output, RUN_FILES.page)}, logs and evidence beside it`;
 }

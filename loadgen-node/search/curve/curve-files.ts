@@ -8,6 +8,7 @@ import { curveFindings } from '../../present/curve/curve-findings.ts';
 import { LOAD_POINT, type LoadPoint } from '../../present/curve/load-point.ts';
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
+import { RunProblems } from '../../run/keep/run-problems.ts';
 import { type Question, requireKept, writeKept } from '../kept-file.ts';
 import type { CurvePlan } from './curve-plan.ts';
 
@@ -44,6 +45,8 @@ export const CLOSED_LOOP_NOTE =
 /** The files of a curve, as far as it is. */
 export class CurveFiles {
   readonly points: LoadPoint[];
+  /** Files that could not be written. */
+  readonly problems: RunProblems = new RunProblems();
   #unloadedNs: number | null;
   readonly #plan: CurvePlan;
   readonly #identity: Question;
@@ -60,13 +63,13 @@ export class CurveFiles {
     return this.#unloadedNs;
   }
 
-  /** Keeps the latency of one query at a time. @throws MlperfError `ERR_OUTPUT` */
+  /** Keeps the latency of one query at a time. */
   keepLook(unloadedNs: number): void {
     this.#unloadedNs = unloadedNs;
     this.#keep(null);
   }
 
-  /** Keeps a point before the next one is measured. @throws MlperfError `ERR_OUTPUT` */
+  /** Keeps a point before the next one is measured. */
   add(point: LoadPoint): void {
     this.points.push(point);
     this.#keep(null);
@@ -75,7 +78,6 @@ export class CurveFiles {
   /**
    * Writes all files.
    * @param ended What ended the curve early; null: it is complete.
-   * @throws MlperfError `ERR_OUTPUT`
    */
   write(ended: MlperfError | null): CurveReport {
     const { unit, boundNs, tpotNs, percentile, run } = this.#plan;
@@ -92,7 +94,7 @@ export class CurveFiles {
       ],
     };
     this.#keep(ended);
-    writeCurve(run.output, report);
+    this.problems.attempt(() => writeCurve(run.output, report));
     return report;
   }
 
@@ -112,7 +114,8 @@ export class CurveFiles {
   #keep(ended: MlperfError | null): void {
     const { unloadedNs } = this;
     const head = { format: FORMAT, identity: this.#identity, unloadedNs };
-    writeKept(join(this.#plan.run.output, NAME), { ...head, ...this.document(ended) }, 1);
+    const path = join(this.#plan.run.output, NAME);
+    this.problems.attempt(() => writeKept(path, { ...head, ...this.document(ended) }, 1));
   }
 
   #facts(): CurveReport['facts'] {

@@ -72,15 +72,19 @@ export async function runCurve(asked: AskedCurve, host: RunHost, print: PrintLin
   });
   const ended = await measurePoints(plan, files, runProbe, print);
   const report = files.write(ended);
+  const problems = files.problems.all;
   if (ended !== null) {
-    host.report(
-      `the points so far are in ${output}: the same command with --resume goes on from there`,
-    );
+    if (files.points.length > 0 && problems.length === 0) {
+      host.report(
+        `the points so far are in ${output}: the same command with --resume goes on from there`,
+      );
+    }
     if (!host.signal.aborted) throw ended;
   }
   return {
     text: curveEnd(report, report.findings, output),
     json: files.document(ended),
+    problems,
     isComplete: ended === null,
   };
 }

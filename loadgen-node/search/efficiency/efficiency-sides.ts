@@ -16,7 +16,7 @@ import { describeNode } from '../../run/ask-nodes.ts';
 import { expecting, HEADROOM, isTooShort, seenRate } from '../../run/expected-rate.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
-import type { RunReport } from '../../run/keep/run-report.ts';
+import { type RunReport, tellProblems } from '../../run/keep/run-report.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { inProcessSut, nodesOf, type RunSut } from '../../run/run-sut.ts';
@@ -137,6 +137,7 @@ async function longEnough(
     const { settings } = plan;
     const sized = expected.qps === null ? settings : expecting(settings, expected.qps);
     const report = await measure({ ...plan, settings: sized });
+    tellProblems(report, host);
     const qps = Number((Math.max(seenRate(report), expected.qps ?? 0) * HEADROOM).toPrecision(4));
     const stands = load !== null || report.outcome.isInterrupted || !isTooShort(report);
     const cannotGrow = number >= RUNS_MAX || planSizeProblems(expecting(settings, qps)).length > 0;

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { rounded as rateText } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
@@ -8,6 +9,7 @@ import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { RunProblems } from '../../run/keep/run-problems.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { loadInProcessNode } from '../../run/run-sut.ts';
 import { writeKept } from '../kept-file.ts';
@@ -34,6 +36,8 @@ const BORNE_SHARE = 0.9;
 
 /** Result of the verb: a comparison, or one side alone. */
 export interface EfficiencyResult extends VerbResult {
+  /** Files that could not be written. */
+  readonly problems: readonly MlperfError[];
   /** False: there is no efficiency, or a run is INVALID. */
   readonly isWhole: boolean;
 }
@@ -64,14 +68,21 @@ async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<Effic
       peak == null ? [] : LOAD_SHARES.map((share) => rounded(task, peak * share));
     const [side] = await measure(plan, prepared, [inside], loadsOf, host);
     const left = sideFile(packageVersion(), side);
-    writeKept(file, left);
+    const problems = new RunProblems();
+    problems.attempt(() => writeKept(file, left));
     // Without a peak there is no load to make runs at.
     const isWhole = side.runs.length > 0 && side.runs.every(({ isValid }) => isValid);
-    return { text: insideText(side, file), json: left, isWhole };
+    const { all } = problems;
+    return {
+      text: insideText(side, all.length === 0 ? file : null),
+      json: left,
+      isWhole,
+      problems: all,
+    };
   });
 }
 
-function insideText({ search, runs, model }: EfficiencySide, file: string): string {
+function insideText({ search, runs, model }: EfficiencySide, file: string | null): string {
   const listed = (rates: readonly (number | null)[]): string =>
     rates.map((rate) => (rate === null ? 'none' : rateText(rate, 4))).join(', ');
   const peak = search === null ? '' : `peak ${listed([search.value])} (${search.limitText})\n`;
@@ -81,7 +92,9 @@ function insideText({ search, runs, model }: EfficiencySide, file: string): stri
     ? `, ${listed(runs.map(({ tokensPerSecond }) => tokensPerSecond))} tokens/s`
     : '';
   const made = runs.length === 0 ? 'none' : `${samples} samples/s${tokens}`;
-  return `in process: ${model.configuration}\n${peak}runs: ${made}\nwritten to ${file}: take it to the LoadGen machine, for --in-process\n`;
+  const written =
+    file === null ? '' : `written to ${file}: take it to the LoadGen machine, for --in-process\n`;
+  return `in process: ${model.configuration}\n${peak}runs: ${made}\n${written}`;
 }
 
 /** Streams are whole. */
@@ -166,7 +179,9 @@ function compared(
   const asked = { scenario: run.settings.scenario, benchmark: run.rules.key, isOneMachine };
   const json = efficiencyReport(asked, inProcess, network);
   const { efficiency, warnings } = json.comparison;
-  writeKept(file, json);
+  const problems = new RunProblems();
+  problems.attempt(() => writeKept(file, json));
   const isWhole = efficiency !== null && warnings.length === 0;
-  return { text: `${efficiencyText(json)}written to ${file}\n`, json, isWhole };
+  const written = problems.all.length === 0 ? `written to ${file}\n` : '';
+  return { text: `${efficiencyText(json)}${written}`, json, isWhole, problems: problems.all };
 }

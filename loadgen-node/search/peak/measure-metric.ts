@@ -6,7 +6,7 @@ import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { expecting, HEADROOM, isTooShort, seenRate } from '../../run/expected-rate.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
-import { isValid, type RunReport } from '../../run/keep/run-report.ts';
+import { isValid, type RunReport, tellProblems } from '../../run/keep/run-report.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
@@ -38,6 +38,7 @@ export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHo
       record: recordOf(expectedQps),
     };
     const report = await measureRun({ ...prepared, plan }, host);
+    tellProblems(report, host);
     if (report.outcome.isInterrupted) {
       throw new MlperfError('ERR_INTERRUPTED', 'interrupted: the metric is not measured');
     }

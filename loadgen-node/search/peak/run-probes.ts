@@ -17,6 +17,7 @@ import { latencySplit } from '../../observe/split/latency-split.ts';
 import { NextTest } from '../../official/test-process.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { tellProblems } from '../../run/keep/run-report.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunSut } from '../../run/run-sut.ts';
@@ -73,8 +74,9 @@ async function fullProbe(
   replaceEarlierRun(folder, { report: () => {} });
   const kept = new KeptProbe();
   const observers = { onSet: kept.keep };
-  const { outcome } = await measureSut(plan, prepared, sutOf(plan), host, observers);
-  return kept.outcome(outcome, folder);
+  const report = await measureSut(plan, prepared, sutOf(plan), host, observers);
+  tellProblems(report, host);
+  return kept.outcome(report.outcome, folder);
 }
 
 /** A short run, on schedules of its own. */

@@ -10,6 +10,7 @@ import { earlierTests } from '../../official/test-process.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { RunProblems } from '../../run/keep/run-problems.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import type { PrintLine } from '../../run/screen/line-printer.ts';
@@ -48,14 +49,14 @@ interface AskedSearch {
  * Searches the peak of the nodes of a plan, from the beginning or from where a search was broken off. Each probe is kept as
  * soon as it is made.
  * @param print Takes the lines of the table of probes.
- * @returns null where the host's signal ended it: the probes so far are kept
+ * @returns A result of null where the host's signal ended it; and what could not be written
  * @throws MlperfError
  */
 export async function searchPeak(
   asked: AskedSearch,
   host: RunHost,
   print: PrintLine,
-): Promise<PeakResult | null> {
+): Promise<{ readonly result: PeakResult | null; readonly problems: readonly MlperfError[] }> {
   const { plan, search, values, settings } = asked;
   const { output } = plan.run;
   const file = values.resume ? readPeakFile(output) : undefined;
@@ -65,9 +66,10 @@ export async function searchPeak(
   const probes = [...(file?.probes ?? [])];
   const draw = (result: PeakResult | null): void =>
     writePeakCurve({ run: plan.run, search, identity, probes, result });
+  if (!values.resume) replaceEarlierRun(output, host);
+  writePeakFile(output, identity, probes);
+  const problems = new RunProblems();
   try {
-    if (!values.resume) replaceEarlierRun(output, host);
-    writePeakFile(output, identity, probes);
     printOpening(asked, probes, print);
     const runProbe = runProbes(prepared, {
       ...{ host, output, keepsProbes: values.keepProbes },
@@ -78,22 +80,24 @@ export async function searchPeak(
       earlier: probes,
       onProbe: (probe) => {
         probes.push(probe);
-        writePeakFile(output, identity, probes);
+        problems.attempt(() => writePeakFile(output, identity, probes));
         print(probeLine(search, probe), true);
         const longer = probe.kind === 'unloaded' ? answersNote(search, probe) : undefined;
         if (longer !== undefined) print(`note: ${longer}`);
       },
     });
-    draw(result);
-    return result;
+    problems.attempt(() => draw(result));
+    return { result, problems: problems.all };
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    draw(null);
-    host.report(
-      `the probes so far are in ${output}: the same command with --resume goes on from there`,
-    );
+    problems.attempt(() => draw(null));
+    if (probes.length > 0 && problems.all.length === 0) {
+      host.report(
+        `the probes so far are in ${output}: the same command with --resume goes on from there`,
+      );
+    }
     if (!host.signal.aborted) throw error;
-    return null;
+    return { result: null, problems: problems.all };
   }
 }
 

@@ -16,6 +16,7 @@ import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { RunProblems } from '../../run/keep/run-problems.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
@@ -155,14 +156,18 @@ async function measure(
   const { output } = run;
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
+  const problems = new RunProblems();
   const drawPage: DrawPage = (sweep, interrupted) =>
-    writeText(
-      join(output, PAGE_FILE),
-      renderHeatMap(heatMapOf(sweep, grid, { title, interrupted })),
+    problems.attempt(() =>
+      writeText(
+        join(output, PAGE_FILE),
+        renderHeatMap(heatMapOf(sweep, grid, { title, interrupted })),
+      ),
     );
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
-  const job = { plan, prepared, link, markOf, host };
+  const keep = (kept: Sweep): void => problems.attempt(() => writeSweep(output, kept));
+  const job = { plan, prepared, link, markOf, host, keep };
   let sweep: Sweep;
   try {
     sweep = await measureCells(job, cellsOf(grid), begun, drawPage);
@@ -178,7 +183,9 @@ async function measure(
   const isWhole = sweep.cells.every(
     ({ result }) => !('failure' in result) && result.value !== null && result.limit !== 'generator',
   );
-  return { text: `${sweepTable(sweep, grid)}${written}`, json: sweep, isWhole };
+  const { all } = problems;
+  const text = `${sweepTable(sweep, grid)}${all.length === 0 ? written : ''}`;
+  return { text, json: sweep, isWhole, problems: all };
 }
 
 /** Draws the page of a sweep. @param interrupted The cell at which the sweep was ended, if it was. */
@@ -259,6 +266,8 @@ interface SweepJob {
   /** Mark of the link between LoadGen and the SUT, for the logs of the runs. */
   readonly markOf: (conditions: string) => string;
   readonly host: RunHost;
+  /** Keeps the cells that are done. */
+  readonly keep: (sweep: Sweep) => void;
 }
 
 /**
@@ -304,7 +313,7 @@ async function measureCells(
       throw new MlperfError('ERR_INTERRUPTED', 'the sweep was interrupted');
     }
     sweep = { ...sweep, cells: [...sweep.cells, cell] };
-    writeSweep(job.plan.peak.run.output, sweep);
+    job.keep(sweep);
     drawPage(sweep);
     job.host.report(`${place}: ${cellLine(cell)}`);
   }

@@ -6,7 +6,7 @@ import { resolveSettings, type SettingSources } from '../../../shared/config/res
 import { RUN_FILES, type RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import type { RunReport } from '../../run/keep/run-report.ts';
+import { type RunReport, tellProblems } from '../../run/keep/run-report.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { inspectRun, type RunSources, recordedSettings } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -76,7 +76,7 @@ export function planTestRun(run: TestRun): RunPlan {
  * @param verdictFolder Where an earlier test may have left its verdict: the run that it is about is replaced.
  * @throws MlperfError as {@link performRun}
  */
-export function performTestRun(
+export async function performTestRun(
   plan: RunPlan,
   { test, verdictFolder }: { readonly test: RunnableTestId; readonly verdictFolder: string },
   host: RunHost,
@@ -89,7 +89,9 @@ export function performTestRun(
       writeFileSync(path, auditConfigText(test, plan.rules.key, plan.settings.scenario));
     });
   };
-  return performRun(plan, host, { onBegin });
+  const report = await performRun(plan, host, { onBegin });
+  tellProblems(report, host);
+  return report;
 }
 
 function auditPath(folder: string): string {

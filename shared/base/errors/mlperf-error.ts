@@ -85,6 +85,11 @@ export const sutNameError = errorsOf('ERR_SUT_NAME');
 export const sutLost = errorsOf('ERR_SUT_LOST');
 export const wireError = errorsOf('ERR_WIRE_PROTOCOL');
 
+/** Anything thrown: an operating error as it is, a defect of the program as `ERR_INTERNAL` around it. */
+export function asMlperfError(error: unknown): MlperfError {
+  return error instanceof MlperfError ? error : internalError(messageOf(error), error);
+}
+
 /** gRPC status number → our code. What is absent here is a broken protocol. */
 const CODE_OF_GRPC_STATUS: Readonly<Record<number, MlperfErrorCode>> = {
   1: 'ERR_SUT_LOST', // CANCELLED

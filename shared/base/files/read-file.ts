@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -181,12 +182,22 @@ function makeOne(path: string): void {
   }
 }
 
-/** Writes a text file that a user asked for. @throws MlperfError `ERR_OUTPUT` */
+/** Writes a text file that a user asked for, whole or not at all. @throws MlperfError `ERR_OUTPUT` */
 export function writeText(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
+    removePart(path);
     throw outputError(`cannot write ${path}`, error);
+  }
+}
+
+/** Half a file misleads, and takes the room of the next one. */
+function removePart(path: string): void {
+  try {
+    if (lstatSync(path).isFile()) rmSync(path);
+  } catch {
+    // Not there, or nobody may.
   }
 }
 

@@ -79,7 +79,9 @@ export function errorDocument(thrown: unknown, exitCode?: number) {
  */
 export function reportError(thrown: unknown): number {
   const error = operatingErrorOf(thrown);
-  if (error instanceof MlperfError) {
+  const isDefect =
+    error instanceof MlperfError && error.code === 'ERR_INTERNAL' && error.cause !== undefined;
+  if (error instanceof MlperfError && !isDefect) {
     const lines = error.message
       .split('\n')
       // Parts of it may come from a SUT node.
@@ -87,7 +89,8 @@ export function reportError(thrown: unknown): number {
     sayError(lines);
     return exitCodeOf(error.code);
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const defect = error instanceof MlperfError ? error.cause : error;
+  const text = defect instanceof Error ? (defect.stack ?? defect.message) : String(defect);
   sayError(
     `longhaul: internal error, please report it: ${text}`.split('\n').map((one) => `${one}\n`),
   );

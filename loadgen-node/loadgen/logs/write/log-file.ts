@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { type MlperfError, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { LoggedResponse, LoggedTokens } from '../../recorder/response-recorder.ts';
 
@@ -8,8 +8,8 @@ const HELD_CHARACTERS_MAX = 1 << 20;
 /**
  * A log file that is written in large pieces, outside the timed region.
  *
- * `append` never throws: while queries run, a full disk must not look like a broken SUT. The first
- * failure is kept and thrown by `flush` and `close`.
+ * Nothing but the constructor throws: a full disk must neither look like a broken SUT nor cost a result. The first failure
+ * is kept.
  */
 export class LogFile {
   readonly path: string;
@@ -35,38 +35,44 @@ export class LogFile {
 
   append(text: string): void {
     this.#held += text;
-    if (this.#held.length > HELD_CHARACTERS_MAX) this.#writeHeld();
+    if (this.#held.length > HELD_CHARACTERS_MAX) this.flush();
   }
 
-  /** @throws MlperfError `ERR_OUTPUT` when something could not be written, now or before. */
-  flush(): void {
-    this.#writeHeld();
-    if (this.#failure !== null) throw this.#failure;
+  /** Why the file is not whole (`ERR_OUTPUT`); null: it is, as far as it was written. */
+  get failure(): MlperfError | null {
+    return this.#failure;
   }
 
-  /** Writes the rest and closes the file. @throws MlperfError `ERR_OUTPUT`, as `flush`. */
+  /** Writes the rest and closes the file. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    try {
-      this.flush();
-    } finally {
+    this.flush();
+    this.#try(() => {
+      const { nlink } = fstatSync(this.#descriptor);
       closeSync(this.#descriptor);
-    }
+      if (nlink === 0) throw new Error('it was removed while the test ran');
+    });
   }
 
-  #writeHeld(): void {
+  flush(): void {
     const bytes = Buffer.from(this.#held);
     if (this.#held !== '') this.#copyTo?.(this.#held);
     this.#held = '';
     if (this.#failure !== null) return;
-    try {
+    this.#try(() => {
       let written = 0;
       while (written < bytes.length) {
         written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
       }
+    });
+  }
+
+  #try(work: () => void): void {
+    try {
+      work();
     } catch (error) {
-      this.#failure = outputError(`cannot write the log file ${this.path}`, error);
+      this.#failure ??= outputError(`cannot write the log file ${this.path}`, error);
     }
   }
 }

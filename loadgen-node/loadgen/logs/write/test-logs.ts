@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { outputError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { type MlperfError, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../../shared/base/files/read-file.ts';
 import { printText } from '../../../../shared/base/process/terminal.ts';
 import { asPlainText } from '../../../../shared/base/text.ts';
@@ -68,7 +68,17 @@ export class TestLogs {
     this.flush();
   }
 
-  /** Writes what is held. @throws MlperfError `ERR_OUTPUT` when the disk failed, now or before. */
+  /** Why files are not whole (`ERR_OUTPUT`), one for each that is not. */
+  get failures(): MlperfError[] {
+    return this.#files.flatMap(({ failure }) => failure ?? []);
+  }
+
+  /** Before the first query: later on a disk that is full costs logs, not the result. @throws MlperfError `ERR_OUTPUT` */
+  requireWhole(): void {
+    for (const failure of this.failures) throw failure;
+  }
+
+  /** Writes what is held. */
   flush(): void {
     for (const file of this.#files) file.flush();
   }
@@ -76,7 +86,6 @@ export class TestLogs {
   /**
    * Writes the closing lines and closes all files, those that failed as well. Further calls have no
    * effect.
-   * @throws MlperfError `ERR_OUTPUT` of the first file that could not be written whole.
    */
   end(): void {
     if (this.#isEnded) return;
@@ -84,15 +93,7 @@ export class TestLogs {
     this.#summary.append(countsText(this.detail.warningCount, this.detail.errorCount));
     this.accuracy.end();
     this.trace?.end();
-    let failure: unknown = null;
-    for (const file of this.#files) {
-      try {
-        file.close();
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-    if (failure !== null) throw failure;
+    for (const file of this.#files) file.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { flagOf } from '../../../../shared/config/setting.ts';
 import { earlierTests, NextTest } from '../../../official/test-process.ts';
 import { CommandHost } from '../../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../../run/keep/earlier-run.ts';
+import { tellProblems } from '../../../run/keep/run-report.ts';
 import { refuseOtherArrivals } from '../../../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../../../run/plan/run-plan.ts';
 import { inspectRun, type RunSources } from '../../../run/plan/run-record.ts';
@@ -140,8 +141,9 @@ async function makeTestRuns(
     if (i > 0 && plan.linked !== undefined) throw new NextTest();
     host.report(`longhaul: ${mode} run over the custom data set, logs in ${plan.output}`);
     const onBegin = (): void => forgetVerdict(join(output, CUSTOM_DATA_SET), host);
-    const { outcome } = await performRun(plan, host, { onBegin });
-    if (outcome.isInterrupted) return host.exitCode ?? EXIT.interrupted;
+    const report = await performRun(plan, host, { onBegin });
+    tellProblems(report, host);
+    if (report.outcome.isInterrupted) return host.exitCode ?? EXIT.interrupted;
   }
   return folders;
 }

@@ -61,7 +61,7 @@ describe('a run of a SUT without nodes', () => {
     const report = await measureSut(plan, prepared, runSut, SILENT_HOST);
     const { counts } = report.outcome.performance ?? {};
     expect(counts).toMatchObject({ completedQueries: 20, lostSamples: 0 });
-    expect([report.summary, report.audit, report.problem]).toEqual([null, null, null]);
+    expect([report.summary, report.audit, report.problems]).toEqual([null, null, []]);
     expect(report.figures.completed_qps).toBeGreaterThan(0);
     expect(files().filter((name) => !name.startsWith('mlperf_log_'))).toEqual([]);
     expect(files()).toContain(RUN_FILES.summary);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
@@ -332,69 +332,5 @@ describe('the name of the SUT', () => {
     await expect(test.run()).rejects.toBe(error);
     expect(test.sut.calls).toEqual(['name', 'stop']);
     expect(errorTexts(join(test.outdir, 'mlperf_log_detail.txt'))[0]).toMatch(/empty name/);
-  });
-});
-
-describe('the environment', () => {
-  it('is checked before the SUT is asked for anything', async () => {
-    const test = simulatedTest(SERVER);
-    const file = join(test.outdir, 'file');
-    writeFileSync(file, '');
-    const run = test.run({ log: { outdir: join(file, 'results') } });
-    await expect(run).rejects.toMatchObject({
-      code: 'ERR_OUTPUT',
-      message: expect.stringMatching(/output folder .*results: a part of the path is not a folder/),
-    });
-    expect(test.sut.calls).toEqual(['stop']);
-  });
-
-  it.runIf(existsSync('/dev/full'))('reports a disk that fills up during the run', async () => {
-    const test = simulatedTest(SERVER);
-    symlinkSync('/dev/full', join(test.outdir, 'mlperf_log_detail.txt'));
-    await expect(test.run()).rejects.toMatchObject({
-      code: 'ERR_OUTPUT',
-      message: expect.stringMatching(/mlperf_log_detail.txt: the disk is full/),
-    });
-    expect(test.sut.calls.at(-1)).toBe('stop');
-  });
-
-  it('passes an error of the sample library on', async () => {
-    const qsl = new MemoryQsl(100);
-    const error = new MlperfError('ERR_DATA_SET', 'file 7 is damaged');
-    qsl.loadSamplesToRam = () => Promise.reject(error);
-    const test = simulatedTest(SERVER, {}, qsl);
-    await expect(test.run()).rejects.toBe(error);
-    expect(test.sut.calls).toEqual(['name', 'start', 'stop']);
-  });
-
-  it.each<[string, Partial<TestSettings>, RegExp]>([
-    [
-      'two wrong numbers',
-      { minQueryCount: -1, minDurationMs: 0.5 },
-      /minDurationMs.*minQueryCount/,
-    ],
-    [
-      'a percentile of 1',
-      { scenario: 'Server', serverTargetLatencyPercentile: 1 },
-      /above 0 and below 1/,
-    ],
-    ['too many issue threads', { serverNumIssueQueryThreads: 5000 }, /must be 1024 or less/],
-    ['a Server rate of 0', { ...SERVER, serverTargetQps: 0 }, /server_target_qps must be above 0/],
-    [
-      'a sample outside the set',
-      { ...SERVER, performanceIssueSame: true, performanceIssueSameIndex: 100 },
-      /only 100 samples/,
-    ],
-    [
-      'too many samples',
-      { scenario: 'Offline', offlineExpectedQps: 1e9 },
-      /^test settings: offline_expected_qps 1000000000 .* 268435456 are the most: lower/,
-    ],
-  ])('refuses %s', async (_case, settings, text) => {
-    const run = simulatedTest(settings).run();
-    await expect(run).rejects.toMatchObject({
-      code: 'ERR_CONFIG_INVALID',
-      message: expect.stringMatching(text),
-    });
   });
 });

@@ -55,7 +55,7 @@ async function reportOf(scene: Scene): Promise<RunReport> {
   const nodes = [{ address: node.address, name: 'sut-a', model: 'digits', ...COUNTS }];
   const summary = reportSummary(null, plan.settings.scenario, { nodes });
   return {
-    ...{ plan, outcome, summary, records: null, problem: null, accuracy: {} },
+    ...{ plan, outcome, summary, records: null, problems: [], accuracy: {} },
     ...figuresOfRun(outcome, plan, null),
     dataSetCheck: {
       name: 'digits',
