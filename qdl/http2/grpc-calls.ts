@@ -44,6 +44,8 @@ export interface GrpcCall {
   readonly messageCount: number;
   /** Addresses of both ends of the connection that carries it; null while there is none. */
   readonly ends: SocketEnds | null;
+  /** Times that the end of the answer had `grpc-status`; of more than one the first counts. */
+  readonly statusCount: number;
   /**
    * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
    * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
@@ -340,6 +342,12 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/**
+ * Rule: RFC 9113, section 8.2.1. Of values it also forbids space at an end; gRPC lets `grpc-message` have it, and no reader
+ * takes it for anything else.
+ */
+const NAME = /^[!-9;-@[-~]+$/;
+
 /** Status of a call that ended without trailers. */
 export const NO_STATUS: GrpcCallEnd = {
   code: status.UNKNOWN,
@@ -356,6 +364,7 @@ function readResponseHead(fields: readonly HeaderField[]) {
     /** Undefined in trailers. */
     httpStatus: httpStatus === undefined ? undefined : Number(httpStatus),
     grpcStatus: grpcStatus === undefined ? undefined : statusNumber(grpcStatus),
+    statusCount: fields.filter(({ name }) => name === 'grpc-status').length,
     grpcMessage: decodeGrpcMessage(firstOf('grpc-message') ?? ''),
     contentType: firstOf('content-type'),
     /** Breach of HTTP/2 in the block; undefined: none. */
@@ -383,7 +392,7 @@ function faultOf(fields: readonly HeaderField[]): string | undefined {
   const pseudoCount = firstPlain < 0 ? fields.length : firstPlain;
   if (pseudoCount > 1) return `${pseudoCount} headers that begin with a colon`;
   for (const [i, { name, value }] of fields.entries()) {
-    const fault = i < pseudoCount ? pseudoFaultOf(name, value) : plainFaultOf(name);
+    const fault = i < pseudoCount ? pseudoFaultOf(name, value) : plainFaultOf(name, value);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -394,8 +403,12 @@ function pseudoFaultOf(name: string, value: string): string | undefined {
   return /^[1-9]\d\d$/.test(value) ? undefined : `:status ${value}`;
 }
 
-function plainFaultOf(name: string): string | undefined {
-  if (name.startsWith(':')) return `${name} behind other headers`;
-  if (name === '' || name !== name.toLowerCase()) return `a header named "${name}"`;
+function plainFaultOf(name: string, value: string): string | undefined {
+  if (name.startsWith(':')) return `${JSON.stringify(name)} behind other headers`;
+  if (!NAME.test(name)) return `a header named ${JSON.stringify(name)}`;
+  const forbidden = ['\0', '\r', '\n'].find((byte) => value.includes(byte));
+  if (forbidden !== undefined) {
+    return `${JSON.stringify(forbidden)} in the header ${name}, which HTTP/2 forbids`;
+  }
   return FORBIDDEN.has(name) ? `the header ${name}, which HTTP/2 forbids` : undefined;
 }

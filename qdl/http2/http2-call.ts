@@ -55,6 +55,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   readonly #answers: Answers;
   #hasHead = false;
   messageCount = 0;
+  statusCount = 0;
   /** Of a call with one answer, which counts only once its status came. */
   #answer: BorrowedBytes | undefined;
 
@@ -175,6 +176,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
 
   /** Status and text with which the call ends by its last block. */
   endBy(head: ResponseHead): GrpcCallEnd {
+    this.statusCount = head.statusCount;
     const end = callEndOf(head);
     if (end.code !== status.OK || !this.#messages.isInside) return end;
     return { code: status.INTERNAL, details: 'the answer ended inside a message' };

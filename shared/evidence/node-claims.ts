@@ -13,6 +13,7 @@
  * | `empty-message` | a `SutMessage` without any field |
  * | `credit-back` | a `Credit` below the one before |
  * | `stream-end` | after Close a stream that does not end, or ends with an error |
+ * | `call-status` | an answer with more than one `grpc-status`, of which the first counts |
  */
 export const CLAIM_KINDS = [
   'late-response',
@@ -25,6 +26,7 @@ export const CLAIM_KINDS = [
   'empty-message',
   'credit-back',
   'stream-end',
+  'call-status',
 ] as const;
 
 export type ClaimKind = (typeof CLAIM_KINDS)[number];

@@ -24,6 +24,8 @@ export interface RequestWayEvents {
   onRoom(): void;
   /** An unexpected response: of an unknown request, or a second one. */
   onUnasked(): void;
+  /** A call ended with more than one `grpc-status`. */
+  readonly onStatusTwice?: () => void;
   /**
    * The stream is over that carries the requests. The next request opens another one.
    * @param isIdle None of its requests is outstanding.
@@ -173,8 +175,9 @@ class RequestCall implements CallEvents {
     this.#report(this.#parts.gatherer.take(this.request));
   }
 
-  onEnd({ messageCount }: GrpcCall, code: number, details: string): void {
+  onEnd({ messageCount, statusCount }: GrpcCall, code: number, details: string): void {
     const { isStream, gatherer, events, open } = this.#parts;
+    if (statusCount > 1) events.onStatusTwice?.();
     open.delete(this);
     if (this.#isDropped) {
       gatherer.forget(this.request);

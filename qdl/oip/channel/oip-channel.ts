@@ -195,6 +195,11 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#events.onResponses(this, { firstTokens: NONE, tokens: NONE, completed, failed: NONE });
   }
 
+  onStatusTwice(): void {
+    const text = 'ended an answer with more than one grpc-status, of which the first counts';
+    this.#events.onClaim(this, 'call-status', text);
+  }
+
   onStreamEnd(code: number, details: string, isIdle: boolean): void {
     if (isIdle && this.#state === 'open') {
       this.#parts.handOvers.addStream(statusText(code, lossReason(details)));

@@ -162,7 +162,8 @@ class RequestStream implements CallEvents {
     else if (!this.#isOfFailed()) this.#events.onUnasked();
   }
 
-  onEnd(_call: GrpcCall, code: number, details: string): void {
+  onEnd({ statusCount }: GrpcCall, code: number, details: string): void {
+    if (statusCount > 1) this.#events.onStatusTwice?.();
     this.#whenEnded.resolve();
     this.#way.onEnd();
     const isIdle = this.#requests.size === 0;

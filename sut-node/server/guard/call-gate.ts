@@ -134,6 +134,12 @@ function refusalOf({ headers, rawHeaders }: CallHeaders, isAdmitted: boolean): R
     const details = `the headers of a call may have ${CALL_HEADERS_BYTES_MAX} bytes`;
     return { code: status.RESOURCE_EXHAUSTED, details, reason: 'headers' };
   }
+  const tokenCount = valuesOf(rawHeaders, AUTHORIZATION_KEY).length;
+  if (tokenCount > 1) {
+    // Which of them counts is for each reader to choose: this end and a proxy before it must not differ.
+    const details = `a call has one header ${AUTHORIZATION_KEY}; this one has ${tokenCount}`;
+    return { code: status.UNAUTHENTICATED, details, reason: 'token' };
+  }
   if (!isAdmitted) {
     const details =
       headers[AUTHORIZATION_KEY] === undefined
@@ -327,7 +333,7 @@ export function formFault({ headers, rawHeaders }: CallHeaders): CallFault | und
     const details = `the method of a gRPC call is POST, not ${method}`;
     return fault(constants.HTTP_STATUS_METHOD_NOT_ALLOWED, details);
   }
-  const types = contentTypes(rawHeaders);
+  const types = valuesOf(rawHeaders, 'content-type');
   const strange = types.length === 0 ? 'missing' : types.find((type) => !CONTENT_TYPE.test(type));
   if (strange !== undefined) {
     const details = `the content-type of a gRPC call is application/grpc; this one is ${strange}`;
@@ -340,8 +346,8 @@ export function formFault({ headers, rawHeaders }: CallHeaders): CallFault | und
   return undefined;
 }
 
-function contentTypes(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1] === 'content-type');
+function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1] === name);
 }
 
 function fault(httpStatus: number, details: string): CallFault {

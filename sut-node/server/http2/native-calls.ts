@@ -34,9 +34,12 @@ export class NativeCalls implements CallService {
   }
 
   open(fields: readonly HeaderField[], socket: Socket, make: MakeCall): CallDecision {
-    const headers: IncomingHttpHeaders = Object.fromEntries(
-      fields.map(({ name, value }) => [name, value]),
-    );
+    const headers: IncomingHttpHeaders = {};
+    for (const { name, value } of fields) {
+      const before = headers[name];
+      // As node:http2 shows a header that came twice.
+      headers[name] = before === undefined ? value : `${before}, ${value}`;
+    }
     const open = this.#openers.get(headers[':path'] ?? '');
     if (open === undefined) return 'elsewhere';
     const rawHeaders = fields.flatMap(({ name, value }) => [name, value]);

@@ -6,7 +6,7 @@ import { type ChannelCredentials, Client, credentials, type StatusObject } from 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Deferred } from '../../../shared/base/async.ts';
 import { FLAG, FRAME_TYPE, PREFACE } from '../../../shared/http2/frames.ts';
-import { HpackEncoder } from '../../../shared/http2/hpack.ts';
+import { type HeaderField, HpackDecoder, HpackEncoder } from '../../../shared/http2/hpack.ts';
 import {
   encodeLoadGenMessage,
   INFER_METHOD,
@@ -40,13 +40,15 @@ function authority(): Buffer {
 }
 
 /** HEADERS of a call. */
-function callHead(path: string): Buffer {
+function callHead(path: string, more: readonly HeaderField[] = []): Buffer {
   const block = new HpackEncoder(0).encode([
     { name: ':method', value: 'POST' },
     { name: ':scheme', value: 'http' },
     { name: ':path', value: path },
+    { name: ':authority', value: 'node' },
     { name: 'content-type', value: 'application/grpc' },
     { name: 'te', value: 'trailers' },
+    ...more,
   ]);
   return frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, block);
 }
@@ -155,6 +157,32 @@ describe('a client that waits for answers before its first call', () => {
     await expect.poll(() => answersTo(ping)).toBe(2);
     expect(answersTo(settings)).toBe(2);
   });
+});
+
+it.each([
+  ['Infer', INFER_PATH],
+  ['Name', NAME_PATH],
+])('two headers authorization are refused, and named: %s', async (_call, path) => {
+  const [host, port] = nodes.plain.address.split(':') as [string, string];
+  const socket = connect({ host, port: Number(port) });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  const got: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => got.push(chunk));
+  const tokens = ['Bearer one', 'Bearer two'].map((value) => ({ name: 'authorization', value }));
+  const hello = [Buffer.from(PREFACE), frame(FRAME_TYPE.settings, 0, 0)];
+  const ack = frame(FRAME_TYPE.settings, FLAG.ack, 0);
+  socket.write(Buffer.concat([...hello, ack, callHead(path, tokens)]));
+  const answer = () =>
+    framesIn(Buffer.concat(got)).find(({ type }) => type === FRAME_TYPE.headers)?.payload;
+  await expect.poll(answer).toBeDefined();
+  const fields = new HpackDecoder(4096, 65_536).decode(answer() as Buffer);
+  const textOf = (wanted: string) => fields.find(({ name }) => name === wanted)?.value;
+  expect(textOf('grpc-status')).toBe('16');
+  expect(decodeURI(textOf('grpc-message') ?? '')).toBe(
+    'a call has one header authorization; this one has 2',
+  );
 });
 
 describe.skipIf(!HAS_OPENSSL)('a node with TLS lives on when a connection', () => {

@@ -24,6 +24,7 @@ export class CallDouble implements GrpcCall {
   readonly events: CallEvents;
   readonly path: string;
   messageCount = 0;
+  statusCount = 1;
   isEnded = false;
   isCancelled = false;
   readonly ends = null;
@@ -116,7 +117,9 @@ class Reports implements ChannelEvents {
   onFailed(...[channel, id, { code }]: Parameters<ChannelEvents['onFailed']>): void {
     this.lines.push(`${code} ${channel.outstanding.release(id)}`);
   }
-  readonly onClaim = (): unknown => this.lines.push('claim');
+  onClaim(...[, kind]: Parameters<ChannelEvents['onClaim']>): void {
+    this.lines.push(kind);
+  }
   readonly onUsage = (): unknown => this.lines.push('usage');
   onDraining(): void {
     this.lines.push('draining');

@@ -170,6 +170,18 @@ describe('answers', () => {
     ],
     ['a header of HTTP/1', 13, /the header connection/, status({ ...HEAD, connection: 'close' })],
     ['a header in upper case', 13, /"X-A"/, status({ ...HEAD, 'X-A': 'b' })],
+    ...['NUL\0', 'line\n', 'line\r\nx: y'].map((value): [string, number, RegExp, () => void] => [
+      `a header with the value ${JSON.stringify(value)}`,
+      13,
+      /^the answer has "\\(?:u0000|n|r)" in the header x-a, which HTTP\/2 forbids$/,
+      status({ ...HEAD, 'x-a': value, 'grpc-status': '0' }),
+    ]),
+    [
+      'a header with a name that HTTP/2 forbids',
+      13,
+      /^the answer has a header named "x\\u001b\[31m"$/,
+      status({ ...HEAD, 'x\x1b[31m': 'a', 'grpc-status': '0' }),
+    ],
     ['a refused stream', 14, /REFUSED_STREAM/, () => peer.send(rstStream, 0, 1, word(7))],
     ['a reset for calm', 8, /ENHANCE_YOUR_CALM/, () => peer.send(rstStream, 0, 1, word(11))],
     [

@@ -22,6 +22,12 @@ it('reads a known block anew when the table has changed', () => {
   expect(read(NEWEST).grpcStatus).toBe(8);
 });
 
+it('takes the first grpc-status of several, and counts them', () => {
+  const heads = new ResponseHeads();
+  const block = Buffer.concat([named('grpc-status', '0'), named('grpc-status', '13')]);
+  expect(heads.read(block, 0, block.length)).toMatchObject({ grpcStatus: 0, statusCount: 2 });
+});
+
 it('knows a block by its bytes, not by its place in a buffer that is read into again', () => {
   const heads = new ResponseHeads();
   for (const status of ['0', '13']) {

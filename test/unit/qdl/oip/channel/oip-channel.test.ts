@@ -52,6 +52,15 @@ describe('OipChannel', () => {
     expect(reports.lines).toEqual(['bad-response 7', 'complete -1 0 -']);
   });
 
+  it('takes the first grpc-status of several, which it notes', () => {
+    const { reports, send } = scene('unary');
+    const call = send(7);
+    call.answer(encodeResponse(answerTo(call)));
+    call.statusCount = 2;
+    call.finish();
+    expect(reports.lines).toEqual(['complete 7 8 -', 'call-status']);
+  });
+
   it("fails a sample for the server's own UNAVAILABLE, and a call without an answer", async () => {
     const { reports, send } = scene('unary');
     send(1).finish(status.UNAVAILABLE, 'queue is full');

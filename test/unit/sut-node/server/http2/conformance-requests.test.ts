@@ -137,4 +137,11 @@ holdRows([
   row('8.3.1', 'no :authority', callWithout(':authority'), 'answered'),
   row('8.3.1', 'an empty :path', callWith({ ':path': '' }), MALFORMED),
   row('8.3.1', 'no header at all', callOf(NOTHING), MALFORMED),
+  // Whoever takes the first reads another token than who takes the last.
+  row(
+    'gRPC',
+    'authorization twice',
+    callOfEntries([...INFER_ENTRIES, ['authorization', 'Bearer a'], ['authorization', 'Bearer a']]),
+    'status 16',
+  ),
 ]);
