@@ -1,4 +1,4 @@
-import { searchNs } from '../peak/pace.ts';
+import { searchLeftNs } from '../peak/pace.ts';
 import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
 import { leftText } from '../time-left.ts';
 
@@ -64,8 +64,6 @@ export class TaskClock {
   }
 
   #leftNs(probes: readonly PeakProbe[] | undefined): number {
-    if (this.#search === null || probes === undefined) return 0;
-    const doneNs = probes.reduce((sum, { durationNs }) => sum + durationNs, 0);
-    return Math.max(0, searchNs(this.#search, probes) - doneNs);
+    return this.#search === null || probes === undefined ? 0 : searchLeftNs(this.#search, probes);
   }
 }

@@ -11,6 +11,7 @@ import { meanOf, type OverShare, overShareOf, shareInterval, Z_95 } from './over
 import { batchQueries, steadyPart } from './pace.ts';
 import { type PeakResult, peakResult } from './peak-result.ts';
 import {
+  BACKLOG_GREW,
   boundedTimes,
   type LoadSearch,
   type PeakProbe,
@@ -26,6 +27,8 @@ import { decide, decideAll, ScreeningWatch } from './screening.ts';
 interface FindPeakOptions {
   /** Probes of the same search that were made before, in their order: it goes on from there. */
   readonly earlier?: readonly PeakProbe[];
+  /** Name of the next probe in the status line. Default: `probe` and its number. */
+  readonly nameOf?: (number: number) => string;
   /** Called with each probe as soon as it is made, before the next one. */
   readonly onProbe?: (probe: PeakProbe) => void;
 }
@@ -41,7 +44,7 @@ const PROBES_MAX = 200;
 export async function findPeak(
   search: LoadSearch,
   runProbe: RunProbe,
-  { earlier = [], onProbe }: FindPeakOptions = {},
+  { earlier = [], onProbe, nameOf = (number) => `probe ${number}` }: FindPeakOptions = {},
 ): Promise<PeakResult> {
   const probes = [...earlier];
   for (;;) {
@@ -54,7 +57,7 @@ export async function findPeak(
       kind === 'full'
         ? { durationNsMin }
         : { queriesMax, durationNsMax, isDecided: watch.isDecided };
-    const outcome = await runProbe({ kind, load, number, ...limits });
+    const outcome = await runProbe({ kind, load, number, name: nameOf(number), ...limits });
     const probe = judgeProbe(search, { number, planned: step.probe, watch }, outcome);
     probes.push(probe);
     onProbe?.(probe);
@@ -71,9 +74,6 @@ const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
 
 /** How sure the verdict of a screening is, whenever it ended. */
 const SCREENING_CONFIDENCE = 0.99;
-
-/** Why a screening ended whose load is far too heavy. */
-export const BACKLOG_GREW = 'queries came faster than they were answered';
 
 /** A probe as it was planned, and watched. */
 interface JudgedProbe {

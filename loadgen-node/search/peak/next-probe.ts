@@ -4,7 +4,14 @@ import { type FullStep, nextFullRun } from './full-runs.ts';
 import { jointCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './over-share.ts';
 import { type PacedSearch, pacedSearch, RUN_BOUNDS_MIN } from './pace.ts';
-import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe, ProbeKind } from './peak-search.ts';
+import {
+  BACKLOG_GREW,
+  type LoadInterval,
+  type LoadSearch,
+  type PeakEnding,
+  type PeakProbe,
+  type ProbeKind,
+} from './peak-search.ts';
 
 /** The next probe of a search. */
 export interface PlannedProbe {
@@ -66,6 +73,8 @@ const LATE_EXPECTED_MIN = 1;
  */
 const BOUND_TIMES = 2;
 const BOUND_TIMES_UNLIKELY = 4;
+/** Of the time of all screenings, so much is spent on loads of which LoadGen brings none out. */
+const BOUND_TIME_SHARE = 0.5;
 /** Probes whose load is this near to the limit, as a share of it, count as near. */
 export const NEAR = 0.2;
 /** Loads this near are one load for one that is repeated. */
@@ -160,17 +169,22 @@ function capOf(loaded: readonly PeakProbe[]): PeakProbe | undefined {
 
 /**
  * LoadGen may be disturbed: what is its limit shows again at the same load, and no higher load goes
- * well.
+ * well. Once it has shown twice and none went well, one probe tells it of each lower load.
  */
 function isBound(loaded: readonly PeakProbe[], load: number): boolean {
   const count = loaded.filter((probe) => isBoundNear(probe, load)).length;
-  const went = loaded.some(
-    (probe) =>
-      probe.load >= load * (1 - SAME_LOAD) &&
-      probe.verdict !== 'generator-bound' &&
-      probe.verdict !== 'lost',
-  );
-  return count >= (went ? BOUND_TIMES_UNLIKELY : BOUND_TIMES);
+  const went = loaded.filter(wentWell);
+  if (went.some((probe) => probe.load >= load * (1 - SAME_LOAD))) {
+    return count >= BOUND_TIMES_UNLIKELY;
+  }
+  const isKnown =
+    loaded.filter(({ verdict }) => verdict === 'generator-bound').length > BOUND_TIMES;
+  return count >= (went.length === 0 && isKnown ? 1 : BOUND_TIMES);
+}
+
+/** LoadGen was fast enough. A probe that ended since its backlog grew was not asked. */
+function wentWell({ verdict, why }: PeakProbe): boolean {
+  return verdict !== 'generator-bound' && verdict !== 'lost' && why !== BACKLOG_GREW;
 }
 
 function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
@@ -198,8 +212,11 @@ function nextBracket(
     const start = search.startLoad ?? 0.5e9 / unloaded.meanNs;
     return { probe: bracketStep(search, Math.min(loadMax, low === undefined ? start : low * 2)) };
   }
-  if (low === undefined) return below(search, high, screenings, unloaded);
   const isCapped = cap !== undefined && cap.load <= high;
+  if (low === undefined) {
+    const isOfLoadgen = isCapped && cap.verdict === 'generator-bound';
+    return below(search, { high, isOfLoadgen }, screenings, unloaded);
+  }
   // What is not the SUT's limit is worth no more than the time that was announced.
   if (isCapped && timeLeftNs(search, screenings) <= 0) return undefined;
   const ratio = isCapped ? 1 + search.precision : BRACKET_RATIO;
@@ -207,13 +224,17 @@ function nextBracket(
   return { probe: bracketStep(search, Math.sqrt(low * high)) };
 }
 
-/** Next step where every load so far was too heavy. */
+/** Next step where every load so far was too heavy, `high` the lightest of them; `isOfLoadgen`: it is LoadGen that was too slow for it. */
 function below(
   search: PacedSearch,
-  high: number,
+  { high, isOfLoadgen }: { readonly high: number; readonly isOfLoadgen: boolean },
   screenings: readonly PeakProbe[],
   unloaded: PeakProbe,
 ): NextStep {
+  const leastLeftNs = (1 - BOUND_TIME_SHARE) * search.screeningNsMax;
+  if (isOfLoadgen && timeLeftNs(search, screenings) <= leastLeftNs) {
+    return { ending: 'unconfirmed' };
+  }
   const step = bracketStep(search, high / 2);
   const isIdle = (step.load * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
   // Fewer queries than one late one would be expected of: no verdict, and full runs of hours.
@@ -225,7 +246,9 @@ function below(
 
 /** Few queries of a slow SUT may be late by chance: then the load is undecided. */
 function isSurelyHeavy(screenings: readonly PeakProbe[], load: number): boolean {
-  return screenings.some((probe) => probe.load === load && probe.verdict !== 'undecided');
+  return screenings.some(
+    (probe) => probe.load === load && (probe.verdict === 'misses' || probe.verdict === 'lost'),
+  );
 }
 
 function bracketStep(search: PacedSearch, load: number): PlannedProbe {

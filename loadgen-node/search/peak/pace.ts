@@ -65,6 +65,18 @@ export function searchNs(asked: LoadSearch, probes: readonly PeakProbe[] = []): 
   return screeningNsMax + full.runs * full.minDurationNs;
 }
 
+/**
+ * How long a search still takes, in ns: what its screenings have left of their time, then the runs that confirm one load. Where
+ * those have begun no screening follows.
+ */
+export function searchLeftNs(asked: LoadSearch, probes: readonly PeakProbe[]): number {
+  const { screeningNsMax, full } = pacedSearch(asked, probes);
+  const fulls = probes.filter(({ kind }) => kind === 'full');
+  const doneNs = probes.reduce((sum, { durationNs }) => sum + durationNs, 0);
+  const screeningNs = fulls.length === 0 ? Math.max(0, screeningNsMax - doneNs) : 0;
+  return screeningNs + Math.max(0, full.runs - fulls.length) * full.minDurationNs;
+}
+
 /** The answers of probes; full runs do not count, so that all have one length. In ns. */
 function answersSeen(tpotNs: number, probes: readonly PeakProbe[]) {
   let queries = 0;
@@ -93,9 +105,11 @@ export function answersNote(search: LoadSearch, unloaded: PeakProbe): string | u
   if (!isLonger) return undefined;
   const runsNs = Math.min(paced.full.minDurationNs, full.durationNsMax ?? Number.POSITIVE_INFINITY);
   const runs = full.runs === 0 ? '' : `, and a full run ${timeOf(runsNs)}`;
+  const all =
+    full.runs === 0 ? '' : `, ${timeOf(paced.screeningNsMax + full.runs * runsNs)} in all`;
   return (
     `an answer takes about ${timeOf(longestNs)} without load and ${timeOf(atBoundNs)} at TPOT ${formatNs(tpotNs)}: only after several of them ` +
-    `do as many run at once as a load makes. So screenings may take ${timeOf(paced.screeningNsMax)} together${runs}, less where answers stay faster`
+    `do as many run at once as a load makes. So screenings may take ${timeOf(paced.screeningNsMax)} together${runs}${all}, less where answers stay faster`
   );
 }
 

@@ -5,9 +5,8 @@ import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts
 import { instantText } from '../../present/text/figure-text.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { Question } from '../kept-file.ts';
-import { BACKLOG_GREW } from './find-peak.ts';
 import type { PeakResult } from './peak-result.ts';
-import type { LoadSearch, PeakProbe } from './peak-search.ts';
+import { BACKLOG_GREW, type LoadSearch, type PeakProbe } from './peak-search.ts';
 import { limitInterval, peakSentence } from './print-peak.ts';
 
 /** A search whose probes are drawn. */

@@ -130,6 +130,9 @@ export const PEAK_PROBE = z.strictObject({
 export type PeakProbe = z.infer<typeof PEAK_PROBE>;
 export type ProbeBound = PeakProbe['bounds'][number];
 
+/** Why a screening ended whose load is far too heavy. */
+export const BACKLOG_GREW = 'queries came faster than they were answered';
+
 /** Largest share above a bound, of the bounds of a probe with queries; half a query where none is. */
 export function worstShare({ bounds, queries }: PeakProbe): number {
   return Math.max(0.5, ...bounds.map(({ overQueries }) => overQueries)) / queries;

@@ -15,6 +15,7 @@ import {
   type Goodput,
 } from '../../present/curve/load-point.ts';
 import { formatNumber } from '../../present/text/figure-text.ts';
+import { searchNs } from './pace.ts';
 import {
   type HeldLoad,
   loadRateText,
@@ -39,7 +40,8 @@ export function searchText(search: LoadSearch, output: string): string {
   const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with ${slower}`;
   if (full.runs === 0) return `${found}\nTakes ${screenings}`;
   const runs = `${full.runs} to ${full.loadsMax * full.runs} full runs`;
-  return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more`;
+  const all = formatNs(searchNs(search));
+  return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more: about ${all} where the first is VALID`;
 }
 
 /**
@@ -133,9 +135,7 @@ export function peakSentence(
   if (value === null) {
     if (ending === 'none' && limit !== 'generator') return 'None: no load keeps the bound';
     const why =
-      limit === 'generator'
-        ? 'None is confirmed: LoadGen itself was too slow'
-        : 'None is confirmed';
+      limit === 'generator' ? 'None is confirmed: LoadGen is the limit' : 'None is confirmed';
     return held === null ? why : `${why}; ${heldText(search, held)}`;
   }
   const found = loadText(search, value);

@@ -15,9 +15,10 @@ import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import type { PrintLine } from '../../run/screen/line-printer.ts';
 import { type Question, questionDifferences, requireKept, writeKept } from '../kept-file.ts';
+import { leftText } from '../time-left.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
-import { answersNote } from './pace.ts';
+import { answersNote, searchLeftNs } from './pace.ts';
 import { writePeakCurve } from './peak-curve.ts';
 import type { PeakResult } from './peak-result.ts';
 import { closedInterval, type LoadSearch, PEAK_PROBE, type PeakProbe } from './peak-search.ts';
@@ -76,8 +77,11 @@ export async function searchPeak(
       sutOf: (probed) => nodesOf(probed, prepared),
       recordOf: plan.recordOf,
     });
+    const beganAt = performance.now();
+    const before = probes.length;
     const result = await findPeak(search, runProbe, {
       earlier: probes,
+      nameOf: (number) => `probe ${number}${leftOf(search, probes, { before, beganAt })}`,
       onProbe: (probe) => {
         probes.push(probe);
         problems.attempt(() => writePeakFile(output, identity, probes));
@@ -99,6 +103,22 @@ export async function searchPeak(
     if (!host.signal.aborted) throw error;
     return { result: null, problems: problems.all };
   }
+}
+
+/**
+ * How long the search still takes, in words: what is left by its probes, and what comes with a probe (connections, names, logs) as it did so far.
+ * @param began Probes that were made before, and when the others began, in ms of the process's clock.
+ */
+function leftOf(
+  search: LoadSearch,
+  probes: readonly PeakProbe[],
+  { before, beganAt }: { readonly before: number; readonly beganAt: number },
+): string {
+  const measuredNs = probes.slice(before).reduce((sum, { durationNs }) => sum + durationNs, 0);
+  const tookNs = (performance.now() - beganAt) * 1e6;
+  const factor = measuredNs > 0 ? Math.max(1, tookNs / measuredNs) : 1;
+  const seconds = (searchLeftNs(search, probes) * factor) / 1e9;
+  return seconds < 1 ? '' : ` (${leftText(seconds)})`;
 }
 
 /** Prints the subject of the search, and the probes that it continues from. */

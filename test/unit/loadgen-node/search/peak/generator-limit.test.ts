@@ -6,6 +6,9 @@ import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts'
 import { queueProbes } from '../../../../scenes/simulated-run/queue.ts';
 import { END, RULE, searchOf, steady } from '../../../../scenes/simulated-run/steady-probe.ts';
 
+/** Of one bound: no query is known. */
+const NONE = { known: 0, over: 0 };
+
 // Goal: a limit that is LoadGen's own is never called the SUT's, and costs no more time than any other.
 // Method: probes by hand in place of runs, with the judgement of the engine.
 describe('findPeak beside a LoadGen that is too slow', () => {
@@ -28,6 +31,32 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     // No statistics say where the SUT's limit is: nothing may be called sure.
     const text = peakText(searchOf(10e6), result);
     expect(text).toMatch(/^Interval {2}The SUT's limit is unknown: [^:]*LoadGen\s+was too slow$/m);
+  });
+
+  it.each([
+    ['at every load', [] as number[]],
+    ['at every load but those that pile up queries', [0, 1, 2]],
+  ])('ends where LoadGen is too slow %s, and says so', async (_, piled) => {
+    const asked = searchOf(100e6, { screeningNsMax: 30e9, percentile: 0.9 });
+    let tookNs = 0;
+    const runProbe: RunProbe = async ({ load, kind, number, ...spec }) => {
+      if (kind === 'unloaded') return steady(1e6);
+      const durationNs = spec.durationNsMax ?? 30e9;
+      tookNs += durationNs;
+      const end = { ...END, durationNs, isGeneratorBound: true, generatorBoundReason: 'late' };
+      const seen = { bounds: [], elapsedNs: 0, issuedQueries: load, waitingQueries: 0 };
+      // The queries that wait grow and grow.
+      for (let look = 1; piled.includes(number - 1) && look < 9; look += 1) {
+        const waitingQueries = load * look;
+        spec.isDecided?.({ ...seen, elapsedNs: look * 1e9, waitingQueries, bounds: [NONE] });
+      }
+      return steady(9e9, { end });
+    };
+    const result = await findPeak(asked, runProbe);
+    expect(result).toMatchObject({ ending: 'unconfirmed', limit: 'generator' });
+    expect(tookNs).toBeLessThanOrEqual(0.6 * asked.screeningNsMax);
+    expect(result.probes.length).toBeLessThan(12);
+    expect(peakText(asked, result)).toMatch(/^Peak {6}None is confirmed: LoadGen is the limit$/m);
   });
 
   it('looks for the limit of LoadGen no longer than the screenings may take', async () => {
@@ -84,7 +113,7 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(load).toBeGreaterThan(600);
     const text = peakText(search, result).replace(/\s+/g, ' ');
     expect(text).toMatch(
-      /Peak None is confirmed: LoadGen itself was too slow; the highest load with few enough late was [\d.]+ queries\/s, in screening \d+: [\d.]+ % of \d+ queries in [\d.]+ m?s/,
+      /Peak None is confirmed: LoadGen is the limit; the highest load with few enough late was [\d.]+ queries\/s, in screening \d+: [\d.]+ % of \d+ queries in [\d.]+ m?s/,
     );
     // One screening, one number: that of the table.
     const asked = loadText(search, probe?.load ?? 0);

@@ -121,7 +121,7 @@ describe('findPeak under bounds on tokens', PATIENCE, () => {
     const unloaded = probes[0] as PeakProbe;
     expect(answersNote(search, unloaded)).toBe(
       'an answer takes about 6.03 s without load and 12 s at TPOT 40 ms: only after several of them do as many run at once as a load makes. ' +
-        'So screenings may take 1440 s together, and a full run 360 s, less where answers stay faster',
+        'So screenings may take 1440 s together, and a full run 360 s, 1800 s in all, less where answers stay faster',
     );
     expect(answersNote({ ...search, full: { ...full, durationNsMax: 90e9 } }, unloaded)).toContain(
       'and a full run 90 s,',
