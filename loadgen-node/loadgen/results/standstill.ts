@@ -111,10 +111,10 @@ function waitingAtIssue(issuedAt: Float64Array, doneAt: Float64Array): Float64Ar
   });
 }
 
-/** Twice the median, and two more: what waits now and then. */
+/** Twice the lower quartile, and two more: what waits now and then, also where most of a run follows on the standstill. */
 function usualWaiting(waiting: Float64Array): number {
   const sorted = waiting.slice().sort();
-  return 2 * (sorted[Math.floor(sorted.length / 2)] as number) + 2;
+  return 2 * (sorted[Math.floor(sorted.length / 4)] as number) + 2;
 }
 
 /** Number of values up to a limit. */

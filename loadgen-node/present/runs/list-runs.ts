@@ -43,7 +43,7 @@ const LISTED = z.object({
   sutName: shape.sutName,
   labels: shape.labels,
   result: shape.result,
-  verdict: shape.verdict.pick({ cause: true }),
+  verdict: z.object({ cause: shape.verdict.shape.cause }),
   figures: shape.figures,
 });
 

@@ -235,12 +235,13 @@ function adviceOnRate(performance: PerformanceOutcome, settings: EffectiveSettin
   const keepsUp = completed >= scheduled * (1 - MARGIN);
   const outOfReach = adviceOnFastest(summary, settings, keepsUp);
   if (outOfReach !== '') return outOfReach;
-  if (kind === 'queue') return lowerRate(settings, 1 - completed / settings.targetQps + MARGIN);
+  const ofCompleted = lowerRate(settings, 1 - (completed / settings.targetQps) * (1 - MARGIN));
+  if (kind === 'queue') return `T${ofCompleted.slice(1)}`;
   if (kind === 'disturbed' && health !== null) {
     return `LoadGen's machine was disturbed (${disturbances(health).join('; ')}): repeat the run without that before you judge the SUT by it.`;
   }
   if (!keepsUp) {
-    return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${lowerRate(settings, 1 - completed / settings.targetQps + MARGIN)}`;
+    return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${ofCompleted}`;
   }
   const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
   if (summary.tokens === null && mostAreSlow) {

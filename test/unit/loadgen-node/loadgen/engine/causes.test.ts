@@ -137,7 +137,7 @@ describe('the cause of an INVALID run', () => {
     expect(cause?.kind).toBe('queue');
     expect(cause?.text).toMatch(/^the SUT did not keep up: 50 of 9\d(\.\d)? queries\/s completed$/);
     expect(rules).toEqual(['not-kept-up']);
-    expect(advice).toMatch(/^try a lower --target-qps, for example 4\d\.?\d?\.$/);
+    expect(advice).toMatch(/^Try a lower --target-qps, for example 4\d(\.\d)?\.$/);
     // The bound is missed because of it.
     expect((await judged(late)).rules).toEqual(['not-kept-up']);
   });
