@@ -38,6 +38,7 @@ export type NodeActivity = ReturnType<QueryDispatchLibrary['activity']>[number];
 export interface ModelInput {
   readonly name: string;
   readonly elementType: string;
+  /** Length per axis; -1 for one that takes any. */
   readonly shape: readonly number[];
 }
 

@@ -84,7 +84,12 @@ export class SutNodeHandle implements QdlNode {
 
   get modelInputs(): ModelInput[] {
     const inputs = this.model?.inputs ?? [];
-    return inputs.map((input) => ({ ...input, shape: input.shape.map(Number) }));
+    return inputs.map(({ name, elementType, shape, emptyAxes }) => ({
+      ...{ name, elementType },
+      shape: shape.map((length, axis) =>
+        Number(length) === 0 && !emptyAxes.includes(axis) ? -1 : Number(length),
+      ),
+    }));
   }
 
   /** Newest version of the protocol that both ends speak. After {@link prepare}. */

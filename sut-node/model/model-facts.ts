@@ -9,6 +9,9 @@ export type BatchAxis = NonNullable<ModelUsage['batchAxis']>;
 /** Element type of a response that is one number. */
 export type ResponseNumber = NonNullable<ModelUsage['response']>;
 
+/** Length of an axis that takes any, as in the Open Inference Protocol. */
+export const FREE = -1;
+
 /** Type of an input or output that is no tensor: ONNX Runtime's JavaScript API does not tell which. */
 export const NO_TENSOR = 'sequence, map or optional';
 
@@ -17,8 +20,10 @@ export interface ModelTensor {
   readonly name: string;
   /** ONNX element type in lower case, or {@link NO_TENSOR}. */
   readonly elementType: string;
-  /** Length per axis; 0 for a free one. */
+  /** Length per axis; {@link FREE} for one that takes any. */
   readonly shape: readonly number[];
+  /** The model does not even tell how many axes there are; `shape` is empty then. */
+  readonly isRankUnknown?: boolean;
 }
 
 /** Inputs and outputs of the model. */
@@ -37,7 +42,7 @@ export interface PipelineInput {
   readonly name: string;
   /** ONNX element type in lower case: a key of ELEMENT_TYPES. */
   readonly elementType: string;
-  /** Length per axis of one sample, without the batch axis; 0 for a free one. */
+  /** Length per axis of one sample, without the batch axis; {@link FREE} for one that takes any. */
   readonly sampleShape: readonly number[];
 }
 
@@ -143,7 +148,7 @@ export interface Preprocessor {
    */
   readonly tensorForms: readonly string[];
   /**
-   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample, 1 or more. Where it is missing, no axis
+   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample. Where it is missing, no axis
    * is free and every sample has the shapes of the inputs.
    * @throws Error when no length fits the payload.
    */

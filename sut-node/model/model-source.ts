@@ -104,7 +104,7 @@ const oneOf = <const T extends readonly string[]>(words: T) =>
 
 const PATH_WORDS = 'the path of an ONNX file, relative to this file';
 
-const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 1 or more';
+const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 0 or more';
 
 /** The file, key by key; for missing keys the benchmark decides, or the model itself. */
 const DESCRIPTION = z.strictObject({
@@ -125,7 +125,7 @@ const DESCRIPTION = z.strictObject({
         name: word('the name of an input'),
         shape: z
           .array(
-            z.int(AXIS_MESSAGE).min(1, AXIS_MESSAGE),
+            z.int(AXIS_MESSAGE).min(0, AXIS_MESSAGE),
             'must be a list of lengths, [3, 224, 224]',
           )
           .readonly()

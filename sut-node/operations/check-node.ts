@@ -13,7 +13,7 @@ import type {
   SutModel,
   WaitingSample,
 } from '../inference/batcher/sut-model.ts';
-import type { LoadedModel } from '../model/model-facts.ts';
+import { FREE, type LoadedModel } from '../model/model-facts.ts';
 import { listTensors } from '../pipeline/model-fit.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';
 import {
@@ -96,7 +96,7 @@ function describe(name: string, loaded: LoadedModel) {
   const { file = null, sha256, isStandIn, tensors, layout } = loaded;
   const lengths = (layout?.inputs ?? []).flatMap(({ sampleShape }) => sampleShape);
   /** Axes of one sample that take any length. */
-  const freeAxes = lengths.filter((length) => length === 0).length;
+  const freeAxes = lengths.filter((length) => length === FREE).length;
   const { inputs, outputs } = tensors;
   return { name, file, sha256, isStandIn, inputs, outputs, freeAxes };
 }

@@ -6,7 +6,12 @@ import {
   normaliseImagenet,
 } from '../../shared/benchmarks/image/imagenet.ts';
 import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../shared/rules/rows/imagenet.ts';
-import type { PipelineInput, Preprocessor, TensorElements } from '../model/model-facts.ts';
+import {
+  FREE,
+  type PipelineInput,
+  type Preprocessor,
+  type TensorElements,
+} from '../model/model-facts.ts';
 import { listTensors, shapeFits } from './model-fit.ts';
 import { tensorPreprocessor } from './tensor-preprocessor.ts';
 
@@ -81,7 +86,7 @@ function layoutOf(inputs: readonly PipelineInput[]): ImagenetLayout {
   const [input, another] = inputs;
   const isOne = input !== undefined && another === undefined && input.elementType === 'float';
   const layout = isOne ? imagenetLayoutOf(input.sampleShape) : undefined;
-  if (layout === undefined || input?.sampleShape.includes(0)) {
+  if (layout === undefined || input?.sampleShape.includes(FREE)) {
     const shapes = Object.values(IMAGENET_SHAPES).map((shape) => `[${shape.join(', ')}]`);
     const found = inputs.map(({ sampleShape, ...rest }) => ({ ...rest, shape: sampleShape }));
     throw modelError(

@@ -3,8 +3,10 @@ import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import {
   type BatchAxis,
   ELEMENT_TYPES,
+  FREE,
   type ModelPipeline,
   type ModelTensor,
+  type ModelTensors,
   type ModelUsage,
   NO_TENSOR,
   type OpenedModel,
@@ -48,10 +50,10 @@ function isInput(expected: PipelineInput, found: ModelTensor): boolean {
   return isNamedSo && batch !== undefined && shapeFits(shape, sampleShape);
 }
 
-/** True where axes of a model, 0 being a free one, take lengths. */
+/** True where axes of a model take lengths. */
 export function shapeFits(axes: readonly number[], lengths: readonly number[]): boolean {
   return (
-    axes.length === lengths.length && axes.every((axis, i) => axis === 0 || axis === lengths[i])
+    axes.length === lengths.length && axes.every((axis, i) => axis === FREE || axis === lengths[i])
   );
 }
 
@@ -71,12 +73,16 @@ export function refuseUsage(usage: ModelUsage, what: string): void {
 export function listTensors(tensors: readonly ModelTensor[]): string {
   if (tensors.length === 0) return 'none';
   return tensors
-    .map(({ name, elementType, shape }) => `${name}: ${elementType} [${shapeText(shape)}]`)
+    .map(({ name, elementType, shape, isRankUnknown }) =>
+      isRankUnknown
+        ? `${name}: ${elementType}, of no told shape`
+        : `${name}: ${elementType} [${shapeText(shape)}]`,
+    )
     .join('; ');
 }
 
 function shapeText(shape: readonly number[]): string {
-  return shape.map((length) => (length === 0 ? 'free' : String(length))).join(', ');
+  return shape.map((length) => (length === FREE ? 'free' : String(length))).join(', ');
 }
 
 /**
@@ -120,6 +126,17 @@ export function isOfType(elementType: string): string {
     : `has elements of type ${elementType}`;
 }
 
+/** Gives inputs without a shape of the model the one that is described for a sample. */
+export function withDescribedShapes(tensors: ModelTensors, usage: ModelUsage): ModelTensors {
+  const inputs = tensors.inputs.map((input) => {
+    const shape = usage.inputs?.find(({ name }) => name === input.name)?.shape;
+    if (!input.isRankUnknown || shape === undefined) return input;
+    const { name, elementType } = input;
+    return { name, elementType, shape: usage.batchAxis === 'none' ? shape : [FREE, ...shape] };
+  });
+  return { ...tensors, inputs };
+}
+
 function pipelineInput(
   file: string,
   tensor: ModelTensor,
@@ -131,6 +148,12 @@ function pipelineInput(
     throw modelError(
       `input "${name}" of ${file} ${isOfType(elementType)}; ` +
         `what can be fed: tensors of ${[...ELEMENT_TYPES.keys()].join(', ')}`,
+    );
+  }
+  if (tensor.isRankUnknown) {
+    throw modelError(
+      `input "${name}" of ${file} has no shape in the model, not even a number of axes: ` +
+        `say that of one sample in a description (inputs: [{ name: ${name}, shape: [3, 224, 224] }])`,
     );
   }
   if (batchAxis === 0 && shape.length === 0) {
@@ -167,7 +190,7 @@ export interface BatchShape {
 export function batchShapeOf(model: OpenedModel, usage: ModelUsage): BatchShape {
   const freeAxes = usage.freeAxes ?? 'group';
   if (usage.batchAxis === 'none') return { hasAxis: false, sizeFixed: 1, freeAxes };
-  const lengths = new Set(model.inputs.map(({ shape }) => shape[0] ?? 0));
+  const lengths = new Set(model.inputs.map(({ shape }) => shape[0] ?? FREE));
   if (lengths.size > 1) {
     throw modelError(
       `the inputs of ${model.file} have different first axes: ${listTensors(model.inputs)}; ` +
@@ -175,8 +198,13 @@ export function batchShapeOf(model: OpenedModel, usage: ModelUsage): BatchShape 
     );
   }
   const [length] = lengths;
-  // A free axis is 0.
-  return { hasAxis: true, sizeFixed: length || undefined, freeAxes };
+  if (length === 0) {
+    throw modelError(
+      `the first axis of the inputs of ${model.file} has the length 0, so it counts no samples ` +
+        `(${listTensors(model.inputs)}); describe it with "batchAxis: none"`,
+    );
+  }
+  return { hasAxis: true, sizeFixed: length === FREE ? undefined : length, freeAxes };
 }
 
 /**

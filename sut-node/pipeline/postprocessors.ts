@@ -2,6 +2,7 @@ import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import {
   type BatchAxis,
   ELEMENT_TYPES,
+  FREE,
   type ModelTensor,
   type ModelUsage,
   type OpenedModel,
@@ -109,8 +110,8 @@ function isLabel({ elementType, shape }: ModelTensor, rank: number): boolean {
 }
 
 /** Scores, [batch, classes], with axes of 1 behind it as some exporters leave them. */
-function isScores({ elementType, shape }: ModelTensor, rank: number): boolean {
-  const own = shape.slice(rank);
+function isScores({ elementType, shape, isRankUnknown }: ModelTensor, rank: number): boolean {
+  const own = isRankUnknown ? [FREE] : shape.slice(rank);
   return (
     SCORE_TYPES.includes(elementType) &&
     own.length > 0 &&

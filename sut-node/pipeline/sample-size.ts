@@ -1,4 +1,4 @@
-import { ELEMENT_TYPES, type ElementType, type PipelineInput } from '../model/model-facts.ts';
+import { ELEMENT_TYPES, type ElementType, FREE, type PipelineInput } from '../model/model-facts.ts';
 
 /** Longest free axis that is looked for. */
 const LENGTH_MAX = 2 ** 32;
@@ -6,9 +6,14 @@ const LENGTH_MAX = 2 ** 32;
 /** Length of one sample in every free axis of every input; 1 where no axis is free. */
 export type FreeLength = number;
 
-/** Elements of one sample in an input; every free axis has the length `freeLength`. */
+/** Lengths of one sample's axes in an input; every free axis has the length `freeLength`. */
+export function lengthsOf(sampleShape: readonly number[], freeLength: FreeLength): number[] {
+  return sampleShape.map((length) => (length === FREE ? freeLength : length));
+}
+
+/** Elements of one sample in an input; lengths as in {@link lengthsOf}. */
 export function sampleElements(sampleShape: readonly number[], freeLength: FreeLength): number {
-  return sampleShape.reduce((product, length) => product * (length === 0 ? freeLength : length), 1);
+  return lengthsOf(sampleShape, freeLength).reduce((product, length) => product * length, 1);
 }
 
 /** Bytes of one sample over all inputs. */
@@ -28,7 +33,7 @@ function elementBytes(type: string): number {
 
 /** True where an axis beside that of the batch is free. */
 export function hasFreeAxes(inputs: readonly PipelineInput[]): boolean {
-  return inputs.some(({ sampleShape }) => sampleShape.includes(0));
+  return inputs.some(({ sampleShape }) => sampleShape.includes(FREE));
 }
 
 /**
@@ -40,7 +45,7 @@ export function freeLengthOf(
   bytes: number,
 ): FreeLength | undefined {
   if (!hasFreeAxes(inputs)) return sampleTensorBytes(inputs, 1) === bytes ? 1 : undefined;
-  let low = 1;
+  let low = 0;
   let high = LENGTH_MAX;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

@@ -1,6 +1,11 @@
 import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { dataSetError, type MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { PipelineInput, Preprocessor, TensorElements } from '../model/model-facts.ts';
+import {
+  FREE,
+  type PipelineInput,
+  type Preprocessor,
+  type TensorElements,
+} from '../model/model-facts.ts';
 import { freeLengthOf, hasFreeAxes, sampleTensorBytes } from './sample-size.ts';
 
 /** Names of forms that say the element type of a tensor, by ONNX's name for it. */
@@ -85,7 +90,7 @@ function checkElements({ name, elementType }: PipelineInput, bytes: Uint8Array):
 
 function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): MlperfError {
   const shapes = inputs.map(({ name, elementType, sampleShape }) => {
-    const axes = sampleShape.map((length) => (length === 0 ? 'n' : String(length)));
+    const axes = sampleShape.map((length) => (length === FREE ? 'n' : String(length)));
     return `${name}: ${elementType} [${axes.join(', ')}]`;
   });
   const expected = hasFreeAxes(inputs)

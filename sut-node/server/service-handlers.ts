@@ -4,6 +4,7 @@ import type { DescribeSystemResponse } from '../../proto/gen/mlperf/network/v1/D
 import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
+import type { TensorDescription } from '../../proto/gen/mlperf/network/v1/TensorDescription.ts';
 import { type Clock, timerClock } from '../../shared/base/clock/clock.ts';
 import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
@@ -26,7 +27,7 @@ import {
 import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import { batchingInWords } from '../inference/batcher/dynamic-batcher.ts';
-import type { LoadedModel } from '../model/model-facts.ts';
+import { FREE, type LoadedModel, type ModelTensor } from '../model/model-facts.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, type StreamOpeners, serveStream } from './connection/stream-call.ts';
 import {
@@ -199,11 +200,20 @@ function describeModel({ offer }: NodeFacts, model: LoadedModel): ModelDescripti
     benchmark: offer.benchmark,
     model: offer.model,
     sha256: model.sha256,
-    inputs: model.tensors.inputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
-    outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    inputs: model.tensors.inputs.map(describeTensor),
+    outputs: model.tensors.outputs.map(describeTensor),
     encodings: offer.encodings.filter(readBy(model)),
     responseEncodings: [offer.responseEncoding],
     isStandIn: model.isStandIn,
+  };
+}
+
+function describeTensor({ name, elementType, shape }: ModelTensor): TensorDescription {
+  return {
+    name,
+    elementType,
+    shape: shape.map((length) => (length === FREE ? 0 : length)),
+    emptyAxes: [...shape.keys()].filter((axis) => shape[axis] === 0),
   };
 }
 

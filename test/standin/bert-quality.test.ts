@@ -27,7 +27,7 @@ async function f1Of(model: ModelProto): Promise<number> {
   const session = await ort.InferenceSession.create(encodeModel(model));
   const names = ['input_ids', 'input_mask', 'segment_ids'];
   const tensors = (some: readonly string[], elementType: string) =>
-    some.map((name) => ({ name, elementType, shape: [0, 0] }));
+    some.map((name) => ({ name, elementType, shape: [-1, -1] }));
   const outputNames = ['output_start_logits', 'output_end_logits'];
   const pipeline = sut.openPipeline(
     { file: 'm', inputs: tensors(names, 'int64'), outputs: tensors(outputNames, 'float') },

@@ -1,5 +1,6 @@
 import type { QdlNode, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { elementCount } from '../../../shared/domain/tensors.ts';
 import { dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
@@ -24,9 +25,10 @@ export async function requirePayloadSize(
     if (wanted === undefined) continue;
     const payload = await dataSet.readPayload(0, encoding.form);
     if (payload.length === wanted) continue;
-    const inputs = (node.modelInputs ?? []).map(
-      ({ name, elementType, shape }) => `${name}: ${elementType} [${shape.join(', ')}]`,
-    );
+    const inputs = (node.modelInputs ?? []).map(({ name, elementType, shape }) => {
+      const lengths = shape.map((length) => (length === -1 ? 'free' : length));
+      return `${name}: ${elementType} [${lengths.join(', ')}]`;
+    });
     throw new MlperfError(
       'ERR_DATA_SET',
       `sample 0 of ${dataSet.name} has ${payload.length} bytes; the model of SUT node ${node.address} takes ${wanted} ` +
@@ -45,14 +47,11 @@ function sampleBytes(node: QdlNode): number | undefined {
   for (const { elementType, shape } of modelInputs) {
     const isBatched = batchAxis !== 'none';
     // A fixed first axis may be a batch of its own: the bytes of one sample are unknown.
-    if (isBatched && shape[0] !== 0) return undefined;
+    if (isBatched && shape[0] !== -1) return undefined;
     const axes = isBatched ? shape.slice(1) : shape;
-    const ofInput = axes.reduce(
-      (product, length) => product * length,
-      dtypeBytes(elementType) ?? 0,
-    );
-    if (ofInput === 0) return undefined;
-    bytes += ofInput;
+    const elementBytes = dtypeBytes(elementType);
+    if (elementBytes === undefined || axes.includes(-1)) return undefined;
+    bytes += elementCount(axes) * elementBytes;
   }
   return bytes;
 }

@@ -82,8 +82,8 @@ function sampleInputs(node: QdlNode): OipTensor[] {
     }
     const own = settings['usage.batchAxis'] === 'none' ? input.shape : input.shape.slice(1);
     const described = settings[`usage.inputs.${i}.shape`];
-    const shape = described === undefined ? own : described.split(',').map(Number);
-    return { name, datatype, shape: shape.map((length) => (length === 0 ? -1 : length)) };
+    const lengths = described?.split(',').filter((length) => length !== '');
+    return { name, datatype, shape: lengths?.map(Number) ?? own };
   });
 }
 

@@ -76,10 +76,10 @@ function inputShape(text: string): Pick<OipTensor, 'name' | 'shape'> {
 
 function lengthsOf(axes: string, text: string): number[] {
   const lengths = axes === '' ? [] : axes.split('x').map(Number);
-  if (lengths.every((length) => length === -1 || (length >= 1 && length <= LENGTH_MAX))) {
+  if (lengths.every((length) => length === -1 || (length >= 0 && length <= LENGTH_MAX))) {
     return lengths;
   }
-  throw configInvalid(`--input-shape ${text}: an axis has a length from 1 to ${LENGTH_MAX}`);
+  throw configInvalid(`--input-shape ${text}: an axis has a length from 0 to ${LENGTH_MAX}`);
 }
 
 /** Where samples come from, as `--data` says it. */

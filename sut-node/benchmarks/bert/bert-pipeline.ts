@@ -2,12 +2,13 @@ import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts
 import { dataSetError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SQUAD_STANDIN_VOCABULARY } from '../../../shared/benchmarks/standin/standin-squad.ts';
 import { BERT_LENGTH } from '../../../shared/rules/rows/bert.ts';
-import type {
-  ModelPipeline,
-  ModelTensor,
-  OpenedModel,
-  OutputTensor,
-  TensorElements,
+import {
+  FREE,
+  type ModelPipeline,
+  type ModelTensor,
+  type OpenedModel,
+  type OutputTensor,
+  type TensorElements,
 } from '../../model/model-facts.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
 
@@ -39,7 +40,7 @@ export function bertPipeline(model: OpenedModel): ModelPipeline {
   const tensors = findInputs(model);
   checkOutputs(model);
   const [{ elementType, shape }] = tensors;
-  const isFree = shape[1] === 0;
+  const isFree = shape[1] === FREE;
   const words = WORDS[elementType] as number; // Checked with the inputs.
   return {
     inputs: tensors.map(({ name }) => ({ name, elementType, sampleShape: shape.slice(1) })),
@@ -74,7 +75,7 @@ function findInputs(model: OpenedModel): InputTensors {
       tensor?.shape.length === 2 &&
       tensor.shape[1] === first?.shape[1];
     const length = first?.shape[1];
-    const isKnown = length === 0 || length === BERT_LENGTH;
+    const isKnown = length === FREE || length === BERT_LENGTH;
     if (inputs.length !== names.length || !found.every(fits) || !isKnown) continue;
     if (WORDS[first?.elementType ?? ''] !== undefined) return found as unknown as InputTensors;
   }

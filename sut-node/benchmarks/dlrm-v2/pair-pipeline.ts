@@ -9,13 +9,14 @@ import {
   SPARSE_COUNT,
   TABLE_ROWS,
 } from '../../../shared/rules/rows/dlrm-v2.ts';
-import type {
-  InputTensor,
-  ModelTensor,
-  OpenedModel,
-  PipelineInput,
-  RunModel,
-  StepwisePipeline,
+import {
+  FREE,
+  type InputTensor,
+  type ModelTensor,
+  type OpenedModel,
+  type PipelineInput,
+  type RunModel,
+  type StepwisePipeline,
 } from '../../model/model-facts.ts';
 import { checkModelFits } from '../../pipeline/model-fit.ts';
 import { indexOfNotFinite } from '../../pipeline/tensor-preprocessor.ts';
@@ -47,7 +48,7 @@ interface Pairs {
 export function openPairPipeline(model: OpenedModel): StepwisePipeline {
   const inputs = expectedInputs(model.inputs);
   checkModelFits(model, WHAT, { inputs, outputNames: [OUTPUT_NAME] });
-  const fixed = model.inputs.find(({ shape }) => shape[0] !== 0);
+  const fixed = model.inputs.find(({ shape }) => shape[0] !== FREE);
   if (fixed !== undefined) {
     throw modelError(
       `${model.file} does not fit ${WHAT}: the first axis of input ${fixed.name} is fixed at ${fixed.shape[0]}; it must be free, ` +

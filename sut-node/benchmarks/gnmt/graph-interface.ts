@@ -1,5 +1,5 @@
 import { type MlperfError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { ModelTensor, OpenedModel } from '../../model/model-facts.ts';
+import { FREE, type ModelTensor, type OpenedModel } from '../../model/model-facts.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
 
 /** Names of the two parts of the model. */
@@ -67,13 +67,16 @@ export function translationGraphs(model: OpenedModel, targetSize: number): Trans
   }
   const tokenType = idsOf(decoder.inputs, TOKEN_IDS, 1);
   const scores = decoder.outputs.find(({ name }) => name === LOG_PROBS);
-  const [rows, size = -1] = scores?.shape ?? [];
-  const isScore = scores?.elementType === 'float' && scores.shape.length === 2 && rows === 0;
-  if (!isScore || (size !== 0 && size !== targetSize)) {
+  const [rows, size] = scores?.shape ?? [];
+  const isScore = scores?.elementType === 'float' && scores.shape.length === 2 && rows === FREE;
+  if (!isScore || (size !== FREE && size !== targetSize)) {
     const wanted = `float [free, ${targetSize}], as many tokens as the target vocabulary has`;
     throw misfit(`expected output ${LOG_PROBS} of the decoder: ${wanted}`, decoder.outputs);
   }
-  const given = [...encoder.outputs, { name: SOURCE_LENGTHS, elementType: lengthType, shape: [0] }];
+  const given = [
+    ...encoder.outputs,
+    { name: SOURCE_LENGTHS, elementType: lengthType, shape: [FREE] },
+  ];
   const decoderInputs = decoder.inputs
     .filter(({ name }) => name !== TOKEN_IDS)
     .map((input) => decoderInput(input, given, decoder.outputs, misfit));
@@ -108,15 +111,15 @@ function decoderInput(
   if (other !== undefined) {
     throw misfit(`${other.name} must have the type of the decoder's input ${name}`, [input, other]);
   }
-  if (shape[0] !== 0) {
+  if (shape[0] !== FREE) {
     throw misfit(`the first axis of the decoder's input ${name} must be free: the beams`, [input]);
   }
-  if (first === undefined && shape.slice(1).includes(0)) {
+  if (first === undefined && shape.slice(1).includes(FREE)) {
     throw misfit(`input ${name} begins with zeros, so only its first axis may be free`, [input]);
   }
   return { ...input, isState: next !== undefined, isFromEncoder: first !== undefined };
 }
 
 function isFree(shape: readonly number[], axes: number): boolean {
-  return shape.length === axes && shape.every((length) => length === 0);
+  return shape.length === axes && shape.every((length) => length === FREE);
 }

@@ -1,6 +1,6 @@
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
-import type { ModelTensor, OpenedModel } from '../../model/model-facts.ts';
+import { FREE, type ModelTensor, type OpenedModel } from '../../model/model-facts.ts';
 import { listTensors, shapeFits } from '../../pipeline/model-fit.ts';
 
 /** Names of the model's files, and of the tensors in them: those of Hugging Face optimum's ONNX export. */
@@ -14,14 +14,14 @@ export const PROMPTS = 2;
 
 const IDS = 'input_ids';
 
-/** Expected shapes; the batch is that of the two prompts. 0: any length. */
+/** Expected shapes; the batch is that of the two prompts. */
 const INPUTS = {
   [`text_encoder/${IDS}`]: [PROMPTS, PROMPT_TOKENS],
   [`text_encoder_2/${IDS}`]: [PROMPTS, PROMPT_TOKENS],
   'unet/sample': [PROMPTS, ...LATENT_SHAPE],
   'unet/timestep': undefined,
-  'unet/encoder_hidden_states': [PROMPTS, PROMPT_TOKENS, 0],
-  'unet/text_embeds': [PROMPTS, 0],
+  'unet/encoder_hidden_states': [PROMPTS, PROMPT_TOKENS, FREE],
+  'unet/text_embeds': [PROMPTS, FREE],
   'unet/time_ids': [PROMPTS, 6],
   'vae_decoder/latent_sample': [1, ...LATENT_SHAPE],
 } as const;
@@ -57,7 +57,7 @@ export function checkPictureModel(model: OpenedModel): PictureModel {
     const tensor = model.inputs.find((input) => input.name === name);
     if (tensor === undefined || !isInput(tensor, shape)) {
       const kind = name.endsWith(IDS) ? INTEGERS.join(' or ') : 'float';
-      const axes = shape?.map((length) => (length === 0 ? 'any' : length)).join(', ');
+      const axes = shape?.map((length) => (length === FREE ? 'any' : length)).join(', ');
       const what = axes === undefined ? 'int64 or float, one number' : `${kind} [${axes}]`;
       throw wrong(`input ${name}: ${what}`, partOf(name), 'inputs');
     }
@@ -79,7 +79,10 @@ export function checkPictureModel(model: OpenedModel): PictureModel {
     return { ids, idsType: typeOf(ids).elementType, hidden };
   });
   const { elementType, shape } = typeOf('unet/timestep');
-  return { encoders, timestep: { elementType, dims: shape.map((axis) => axis || 1) } };
+  return {
+    encoders,
+    timestep: { elementType, dims: shape.map((axis) => (axis === FREE ? 1 : axis)) },
+  };
 }
 
 function partOf(name: string): string {
@@ -95,7 +98,7 @@ function isInput(
   }
   const isType = name.endsWith(IDS) ? INTEGERS.includes(elementType) : elementType === 'float';
   // A length that is free here fits whatever the model has.
-  const lengths = expected.map((length, i) => (length === 0 ? (shape[i] ?? 0) : length));
+  const lengths = expected.map((length, i) => (length === FREE ? (shape[i] ?? FREE) : length));
   return isType && shapeFits(shape, lengths);
 }
 

@@ -8,7 +8,7 @@ import {
   type PipelineInput,
   type TensorElements,
 } from '../../model/model-facts.ts';
-import { type FreeLength, sampleElements } from '../../pipeline/sample-size.ts';
+import { type FreeLength, lengthsOf, sampleElements } from '../../pipeline/sample-size.ts';
 import type { BatchMessage } from './worker-thread.ts';
 
 /** One input's part of a {@link BatchTensors}. */
@@ -46,7 +46,7 @@ export class BatchTensors {
     assert(this.#hasBatchAxis || rowCount === 1);
     this.#rowCount = rowCount;
     for (const memory of this.#inputs) {
-      memory.sampleShape = shapeOf(memory.input, freeLength);
+      memory.sampleShape = lengthsOf(memory.input.sampleShape, freeLength);
       memory.sampleElements = sampleElements(memory.sampleShape, freeLength);
       const count = rowCount * memory.sampleElements;
       const bytes = count * memory.type.bytes;
@@ -86,7 +86,7 @@ export class BatchTensors {
   padRow(row: number, sample: readonly TensorElements[], freeLength: FreeLength): void {
     this.clearRow(row);
     for (const [i, memory] of this.#inputs.entries()) {
-      const shape = shapeOf(memory.input, freeLength);
+      const shape = lengthsOf(memory.input.sampleShape, freeLength);
       const elements = sample[i] as TensorElements; // One per input: see newSample.
       copyIntoLarger(elements, shape, rowOf(memory, row), memory.sampleShape);
     }
@@ -105,10 +105,6 @@ export class BatchTensors {
 
 function rowOf({ data, sampleElements: count }: InputMemory, row: number): TensorElements {
   return data.subarray(row * count, (row + 1) * count);
-}
-
-function shapeOf({ sampleShape }: PipelineInput, freeLength: FreeLength): readonly number[] {
-  return sampleShape.map((length) => (length === 0 ? freeLength : length));
 }
 
 /**
@@ -185,7 +181,7 @@ export function directTensor(
       return undefined;
     next = end;
   }
-  const shape = shapeOf(input, freeLength);
+  const shape = lengthsOf(input.sampleShape, freeLength);
   return {
     name: input.name,
     elementType: input.elementType,

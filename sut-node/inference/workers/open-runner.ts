@@ -2,7 +2,7 @@ import { sutBenchmark } from '../../benchmarks/registry.ts';
 import { isGenerating, isStepwise, type ModelTensors } from '../../model/model-facts.ts';
 import { floatSession } from '../../model/onnx/half-session.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
-import { batchShapeOf } from '../../pipeline/model-fit.ts';
+import { batchShapeOf, withDescribedShapes } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { GenerationRunner } from './generation-runner.ts';
 import { StepwiseRunner } from './stepwise-runner.ts';
@@ -23,7 +23,8 @@ export async function openRunner(
   onTokens: (message: TokensMessage) => void = () => {},
 ): Promise<Runner> {
   const benchmark = await sutBenchmark(start.benchmark);
-  const loaded = await createOrtSession({ ...start, additionsTo: benchmark.additionsTo });
+  const opened = await createOrtSession({ ...start, additionsTo: benchmark.additionsTo });
+  const loaded = { ...opened, tensors: withDescribedShapes(opened.tensors, start.usage) };
   const session = benchmark.takesHalf === true ? floatSession(loaded) : loaded;
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage, start.batchSizeAsked);

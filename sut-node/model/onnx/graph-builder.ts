@@ -289,7 +289,8 @@ export type TensorProto = ReturnType<typeof toConstant>;
 
 /** Operators and outputs of a graph that stands elsewhere. */
 interface GraphPart {
-  readonly graph: Pick<ModelProto['graph'], 'node' | 'output'>;
+  readonly graph: Pick<ModelProto['graph'], 'node' | 'output'> &
+    Partial<Pick<ModelProto['graph'], 'input'>>;
 }
 
 /** Bytes of an ONNX file; those of a part, behind the bytes of a file, add to its graph, as protobuf joins messages. */

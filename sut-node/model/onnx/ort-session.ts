@@ -15,6 +15,7 @@ import type { Provider, RuntimeSettings } from '../../settings/model-settings.ts
 import {
   ELEMENT_TYPES,
   type ElementType,
+  FREE,
   type ModelTensor,
   type ModelTensors,
   NO_TENSOR,
@@ -22,7 +23,7 @@ import {
   type RunModel,
 } from '../model-facts.ts';
 import { type DigestedFile, type DigestedModel, readModelFile } from '../model-file.ts';
-import { GraphBuilder } from './graph-builder.ts';
+import { decodeGraph, GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 import { describeRefusal, isOutsideFolder, reasonOf } from './ort-reasons.ts';
 
@@ -108,11 +109,12 @@ async function openSession(
   // A model that was loaded by its path has none.
   addedOutputs = addedOutputs.filter((name) => session.outputNames.includes(name));
   const outputs = session.outputMetadata.filter(({ name }) => !addedOutputs.includes(name));
+  const tensors = await withRanks(file, {
+    inputs: session.inputMetadata.map(describeTensor),
+    outputs: outputs.map(describeTensor),
+  });
   return {
-    tensors: {
-      inputs: session.inputMetadata.map(describeTensor),
-      outputs: outputs.map(describeTensor),
-    },
+    tensors,
     addedOutputs,
     run: async (inputs, outputNames) => {
       const feeds: Record<string, Tensor> = {};
@@ -201,13 +203,36 @@ function outputTensor(
   return { data: bits, dims: value.dims };
 }
 
+/** Marks tensors without a shape in the model: ONNX Runtime tells such as single numbers. */
+async function withRanks(
+  { modelFile, sha256 }: DigestedFile,
+  { inputs, outputs }: ModelTensors,
+): Promise<ModelTensors> {
+  if ([...inputs, ...outputs].every(({ shape }) => shape.length > 0)) return { inputs, outputs };
+  const model = await readModelFile(modelFile, sha256, () => new Uint8Array(0));
+  try {
+    const graph = decodeGraph(model.bytes);
+    const rankless = [...(graph.input ?? []), ...graph.output]
+      .filter(({ type }) => type?.tensor_type && !type.tensor_type.shape)
+      .map(({ name }) => name);
+    const mark = (tensor: ModelTensor): ModelTensor =>
+      rankless.includes(tensor.name) ? { ...tensor, isRankUnknown: true } : tensor;
+    return { inputs: inputs.map(mark), outputs: outputs.map(mark) };
+  } catch {
+    // No ONNX file, but one of ONNX Runtime's own format.
+    return { inputs, outputs };
+  } finally {
+    model.release();
+  }
+}
+
 function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
   const { name } = metadata;
   if (!metadata.isTensor) return { name, elementType: NO_TENSOR, shape: [] };
   return {
     name,
     elementType: ONNX_TYPE[metadata.type] ?? metadata.type,
-    shape: metadata.shape.map((length) => (typeof length === 'number' ? length : 0)),
+    shape: metadata.shape.map((length) => (typeof length === 'number' ? length : FREE)),
   };
 }
 

@@ -93,7 +93,7 @@ function inputsOf(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel):
     const formName = encodings[form]?.form ?? '';
     return (loaded.layout?.inputs ?? []).map(({ name, elementType, sampleShape }) => ({
       name,
-      kinds: [{ datatype: datatypeOf(elementType), shape: free(sampleShape), form, formName }],
+      kinds: [{ datatype: datatypeOf(elementType), shape: sampleShape, form, formName }],
     }));
   }
   const kinds = Object.entries(rules.encodings).flatMap(([name, encoding]): InputKind[] => {
@@ -117,21 +117,17 @@ function outputsOf(rules: BenchmarkRules, { layout, tensors }: LoadedModel): Oip
   }
   return tensors.outputs
     .filter(({ name }) => outputNames.includes(name))
-    .map(({ name, elementType, shape }) => ({
+    .map(({ name, elementType, shape, isRankUnknown }) => ({
       name,
       datatype: datatypeOf(elementType),
-      shape: free(ownAxes(layout, shape)),
+      // Its elements in a row, where the model does not tell how they lie.
+      shape: isRankUnknown ? [-1] : ownAxes(layout, shape),
     }));
 }
 
 /** Lengths of one sample's axes. */
 function ownAxes({ hasBatchAxis }: ModelLayout, shape: readonly number[]): readonly number[] {
   return hasBatchAxis ? shape.slice(1) : shape;
-}
-
-/** Free axes in the protocol's way. */
-function free(shape: readonly number[]): readonly number[] {
-  return shape.map((length) => (length === 0 ? -1 : length));
 }
 
 function datatypeOf(elementType: string): OipDataType {

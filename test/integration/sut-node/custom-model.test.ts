@@ -7,6 +7,7 @@ import { spawnOrtWorker } from '../../../sut-node/inference/workers/worker-threa
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere } from '../../scenes/host/processes.ts';
+import { ODD_MODELS } from '../../scenes/sut-node/odd-models.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
@@ -146,7 +147,7 @@ describe('longhaul run of a model of the user’s', () => {
     const wrong = await run(model, npy);
     expect(wrong.code).toBe(5);
     expect(wrong.stderr).toMatch(
-      /sample 0 of \S+ has 192 bytes; the model of SUT node \S+ takes 64 \(x: float \[0, 4, 4\]\); it is a \.npy file, .*--data npy:FOLDER/,
+      /sample 0 of \S+ has 192 bytes; the model of SUT node \S+ takes 64 \(x: float \[free, 4, 4\]\); it is a \.npy file, .*--data npy:FOLDER/,
     );
     expect(existsSync(wrong.output)).toBe(false);
     const long = await run(model, new Uint8Array(65));
@@ -200,6 +201,45 @@ describe('longhaul run of a model of the user’s', () => {
         0: Buffer.from(floats(1, 2)).toString('hex').toUpperCase(),
         1: Buffer.from(floats(3.5)).toString('hex').toUpperCase(),
       });
+    }
+  });
+
+  it.each<[string, Uint8Array, string, string[]]>([
+    ['an axis of length 0', ODD_MODELS.past(), '', ['--data', 'random']],
+    [
+      'a free axis of which the length is 0',
+      ODD_MODELS.past('P'),
+      '',
+      ['--data', 'zeros', '--input-shape', 'past:0'],
+    ],
+    [
+      'a described axis of length 0',
+      ODD_MODELS.past('P'),
+      'inputs: [{ name: past, shape: [0] }, { name: x }]\n',
+      ['--data', 'random'],
+    ],
+    [
+      'no shape but the described one',
+      ODD_MODELS.noRank(),
+      'inputs: [{ name: x, shape: [2, 2] }]\n',
+      ['--data', 'random'],
+    ],
+  ])('serves a model with %s, by either protocol', async (_what, bytes, description, data) => {
+    const node = await startTestNode({
+      ...{ benchmark: 'custom', model: describeModel(bytes, description) },
+    });
+    const oip = ['--sut', `oip://${node.address}`, '--model', 'net'];
+    for (const sut of [['--sut', node.address], oip]) {
+      const output = join(tempFolder(), 'run');
+      const { code, stderr } = await longhaulHere([
+        ...['run', ...sut, ...data, '--data-count', '3', '--mode', 'accuracy'],
+        ...['--scenario', 'SingleStream', '--output', output],
+      ]);
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('error')]);
+      const text = readFileSync(join(output, 'mlperf_log_accuracy.json'), 'utf8');
+      const entries = JSON.parse(text) as { data: string }[];
+      // 4 floats of 8 digits.
+      expect(entries.map(({ data: hex }) => hex.length)).toEqual([32, 32, 32]);
     }
   });
 

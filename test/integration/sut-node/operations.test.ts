@@ -309,7 +309,7 @@ describe('longhaul sut --check', () => {
       model: {
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         isStandIn: false,
-        inputs: [{ elementType: 'float', shape: [0, 3, 48, 48] }],
+        inputs: [{ elementType: 'float', shape: [-1, 3, 48, 48] }],
       },
       workers: 1,
       inferences: [{ batchSize: 1 }, { batchSize: 2 }],

@@ -71,12 +71,12 @@ describe('the stand-in model', () => {
         const { output } = await session.run({ input: window });
         return new Map([['output', { data: output?.data as Float32Array, dims: [] }]]);
       };
-      const tensor = { elementType: 'float', shape: [0, 1, 128, 128, 128] };
+      const tensor = { elementType: 'float', shape: [-1, 1, 128, 128, 128] };
       const pipeline = benchmark.openPipeline(
         {
           file: 'standin.onnx',
           inputs: [{ name: 'input', ...tensor }],
-          outputs: [{ name: 'output', ...tensor, shape: [0, 3, 128, 128, 128] }],
+          outputs: [{ name: 'output', ...tensor, shape: [-1, 3, 128, 128, 128] }],
         },
         {},
       );

@@ -54,8 +54,8 @@ export const NO_CONTEXT: ModelContext = {
 /** The model of digits as ONNX Runtime describes it. */
 export const DIGITS_MODEL: OpenedModel = {
   file: 'digits.onnx',
-  inputs: [{ name: INPUT_NAME, elementType: 'float', shape: [0, ...SAMPLE_SHAPE] }],
-  outputs: [{ name: LABEL_OUTPUT_NAME, elementType: 'int64', shape: [0] }],
+  inputs: [{ name: INPUT_NAME, elementType: 'float', shape: [-1, ...SAMPLE_SHAPE] }],
+  outputs: [{ name: LABEL_OUTPUT_NAME, elementType: 'int64', shape: [-1] }],
 };
 
 /** Pre- and post-processing of digits, without a session. */

@@ -100,7 +100,7 @@ function checkDatatype(datatype: unknown, inputs: readonly OipTensor[], name: st
 function shapeOf(shape: unknown, name: string): readonly number[] | undefined {
   if (shape === undefined) return undefined;
   const isShape =
-    Array.isArray(shape) && shape.every((length) => Number.isSafeInteger(length) && length > 0);
+    Array.isArray(shape) && shape.every((length) => Number.isSafeInteger(length) && length >= 0);
   if (isShape) return shape as number[];
   const whose = name === '' ? '' : ` of input "${name}"`;
   throw new SampleError(`the shape${whose} must be a list of lengths, for example [3, 224, 224]`);
@@ -138,7 +138,6 @@ function decideShape(
 ): readonly number[] {
   const count = elementCount(nested);
   const wanted = shapeText(input.shape);
-  if (count === 0) throw new SampleError('has no element');
   if (said !== undefined) {
     if (elementCount(said) !== count) {
       throw new SampleError(

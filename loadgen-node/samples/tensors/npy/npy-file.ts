@@ -73,7 +73,6 @@ function arrayOf(bytes: Buffer, fileBytes: number, input: OipTensor, path: strin
   const sampleShape = fitShape(shape, input);
   if (sampleShape === undefined) throw wrong(misfit(shape, input));
   const count = elementCount(shape);
-  if (count === 0) throw wrong(`has the shape ${shapeText(shape)}, which no element is in`);
   const dataBytes = fileBytes - dataOffset;
   if (dataBytes !== count * type.elementBytes) {
     throw wrong(

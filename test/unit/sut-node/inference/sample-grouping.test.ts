@@ -19,27 +19,27 @@ function grouping(shape: readonly number[], freeAxes: 'group' | 'pad' = 'group')
 
 describe('sampleGrouping', () => {
   it('tells uncompressed samples apart by their length', () => {
-    const groupOf = grouping([0, 0]);
+    const groupOf = grouping([-1, -1]);
     const groups = [8, 12, 8].map((bytes) => groupOf?.(waitingSample(0, { bytes, form: 0 })));
     expect(groups[0]).toBe(groups[2]);
     expect(groups[0]).not.toBe(groups[1]);
   });
 
   it('leaves compressed samples together, since their length is not known yet', () => {
-    const groupOf = grouping([0, 0]);
+    const groupOf = grouping([-1, -1]);
     const groups = [8, 12].map((bytes) => groupOf?.(waitingSample(0, { bytes, form: 1 })));
     expect(groups[0]).toBe(groups[1]);
   });
 
   it('knows the length of a sample whose query is compressed as a whole', () => {
-    const groupOf = grouping([0, 0]);
+    const groupOf = grouping([-1, -1]);
     const slice = { begin: 4, end: 12, total: 100 };
     const compressed = waitingSample(0, { bytes: 3, form: 1, slice });
     expect(groupOf?.(compressed)).toBe(groupOf?.(waitingSample(0, { bytes: 8, form: 0 })));
   });
 
   it('reads the length out of an uncompressed payload where its bytes do not tell it', () => {
-    const inputs = [{ name: 'x', elementType: 'float', shape: [0, 0] }];
+    const inputs = [{ name: 'x', elementType: 'float', shape: [-1, -1] }];
     const groupOf = sampleGrouping(
       {
         ...openPipeline({ file: 'm', inputs, outputs: inputs }, {}),
@@ -62,8 +62,8 @@ describe('sampleGrouping', () => {
   });
 
   it.each([
-    ['no axis is free', grouping([0, 2])],
-    ['samples are padded', grouping([0, 0], 'pad')],
+    ['no axis is free', grouping([-1, 2])],
+    ['samples are padded', grouping([-1, -1], 'pad')],
   ])('makes no groups where %s', (_case, groupOf) => {
     expect(groupOf).toBeUndefined();
   });

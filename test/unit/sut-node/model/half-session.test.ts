@@ -12,12 +12,12 @@ const ALL = Uint16Array.from({ length: 65_536 }, (_, half) => half);
 const mirror: ModelSession = {
   tensors: {
     inputs: [
-      { name: 'x', elementType: 'float16', shape: [0] },
-      { name: 'ids', elementType: 'int64', shape: [0] },
+      { name: 'x', elementType: 'float16', shape: [-1] },
+      { name: 'ids', elementType: 'int64', shape: [-1] },
     ],
     outputs: [
-      { name: 'y', elementType: 'float16', shape: [0] },
-      { name: 'types', elementType: 'float', shape: [0] },
+      { name: 'y', elementType: 'float16', shape: [-1] },
+      { name: 'types', elementType: 'float', shape: [-1] },
     ],
   },
   run: async (inputs) => {

@@ -100,9 +100,9 @@ describe('readModelDescription', () => {
       '4:3: unknown key "inputs.0.kind"',
     ],
     [
-      'a length of 0',
-      'model: a\ninputs:\n- {name: x, shape: [0]}',
-      '3:21: inputs.0.shape.0: 0 must be',
+      'a length of -1',
+      'model: a\ninputs:\n- {name: x, shape: [-1]}',
+      '3:21: inputs.0.shape.0: -1 must be',
     ],
     ['an input twice', 'model: a\ninputs: [{name: x}, {name: x}]', '2:9: inputs: '],
     ['another batch axis', 'model: a\nbatchAxis: 1', '2:12: batchAxis: 1 must be 0 or none'],

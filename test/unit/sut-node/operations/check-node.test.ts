@@ -22,7 +22,7 @@ function scene(change: Partial<SutModel> = {}) {
         sha256: 'abc',
         isStandIn: true,
         tensors: {
-          inputs: [{ name: 'image', elementType: 'float', shape: [0, 3, 8, 8] }],
+          inputs: [{ name: 'image', elementType: 'float', shape: [-1, 3, 8, 8] }],
           outputs: [],
         },
       }),

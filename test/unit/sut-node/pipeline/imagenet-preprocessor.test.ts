@@ -118,7 +118,7 @@ describe('imagenetPreprocessor', () => {
 
   it.each<[string, readonly PipelineInput[]]>([
     ['another size', [{ ...inputOf('nchw'), sampleShape: [3, 299, 299] }]],
-    ['a free size', [{ ...inputOf('nchw'), sampleShape: [3, 0, 0] }]],
+    ['a free size', [{ ...inputOf('nchw'), sampleShape: [3, -1, -1] }]],
     ['bytes', [{ ...inputOf('nchw'), elementType: 'uint8' }]],
     ['two inputs', [inputOf('nchw'), inputOf('nhwc')]],
     ['no input', []],

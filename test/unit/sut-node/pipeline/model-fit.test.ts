@@ -12,7 +12,7 @@ const [input] = digitsPipeline().inputs as [PipelineInput];
 const INPUT: ModelTensor = {
   name: input.name,
   elementType: 'float',
-  shape: [0, ...input.sampleShape],
+  shape: [-1, ...input.sampleShape],
 };
 const OUTPUTS = DIGITS_MODEL.outputs;
 
@@ -37,8 +37,8 @@ describe('checkModelFits', () => {
   it.each([
     ['another name', [{ ...INPUT, name: 'pixels' }], 'found pixels: float'],
     ['another type', [{ ...INPUT, elementType: 'uint8' }], `found ${input.name}: uint8`],
-    ['another shape', [{ ...INPUT, shape: [0, 3, 224, 224] }], '[free, 3, 224, 224]'],
-    ['another rank', [{ ...INPUT, shape: [0, 9] }], '[free, 9]'],
+    ['another shape', [{ ...INPUT, shape: [-1, 3, 224, 224] }], '[free, 3, 224, 224]'],
+    ['another rank', [{ ...INPUT, shape: [-1, 9] }], '[free, 9]'],
     ['no input', [], 'found none'],
     ['a second input', [INPUT, { ...INPUT, name: 'mask' }], 'mask: float'],
   ])('refuses %s of the input and shows both', (_case, inputs, found) => {
@@ -55,7 +55,7 @@ describe('checkModelFits', () => {
   });
 
   it('refuses a model without the outputs that are read', () => {
-    const other = [{ name: 'y', elementType: 'float', shape: [0, 10] }];
+    const other = [{ name: 'y', elementType: 'float', shape: [-1, 10] }];
     expect(() => check([INPUT], other)).toThrow('found y: float [free, 10]');
   });
 

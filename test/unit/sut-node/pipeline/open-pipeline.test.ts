@@ -16,9 +16,9 @@ const tensor = (name: string, elementType: string, ...shape: number[]): ModelTen
   shape,
 });
 
-const IMAGE = tensor('image', 'float', 0, 3, 0, 0);
-const SCORES = tensor('scores', 'float', 0, 3);
-const LABEL = tensor('label', 'int64', 0);
+const IMAGE = tensor('image', 'float', -1, 3, -1, -1);
+const SCORES = tensor('scores', 'float', -1, 3);
+const LABEL = tensor('label', 'int64', -1);
 
 function open(usage: ModelUsage, outputs = [SCORES], inputs = [IMAGE]) {
   return openPipeline({ file: 'm.onnx', inputs, outputs }, usage);
@@ -32,10 +32,10 @@ const TWO_ROWS = outputs('scores', [2, 3], Float32Array.of(1, 5, 5, 9, 8, 7));
 
 describe('openPipeline', () => {
   it('feeds all inputs of the model, with the shapes of the model', () => {
-    const mask = tensor('mask', 'int64', 0, 0);
+    const mask = tensor('mask', 'int64', -1, -1);
     expect(open({}, [SCORES], [IMAGE, mask]).inputs).toEqual([
-      { name: 'image', elementType: 'float', sampleShape: [3, 0, 0] },
-      { name: 'mask', elementType: 'int64', sampleShape: [0] },
+      { name: 'image', elementType: 'float', sampleShape: [3, -1, -1] },
+      { name: 'mask', elementType: 'int64', sampleShape: [-1] },
     ]);
   });
 
@@ -60,7 +60,13 @@ describe('openPipeline', () => {
       [IMAGE, LABEL],
       'needs its input "label"',
     ],
-    ['text', {}, [tensor('t', 'string', 0)], 'elements of type string'],
+    ['text', {}, [tensor('t', 'string', -1)], 'elements of type string'],
+    [
+      'no shape in the model',
+      {},
+      [{ ...tensor('t', 'float'), isRankUnknown: true }],
+      'no shape in the model, not even a number of axes: say that of one sample in a description',
+    ],
     ['no tensor', {}, [tensor('t', NO_TENSOR)], 'is no tensor, but a sequence, map or optional'],
     ['an offset of no class', { classOffset: -1 }, [IMAGE], '"classOffset" has no effect'],
     ['a number of no class', { response: 'int64' }, [IMAGE], '"response" has no effect'],
@@ -101,7 +107,7 @@ describe('openPipeline', () => {
     [
       'a label in an axis of its own',
       {},
-      [tensor('label', 'int32', 0, 1)],
+      [tensor('label', 'int32', -1, 1)],
       outputs('label', [2, 1], Int32Array.of(4, 5)),
       [4, 5],
     ],
@@ -123,8 +129,8 @@ describe('openPipeline', () => {
   });
 
   it.each<[string, ModelTensor[], string]>([
-    ['no output', [tensor('map', 'float', 0, 8, 8)], 'no output that could be a class'],
-    ['two outputs', [SCORES, tensor('more', 'float', 0, 9)], 'more than one output'],
+    ['no output', [tensor('map', 'float', -1, 8, 8)], 'no output that could be a class'],
+    ['two outputs', [SCORES, tensor('more', 'float', -1, 9)], 'more than one output'],
   ])('refuses a model of which %s could be the class', (_case, modelOutputs, message) => {
     expect(() => open({ postprocess: 'class' }, modelOutputs)).toThrow(message);
   });

@@ -6,10 +6,12 @@ export interface TensorDescription {
   'name'?: (string);
   'elementType'?: (string);
   'shape'?: (number | string | Long)[];
+  'emptyAxes'?: (number)[];
 }
 
 export interface TensorDescription__Output {
   'name': (string);
   'elementType': (string);
   'shape': (number)[];
+  'emptyAxes': (number)[];
 }

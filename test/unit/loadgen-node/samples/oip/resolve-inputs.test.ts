@@ -52,12 +52,16 @@ describe('parseInputShapes', () => {
     expect([...parseInputShapes(['x:']).inputShapes]).toEqual([['x', []]]);
   });
 
-  it.each(['image', 'image:3,4', 'image:3x', ':3', 'image:-1x3', 'image:0x3', 'image:9999999999'])(
+  it.each(['image', 'image:3,4', 'image:3x', ':3', 'image:-1x3', 'image:9999999999'])(
     'refuses "%s"',
     (text) => {
       expect(() => parseInputShapes([text])).toThrow(`--input-shape ${text}: `);
     },
   );
+
+  it('reads an axis of length 0', () => {
+    expect(parseInputShapes(['past:0x64']).inputShapes.get('past')).toEqual([0, 64]);
+  });
 
   it('reads declarations beside shapes, also of names with colons', () => {
     expect(parseInputShapes(['x:FP32:-1x3', 'input:0:INT64:', 'x:FP33:4', 'x:7'])).toEqual({

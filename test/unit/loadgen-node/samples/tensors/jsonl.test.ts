@@ -64,6 +64,17 @@ describe('jsonl:FILE', () => {
     expect([...(image?.raw ?? [])]).toEqual([1, 2, 3, 4]);
   });
 
+  it.each([
+    '{"past":[],"image":[1,2,3,4]}',
+    '{"inputs":[{"name":"past","shape":[1,0],"data":[]},{"name":"image","data":[1,2,3,4]}]}',
+    '{"past":{"b64":"","shape":[0]},"image":[1,2,3,4]}',
+  ])('reads an axis of length 0: %s', async (line) => {
+    for (const axis of [0, -1]) {
+      const [past] = await read(line, tensor('past', 'FP32', [axis]), PAIR[1]);
+      expect(past).toMatchObject({ shape: [0], raw: { length: 0 } });
+    }
+  });
+
   it('holds all 64 bits of whole numbers, written as numbers or as texts', async () => {
     const line = '{"x":[9223372036854775807,-9223372036854775808,"9007199254740993",0]}';
     const [x] = await read(line, tensor('x', 'INT64', [4]));
@@ -157,7 +168,11 @@ describe('jsonl:FILE', () => {
       '{"ids":{"b64":"AQID"},"image":[1,2,3,4]}',
       /3 bytes, which no number of INT64/,
     ],
-    ['an empty tensor', '{"ids":[],"image":[1,2,3,4]}', /no element/],
+    [
+      'an empty tensor',
+      '{"ids":[1],"image":[]}',
+      /has 0 elements in a row; a sample of the model, .*, needs 4/,
+    ],
     [
       'parameters, which are not sent',
       '{"parameters":{"a":1},"inputs":[{"name":"ids","data":[1]}]}',

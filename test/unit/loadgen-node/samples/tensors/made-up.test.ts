@@ -47,6 +47,15 @@ const READERS: Readonly<Record<string, (raw: Buffer, at: number) => number>> = {
   FP64: (raw, at) => raw.readDoubleLE(at),
 };
 
+it.each(['random', 'zeros'] as const)('%s has no element in an axis of length 0', async (kind) => {
+  const dataSet = await openTensorDataSet({ kind }, [input('INT64', [0]), input('FP32', [2])]);
+  const tensors = await dataSet.sampleTensors(0);
+  expect(tensors.map(({ shape, raw }) => [shape, raw.length])).toEqual([
+    [[0], 0],
+    [[2], 8],
+  ]);
+});
+
 describe('random', () => {
   // Bounds of the mean: four standard deviations of the mean of 4096 uniform draws and more.
   it.each([

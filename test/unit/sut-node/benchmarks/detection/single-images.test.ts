@@ -23,9 +23,9 @@ const MODEL = {
   file: 'net.onnx',
   inputs: [{ name: 'images', elementType: 'float', shape: [1, 3, 800, 800] }],
   outputs: [
-    { name: 'labels', elementType: 'int64', shape: [0] },
-    { name: 'boxes', elementType: 'float', shape: [0, 4] },
-    { name: 'scores', elementType: 'float', shape: [0] },
+    { name: 'labels', elementType: 'int64', shape: [-1] },
+    { name: 'boxes', elementType: 'float', shape: [-1, 4] },
+    { name: 'scores', elementType: 'float', shape: [-1] },
   ],
 };
 
@@ -133,7 +133,7 @@ describe('the pipeline', () => {
   });
 
   it('takes a model with free axes', () => {
-    const inputs = [{ name: 'images', elementType: 'float', shape: [0, 3, 0, 0] }];
+    const inputs = [{ name: 'images', elementType: 'float', shape: [-1, 3, -1, -1] }];
     expect(benchmark.openPipeline({ ...MODEL, inputs }, {}).samplesAtOnce).toBe(1);
   });
 });
@@ -143,18 +143,18 @@ describe('ssd-resnet34', () => {
     file: 'net.onnx',
     inputs: [{ name: 'image', elementType: 'float', shape: [1, 3, 1200, 1200] }],
     outputs: [
-      { name: 'bboxes', elementType: 'float', shape: [1, 0, 4] },
-      { name: 'labels', elementType: 'int64', shape: [1, 0] },
-      { name: 'scores', elementType: 'float', shape: [1, 0] },
+      { name: 'bboxes', elementType: 'float', shape: [1, -1, 4] },
+      { name: 'labels', elementType: 'int64', shape: [1, -1] },
+      { name: 'scores', elementType: 'float', shape: [1, -1] },
     ],
   };
   const tensorflow = {
     file: 'net.onnx',
     inputs: [{ name: 'image:0', elementType: 'float', shape: [1, 1200, 1200, 3] }],
     outputs: [
-      { name: 'detection_bboxes:0', elementType: 'float', shape: [1, 0, 4] },
-      { name: 'detection_scores:0', elementType: 'float', shape: [1, 0] },
-      { name: 'detection_classes:0', elementType: 'int64', shape: [1, 0] },
+      { name: 'detection_bboxes:0', elementType: 'float', shape: [1, -1, 4] },
+      { name: 'detection_scores:0', elementType: 'float', shape: [1, -1] },
+      { name: 'detection_classes:0', elementType: 'int64', shape: [1, -1] },
     ],
   };
   const found = (boxes: string, scores: string, labels: string) => [

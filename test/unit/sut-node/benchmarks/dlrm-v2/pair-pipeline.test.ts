@@ -14,13 +14,13 @@ import type { InputTensor, RunModel } from '../../../../../sut-node/model/model-
 // gets its own probabilities. Method: a model that tells of each row a sum of all its features, in all forms of its inputs.
 
 const sparseInputs = (elementType: string) =>
-  MULTI_HOT_SIZES.map((size, i) => ({ name: `sparse_${i}`, elementType, shape: [0, size] }));
-const DENSE = { name: 'dense', elementType: 'float', shape: [0, DENSE_COUNT] };
-const OUTPUTS = [{ name: 'probability', elementType: 'float', shape: [0] }];
+  MULTI_HOT_SIZES.map((size, i) => ({ name: `sparse_${i}`, elementType, shape: [-1, size] }));
+const DENSE = { name: 'dense', elementType: 'float', shape: [-1, DENSE_COUNT] };
+const OUTPUTS = [{ name: 'probability', elementType: 'float', shape: [-1] }];
 const FORMS = {
   int32: [DENSE, ...sparseInputs('int32')],
   int64: [...sparseInputs('int64'), DENSE],
-  joined: [DENSE, { name: 'sparse', elementType: 'int64', shape: [0, SPARSE_COUNT] }],
+  joined: [DENSE, { name: 'sparse', elementType: 'int64', shape: [-1, SPARSE_COUNT] }],
 };
 
 const open = (inputs: typeof FORMS.int32, outputs = OUTPUTS) =>
@@ -176,7 +176,7 @@ describe('openPairPipeline', () => {
     [
       'another output',
       FORMS.int32,
-      [{ name: 'y', elementType: 'float', shape: [0] }],
+      [{ name: 'y', elementType: 'float', shape: [-1] }],
       /expected output probability; found y/,
     ],
     [

@@ -19,20 +19,20 @@ function modelOf(changes: {
   readonly outputs?: (all: ModelTensor[]) => ModelTensor[];
 }): OpenedModel {
   const inputs = [
-    tensor('encoder/source_ids', 'int32', 0, 0),
-    tensor('encoder/source_lengths', 'int64', 0),
-    tensor('decoder/token_ids', 'int64', 0),
-    tensor('decoder/memory', 'float', 0, 0, 8),
-    tensor('decoder/h', 'float', 0, 8),
-    tensor('decoder/attention', 'float', 0, 8),
-    tensor('decoder/source_lengths', 'int64', 0),
+    tensor('encoder/source_ids', 'int32', -1, -1),
+    tensor('encoder/source_lengths', 'int64', -1),
+    tensor('decoder/token_ids', 'int64', -1),
+    tensor('decoder/memory', 'float', -1, -1, 8),
+    tensor('decoder/h', 'float', -1, 8),
+    tensor('decoder/attention', 'float', -1, 8),
+    tensor('decoder/source_lengths', 'int64', -1),
   ];
   const outputs = [
-    tensor('encoder/memory', 'float', 0, 0, 8),
-    tensor('encoder/h', 'float', 0, 8),
-    tensor('decoder/log_probs', 'float', 0, 5),
-    tensor('decoder/next_h', 'float', 0, 8),
-    tensor('decoder/next_attention', 'float', 0, 8),
+    tensor('encoder/memory', 'float', -1, -1, 8),
+    tensor('encoder/h', 'float', -1, 8),
+    tensor('decoder/log_probs', 'float', -1, 5),
+    tensor('decoder/next_h', 'float', -1, 8),
+    tensor('decoder/next_attention', 'float', -1, 8),
   ];
   const { inputs: changeInputs = same, outputs: changeOutputs = same } = changes;
   return { file: '/m.yaml', inputs: changeInputs(inputs), outputs: changeOutputs(outputs) };
@@ -66,18 +66,18 @@ describe('translationGraphs', () => {
     ['no ids', { inputs: without('encoder/source_ids') }, 'expected input source_ids: int32 or'],
     [
       'ids of another type',
-      { inputs: replaced(tensor('decoder/token_ids', 'float', 0)) },
+      { inputs: replaced(tensor('decoder/token_ids', 'float', -1)) },
       'expected input token_ids: int32 or int64 [free]; found token_ids: float [free]',
     ],
     [
       'another input of the encoder',
-      { inputs: (all) => [...all, tensor('encoder/x', 'float', 0)] },
+      { inputs: (all) => [...all, tensor('encoder/x', 'float', -1)] },
       "the encoder's inputs are source_ids and source_lengths",
     ],
     ['no scores', { outputs: without('decoder/log_probs') }, 'expected output log_probs'],
     [
       'scores of other tokens',
-      { outputs: replaced(tensor('decoder/log_probs', 'float', 0, 6)) },
+      { outputs: replaced(tensor('decoder/log_probs', 'float', -1, 6)) },
       'float [free, 5], as many tokens as the target vocabulary has; found log_probs: float [free, 6]',
     ],
     [
@@ -87,7 +87,7 @@ describe('translationGraphs', () => {
     ],
     [
       'a state of another type',
-      { outputs: replaced(tensor('decoder/next_h', 'double', 0, 8)) },
+      { outputs: replaced(tensor('decoder/next_h', 'double', -1, 8)) },
       "next_h must have the type of the decoder's input h",
     ],
     [
@@ -97,7 +97,7 @@ describe('translationGraphs', () => {
     ],
     [
       'zeros of no length',
-      { inputs: replaced(tensor('decoder/attention', 'float', 0, 0)) },
+      { inputs: replaced(tensor('decoder/attention', 'float', -1, -1)) },
       'input attention begins with zeros',
     ],
   ])('refuses %s', (_, changes, text) => {

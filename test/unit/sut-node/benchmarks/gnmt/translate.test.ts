@@ -123,17 +123,17 @@ function graphsOf(units: number, size: number) {
     {
       file: '/m.yaml',
       inputs: [
-        tensor('encoder/source_ids', 'int64', 0, 0),
-        tensor('encoder/source_lengths', 'int32', 0),
-        tensor('decoder/token_ids', 'int32', 0),
-        tensor('decoder/source_lengths', 'int32', 0),
+        tensor('encoder/source_ids', 'int64', -1, -1),
+        tensor('encoder/source_lengths', 'int32', -1),
+        tensor('decoder/token_ids', 'int32', -1),
+        tensor('decoder/source_lengths', 'int32', -1),
         ...memory('decoder'),
         ...[...states, 'attention'].map((name) => state(`decoder/${name}`)),
       ],
       outputs: [
         ...memory('encoder'),
         ...states.map((name) => state(`encoder/${name}`)),
-        tensor('decoder/log_probs', 'float', 0, size),
+        tensor('decoder/log_probs', 'float', -1, size),
         ...[...states, 'attention'].map((name) => state(`decoder/next_${name}`)),
       ],
     },

@@ -18,8 +18,8 @@ const RESNET50: OpenedModel = {
   file: 'resnet50_v1.onnx',
   inputs: [{ name: 'input_tensor:0', elementType: 'float', shape: IMAGE }],
   outputs: [
-    { name: 'ArgMax:0', elementType: 'int64', shape: [0] },
-    { name: 'softmax_tensor:0', elementType: 'float', shape: [0, 1001] },
+    { name: 'ArgMax:0', elementType: 'int64', shape: [-1] },
+    { name: 'softmax_tensor:0', elementType: 'float', shape: [-1, 1001] },
   ],
 };
 
@@ -27,7 +27,7 @@ const MOBILENET: OpenedModel = {
   file: 'mobilenet_v1_1.0_224.onnx',
   inputs: [{ name: 'input:0', elementType: 'float', shape: IMAGE }],
   outputs: [
-    { name: 'MobilenetV1/Predictions/Reshape_1:0', elementType: 'float', shape: [0, 1001] },
+    { name: 'MobilenetV1/Predictions/Reshape_1:0', elementType: 'float', shape: [-1, 1001] },
   ],
 };
 
@@ -73,7 +73,7 @@ describe('resnet50 on the SUT node', () => {
   });
 
   it('tells the highest score of a model of 1,000 classes as it is', () => {
-    const outputs = [{ name: 'scores', elementType: 'float', shape: [0, 1000] }];
+    const outputs = [{ name: 'scores', elementType: 'float', shape: [-1, 1000] }];
     expect(classesOf(resnet50, { ...RESNET50, outputs }, scores(1000, 65, 999))).toEqual([65, 999]);
   });
 
@@ -87,21 +87,21 @@ describe('resnet50 on the SUT node', () => {
     ['one that is described as without background', 'ArgMax:0', { classOffset: 0 }, [66, 1]],
     ['another that is described', 'label', { classOffset: -1 }, [65, 0]],
   ])('tells a label without scores beside it: %s', (_case, name, usage, classes) => {
-    const outputs = [{ name, elementType: 'int64', shape: [0] }];
+    const outputs = [{ name, elementType: 'int64', shape: [-1] }];
     const model = { ...RESNET50, outputs };
     expect(classesOf(resnet50, model, labels(66n, 1n), usage)).toEqual(classes);
   });
 
   it('tells the label of a model with 1,000 scores beside it as it is', () => {
     const outputs = [
-      { name: 'label', elementType: 'int64', shape: [0, 1] },
-      { name: 'scores', elementType: 'float', shape: [0, 1000] },
+      { name: 'label', elementType: 'int64', shape: [-1, 1] },
+      { name: 'scores', elementType: 'float', shape: [-1, 1000] },
     ];
     expect(classesOf(resnet50, { ...RESNET50, outputs }, labels(66n, 1n))).toEqual([66, 1]);
   });
 
   it('refuses a label of which it is unknown whether the background is among the classes', () => {
-    const outputs = [{ name: 'label', elementType: 'int64', shape: [0] }];
+    const outputs = [{ name: 'label', elementType: 'int64', shape: [-1] }];
     expect(() => resnet50.openPipeline({ ...RESNET50, outputs }, {})).toThrow(
       expect.objectContaining({
         code: 'ERR_MODEL',
@@ -126,13 +126,16 @@ describe('resnet50 on the SUT node', () => {
     });
     const shapeOf = (shape: number[]) =>
       resnet50.openPipeline(free(shape), {}).inputs[0]?.sampleShape;
-    expect(shapeOf([0, 3, 0, 0])).toEqual([3, 224, 224]);
-    expect(shapeOf([0, 0, 0, 3])).toEqual([224, 224, 3]);
+    expect(shapeOf([-1, 3, -1, -1])).toEqual([3, 224, 224]);
+    expect(shapeOf([-1, -1, -1, 3])).toEqual([224, 224, 3]);
   });
 
   it.each([
-    ['another size', { ...RESNET50, inputs: [{ ...RESNET50.inputs[0], shape: [0, 3, 299, 299] }] }],
-    ['no class', { ...RESNET50, outputs: [{ name: 'x', elementType: 'string', shape: [0] }] }],
+    [
+      'another size',
+      { ...RESNET50, inputs: [{ ...RESNET50.inputs[0], shape: [-1, 3, 299, 299] }] },
+    ],
+    ['no class', { ...RESNET50, outputs: [{ name: 'x', elementType: 'string', shape: [-1] }] }],
   ])('refuses a model of %s', (_case, model) => {
     expect(() => resnet50.openPipeline(model as OpenedModel, {})).toThrow(
       expect.objectContaining({ code: 'ERR_MODEL' }),

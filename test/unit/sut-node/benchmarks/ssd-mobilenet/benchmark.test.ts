@@ -8,7 +8,7 @@ import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts'
 
 const MODEL = {
   file: 'net.onnx',
-  inputs: [{ name: 'image_tensor:0', elementType: 'uint8', shape: [0, 0, 0, 3] }],
+  inputs: [{ name: 'image_tensor:0', elementType: 'uint8', shape: [-1, -1, -1, 3] }],
   outputs: [
     'num_detections:0',
     'detection_boxes:0',

@@ -70,7 +70,7 @@ function setUp(
   const model = {
     file: 'm.onnx',
     inputs,
-    outputs: [{ name: 'sum', elementType: 'float', shape: [0] }],
+    outputs: [{ name: 'sum', elementType: 'float', shape: [-1] }],
   };
   const shape = batchShapeOf(model, usage);
   const session = new SumSession(shape.hasAxis);
@@ -125,7 +125,7 @@ function sumsOf(done: DoneMessage): (number | undefined)[] {
 
 describe('BatchRunner with payloads that are tensors', () => {
   it('runs the model on the buffer in which the payloads came, without a copy', async () => {
-    const { runner, session } = setUp([float(0, 2)]);
+    const { runner, session } = setUp([float(-1, 2)]);
     const batch = batchOf([floats(1, 2), floats(3, 4), floats(5, 6)]);
     expect(sumsOf(await runner.run(batch))).toEqual([3, 7, 11]);
     expect(session.seen).toMatchObject([[{ dims: [3, 2], data: [1, 2, 3, 4, 5, 6] }]]);
@@ -133,7 +133,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('copies payloads that lie where no tensor can begin', async () => {
-    const { runner, session } = setUp([float(0, 2)]);
+    const { runner, session } = setUp([float(-1, 2)]);
     const batch = batchOf([floats(1, 2), floats(3, 4)], 3);
     expect(sumsOf(await runner.run(batch))).toEqual([3, 7]);
     expect(session.seen[0]?.[0]?.buffer).not.toBe(batch.payloads);
@@ -145,7 +145,7 @@ describe('BatchRunner with payloads that are tensors', () => {
     ['NaN', floats(1, Number.NaN), 'element 1 of input "x" is NaN or infinite'],
     ['infinity', floats(Number.NEGATIVE_INFINITY, 1), 'element 0 of input "x" is NaN or infinite'],
   ])('fails only the sample with %s', async (_case, payload, text) => {
-    const { runner, session } = setUp([float(0, 2)]);
+    const { runner, session } = setUp([float(-1, 2)]);
     const done = await runner.run(batchOf([floats(1, 2), payload, floats(5, 6)]));
     expect(sumsOf(done)).toEqual([3, undefined, 11]);
     expect(done.badSamples).toEqual([{ row: 1, text: expect.stringContaining(text) }]);
@@ -153,9 +153,9 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('takes the payload of several inputs apart, in the order of the description', async () => {
-    const mask: ModelTensor = { name: 'mask', elementType: 'uint8', shape: [0, 3] };
+    const mask: ModelTensor = { name: 'mask', elementType: 'uint8', shape: [-1, 3] };
     const usage = { inputs: [{ name: 'x' }, { name: 'mask' }] };
-    const { runner, session } = setUp([mask, float(0, 2)], usage);
+    const { runner, session } = setUp([mask, float(-1, 2)], usage);
     const payloads = [
       Uint8Array.of(...floats(1, 2), 7, 8, 9),
       Uint8Array.of(...floats(3, 4), 4, 5, 6),
@@ -165,6 +165,18 @@ describe('BatchRunner with payloads that are tensors', () => {
       [
         { dims: [2, 2], data: [1, 2, 3, 4] },
         { dims: [2, 3], data: [7, 8, 9, 4, 5, 6] },
+      ],
+    ]);
+  });
+
+  it.each([0, -1])('feeds an input without an element, whose axis is %i', async (axis) => {
+    const past: ModelTensor = { name: 'past', elementType: 'float', shape: [-1, axis] };
+    const { runner, session } = setUp([past, float(-1, 2)]);
+    expect(sumsOf(await runner.run(batchOf([floats(1, 2), floats(3, 4)])))).toEqual([0, 0]);
+    expect(session.seen).toMatchObject([
+      [
+        { dims: [2, 0], data: [] },
+        { dims: [2, 2], data: [1, 2, 3, 4] },
       ],
     ]);
   });
@@ -192,7 +204,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('runs samples of different lengths apart', async () => {
-    const { runner, session } = setUp([float(0, 0, 2)]);
+    const { runner, session } = setUp([float(-1, -1, 2)]);
     const payloads = [floats(1, 2), floats(3, 4, 5, 6), floats(7, 8), floats(1, 2, 3)];
     const done = await runner.run(batchOf(payloads));
     expect(sumsOf(done)).toEqual([3, 18, 15, undefined]);
@@ -209,7 +221,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('pads samples of different lengths with zeros where the description says so', async () => {
-    const { runner, session } = setUp([float(0, 0, 0)], { freeAxes: 'pad' });
+    const { runner, session } = setUp([float(-1, -1, -1)], { freeAxes: 'pad' });
     const done = await runner.run(batchOf([floats(1), floats(2, 3, 4, 5)]));
     expect(sumsOf(done)).toEqual([1, 14]);
     expect(session.seen).toMatchObject([[{ dims: [2, 2, 2], data: [1, 0, 0, 0, 2, 3, 4, 5] }]]);
@@ -218,7 +230,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   it('fails the samples for whose tensors there is no memory, and lives on', async () => {
     // The longer one has 2^52 bytes; nothing is padded to that length.
     const lengthOf = ({ length }: BorrowedBytes): number => (length === 8 ? 2 ** 50 : 1);
-    const { runner } = setUp([float(0, 0)], { freeAxes: 'pad' }, lengthOf);
+    const { runner } = setUp([float(-1, -1)], { freeAxes: 'pad' }, lengthOf);
     const done = await runner.run(batchOf([floats(1), floats(1, 2)]));
     expect(done.failure).toMatchObject({ rows: [1] });
     expect(sumsOf(done)).toEqual([1, undefined]);
@@ -226,7 +238,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('fails only the samples of the inference that failed', async () => {
-    const { runner, session } = setUp([float(0, 0)]);
+    const { runner, session } = setUp([float(-1, -1)]);
     session.failing = 0;
     const done = await runner.run(batchOf([floats(1), floats(1, 2), floats(3)]));
     expect(sumsOf(done)).toEqual([undefined, 3, undefined]);
@@ -234,7 +246,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('fails the samples when the model answers with another number of rows', async () => {
-    const { runner, session } = setUp([float(0, 2)]);
+    const { runner, session } = setUp([float(-1, 2)]);
     session.extraRows = 1;
     const done = await runner.run(batchOf([floats(1, 2), floats(3, 4)]));
     expect(done.failure?.text).toContain(
@@ -244,7 +256,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('says on what the model failed when it warms up', async () => {
-    const { runner, session } = setUp([float(0, 0)]);
+    const { runner, session } = setUp([float(-1, -1)]);
     session.failing = 0;
     await expect(runner.warmUp()).rejects.toMatchObject({
       code: 'ERR_MODEL',
@@ -255,7 +267,7 @@ describe('BatchRunner with payloads that are tensors', () => {
   });
 
   it('warms up in the size that the model has', async () => {
-    const { runner, session } = setUp([float(3, 0)]);
+    const { runner, session } = setUp([float(3, -1)]);
     await runner.warmUp();
     expect(session.seen.map(([input]) => input?.dims)).toEqual([[3, 8]]);
   });

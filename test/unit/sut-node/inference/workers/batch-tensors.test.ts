@@ -3,7 +3,7 @@ import { BatchTensors } from '../../../../../sut-node/inference/workers/batch-te
 
 // Goal: memory is used again, but that of an unusually large batch is not held for good.
 describe('BatchTensors.layOut', () => {
-  const inputs = [{ name: 'x', elementType: 'float', sampleShape: [0] }];
+  const inputs = [{ name: 'x', elementType: 'float', sampleShape: [-1] }];
   const bytesOf = (tensors: BatchTensors) => tensors.tensors[0]?.data.buffer.byteLength;
 
   it('keeps memory up to a bound, and gives more than that back', () => {

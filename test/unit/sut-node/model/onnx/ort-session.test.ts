@@ -70,13 +70,32 @@ describe('createOrtSession', () => {
   ])('tells what the model has, and runs it, %s', async (_case, runtime) => {
     const { tensors, run } = await create(MODEL, runtime);
     expect(tensors).toEqual({
-      inputs: [{ name: 'pixels', elementType: 'float', shape: [0, 4] }],
-      outputs: [{ name: 'absolute', elementType: 'float', shape: [0, 4] }],
+      inputs: [{ name: 'pixels', elementType: 'float', shape: [-1, 4] }],
+      outputs: [{ name: 'absolute', elementType: 'float', shape: [-1, 4] }],
     });
     const data = Float32Array.of(-1, 2, -3, 4);
     const input = { name: 'pixels', elementType: 'float', data, dims: [1, 4] };
     const outputs = await run([input], ['absolute']);
     expect(outputs.get('absolute')).toEqual({ data: data.map(Math.abs), dims: [1, 4] });
+  });
+
+  it('tells an axis of length 0 apart from a free one, and no shape from a single number', async () => {
+    const past = await create(ODD_MODELS.past());
+    expect(past.tensors.inputs.map(({ shape }) => shape)).toEqual([
+      [-1, 0],
+      [-1, 4],
+    ]);
+    const noRank = await create(ODD_MODELS.noRank());
+    const [x, y] = ['x', 'y'].map((name) => ({ name, elementType: 'float', shape: [] }));
+    expect(noRank.tensors).toEqual({
+      inputs: [{ ...x, isRankUnknown: true }],
+      outputs: [{ ...y, isRankUnknown: true }],
+    });
+    const graph = new GraphBuilder('single');
+    graph.input('x', 'float', []);
+    graph.output(graph.operator('Abs', ['x'], {}, 'y'), 'float', []);
+    const single = await create(graph.build('single'));
+    expect(single.tensors).toEqual({ inputs: [x], outputs: [y] });
   });
 
   // From Node.js 24 on there is a Float16Array.
