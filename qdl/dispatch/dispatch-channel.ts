@@ -4,10 +4,11 @@ import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
-import type { WireResponses } from '../../shared/wire/responses-codec.ts';
+import type { WireCompleted, WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { DispatchPolicy } from '../settings/dispatch-settings.ts';
 import type { TokenStreams } from './token-streams.ts';
 import type { NodeUsage } from './usage-series.ts';
+import { WireIds } from './wire-ids.ts';
 
 /** Events of a channel. All calls come from the event loop, never from inside a call to the channel. */
 export interface ChannelEvents {
@@ -63,6 +64,8 @@ export interface DispatchChannel extends RoutedChannel {
   releaseAll(): Float64Array;
   /** Sends a part. */
   send(part: OutgoingPart): void;
+  /** Why a response cannot be one; undefined for all others. @param slot Of its sample; -1: none is outstanding. Hot path. */
+  faultOf(slot: number, response: WireCompleted<BorrowedBytes>): SampleFailure | undefined;
   /** Gives up the parts that wait for the socket, as if they had not been sent. */
   dropUnsent(): void;
   /** No part goes out any more; what is outstanding may still be answered. */
@@ -90,6 +93,15 @@ const OUTSTANDING_MAX = 65_536;
 /** Returned by {@link OutstandingTable.release} for an id that is not outstanding. */
 export const NOT_OUTSTANDING = -1;
 
+/** Why a sample has no result whose answer came before its last byte was sent: nobody can have read it. */
+export const EARLY_RESPONSE: SampleFailure = {
+  code: 'early-response',
+  text: 'the answer came before all of the sample was sent',
+};
+
+/** The same, as the claim of a node. */
+export const EARLY_CLAIM = 'answered a sample before all of it was sent';
+
 /** The stream's number among all streams of the run, and the load that it shares with the node's other streams. */
 interface OutstandingPlace {
   readonly streamIndex: number;
@@ -101,18 +113,18 @@ interface OutstandingPlace {
  * Samples that are on the wire on one stream: wire id → LoadGen's response id. Counts them in the load of the node.
  *
  * All memory is taken in the constructor: issue and complete run once per sample inside the timed
- * region, so neither may allocate. A wire id is slot + generation * slotCount, spread over the streams
- * of a run: a slot is reused, an id never, so that a late or repeated response for an old id cannot
- * pass for the slot's next sample. A wire id does not reveal the sample's index in the library.
+ * region, so neither may allocate. A slot is reused, an id never ({@link WireIds}), so that a late or repeated response for
+ * an old id cannot pass for the slot's next sample. A wire id does not reveal the sample's index in the library.
  */
 export class OutstandingTable {
   readonly #freeSlots: Int32Array;
-  readonly #generations: Uint32Array;
-  /** Response id per slot; {@link NOT_OUTSTANDING} in a free one. */
+  readonly #ids: WireIds;
+  /** By slot: how often it was used; the wire id that it has, or {@link NOT_OUTSTANDING}; response id; last byte. */
+  readonly #uses: Uint32Array;
+  readonly #wireIds: Float64Array;
   readonly #responseIds: Float64Array;
+  readonly #lastBytes: Float64Array;
   readonly slotCount: number;
-  readonly #streamIndex: number;
-  readonly #streamCount: number;
   readonly #load: NodeLoad;
   #freeCount: number;
 
@@ -129,11 +141,12 @@ export class OutstandingTable {
     assert(streamIndex < streamCount);
     this.#load = load;
     this.slotCount = slotCount;
-    this.#streamIndex = streamIndex;
-    this.#streamCount = streamCount;
+    this.#ids = new WireIds(slotCount, { streamIndex, streamCount });
     this.#freeSlots = Int32Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
-    this.#generations = new Uint32Array(slotCount);
-    this.#responseIds = new Float64Array(slotCount).fill(NOT_OUTSTANDING);
+    this.#uses = new Uint32Array(slotCount);
+    this.#wireIds = new Float64Array(slotCount).fill(NOT_OUTSTANDING);
+    this.#responseIds = new Float64Array(slotCount);
+    this.#lastBytes = new Float64Array(slotCount);
     this.#freeCount = slotCount;
   }
 
@@ -153,9 +166,11 @@ export class OutstandingTable {
     this.#freeCount -= 1;
     this.#load.outstanding += 1;
     const slot = this.#freeSlots[this.#freeCount] as number; // In range: freeCount < length.
+    const wireId = this.#ids.idOf(slot, this.#uses[slot] as number);
     this.#responseIds[slot] = responseId;
-    const local = slot + (this.#generations[slot] as number) * this.slotCount;
-    return local * this.#streamCount + this.#streamIndex;
+    this.#wireIds[slot] = wireId;
+    this.#lastBytes[slot] = Number.POSITIVE_INFINITY;
+    return wireId;
   }
 
   /** Response id of an outstanding wire id, or {@link NOT_OUTSTANDING}. The slot stays taken. */
@@ -178,33 +193,42 @@ export class OutstandingTable {
 
   /** Response ids of all that is outstanding, in ascending order. */
   responseIds(): Float64Array {
-    return this.#responseIds.filter((id) => id !== NOT_OUTSTANDING).sort();
+    return this.#responseIds.filter((_, slot) => this.#isTaken(slot)).sort();
   }
 
   /** Frees everything and returns what {@link responseIds} was. */
   releaseAll(): Float64Array {
     const responseIds = this.responseIds();
     for (let slot = 0; slot < this.slotCount; slot += 1) {
-      if (this.#responseIds[slot] !== NOT_OUTSTANDING) this.#free(slot);
+      if (this.#isTaken(slot)) this.#free(slot);
     }
     return responseIds;
   }
 
   /** Slot of an outstanding wire id, or -1: a number below {@link slotCount} that the sample has until it is released. */
   slotOf(wireId: number): number {
-    if (!Number.isSafeInteger(wireId) || wireId % this.#streamCount !== this.#streamIndex)
-      return -1;
-    const local = (wireId - this.#streamIndex) / this.#streamCount;
-    const slot = local % this.slotCount;
-    const generation = (local - slot) / this.slotCount;
-    const isOutstanding =
-      this.#responseIds[slot] !== NOT_OUTSTANDING && this.#generations[slot] === generation;
-    return isOutstanding ? slot : -1;
+    const slot = this.#ids.slotOf(wireId);
+    return wireId >= 0 && this.#wireIds[slot] === wireId ? slot : -1;
+  }
+
+  /** Notes where the last byte of an outstanding sample lies among all bytes of its stream. */
+  setLastByte(wireId: number, at: number): void {
+    const slot = this.slotOf(wireId);
+    if (slot >= 0) this.#lastBytes[slot] = at;
+  }
+
+  /** As it was set; infinite before. @param slot Of an outstanding sample. */
+  lastByteOf(slot: number): number {
+    return this.#lastBytes[slot] as number;
+  }
+
+  #isTaken(slot: number): boolean {
+    return this.#wireIds[slot] !== NOT_OUTSTANDING;
   }
 
   #free(slot: number): void {
-    this.#responseIds[slot] = NOT_OUTSTANDING;
-    this.#generations[slot] = (this.#generations[slot] as number) + 1;
+    this.#wireIds[slot] = NOT_OUTSTANDING;
+    this.#uses[slot] = (this.#uses[slot] as number) + 1;
     this.#freeSlots[this.#freeCount] = slot;
     this.#freeCount += 1;
     this.#load.outstanding -= 1;

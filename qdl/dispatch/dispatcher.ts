@@ -205,10 +205,9 @@ export class Dispatcher implements ChannelEvents {
     this.#dispatch(true);
   }
 
-  #fail(channel: DispatchChannel, wireId: number, { code, text }: SampleFailure): void {
+  #fail(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {
     this.#ledgerOf(channel).failedCount += 1;
-    const ofNode = `SUT node ${channel.place.address}: ${text}`;
-    this.#parts.sink.fail(channel.outstanding.release(wireId), { code, text: ofNode });
+    this.#parts.sink.fail(channel.outstanding.release(wireId), ofNode(channel, failure));
   }
 
   /** A response that cannot be read is lost, never passed on as complete. */
@@ -219,10 +218,10 @@ export class Dispatcher implements ChannelEvents {
   ): void {
     const { sink } = this.#parts;
     const slot = channel.outstanding.slotOf(sample.id);
+    const fault = channel.faultOf(slot, sample);
     const responseId = channel.outstanding.release(sample.id);
-    if (sample.total !== 0 || sample.offset !== 0) {
-      const text = `SUT node ${channel.place.address}: a response came in pieces, which was not agreed on`;
-      sink.fail(responseId, { code: 'bad-response', text });
+    if (fault !== undefined) {
+      sink.fail(responseId, ofNode(channel, fault));
       return;
     }
     const { nodeIndex, streamIndex } = channel.place;
@@ -231,8 +230,8 @@ export class Dispatcher implements ChannelEvents {
     try {
       if (decoder !== undefined) response = decoder.decode(sample.encoding, response);
     } catch (error) {
-      const text = `SUT node ${channel.place.address}: ${messageOf(error)}`;
-      sink.fail(responseId, { code: 'bad-response', text });
+      const failure = { code: 'bad-response', text: messageOf(error) };
+      sink.fail(responseId, ofNode(channel, failure));
       return;
     }
     // Decompression counts: where there is any, the clock is read behind it.
@@ -405,4 +404,9 @@ export class Dispatcher implements ChannelEvents {
   #ledgerOf(channel: DispatchChannel): RunLedgerCounter {
     return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // One per node.
   }
+}
+
+/** The failure, with the node in its text. */
+function ofNode({ place }: DispatchChannel, { code, text }: SampleFailure): SampleFailure {
+  return { code, text: `SUT node ${place.address}: ${text}` };
 }

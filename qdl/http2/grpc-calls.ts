@@ -46,6 +46,10 @@ export interface GrpcCall {
   readonly ends: SocketEnds | null;
   /** Times that the end of the answer had `grpc-status`; of more than one the first counts. */
   readonly statusCount: number;
+  /** Bytes of messages, with gRPC's heads, that went into frames: the socket has them. */
+  readonly sentBytes: number;
+  /** Such bytes that wait, for the peer's windows or the socket. */
+  readonly unsentBytes: number;
   /**
    * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
    * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the

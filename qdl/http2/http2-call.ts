@@ -87,6 +87,14 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     return this.#owner.ends;
   }
 
+  get sentBytes(): number {
+    return this.unsent.movedBytes;
+  }
+
+  get unsentBytes(): number {
+    return this.unsent.bytes;
+  }
+
   write(pieces: readonly Uint8Array[], bytes: number): void {
     if (this.isOver || this.isEnding) return;
     const before = this.unsent.bytes;

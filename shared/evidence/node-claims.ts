@@ -4,6 +4,7 @@
  * | kind | what |
  * |---|---|
  * | `late-response` | a response after Close, when every sample had its response |
+ * | `early-response` | a response, or a token of one, before the last byte of its sample was sent |
  * | `excess-times` | `Completed.durations` longer than the time that passed at the LoadGen node |
  * | `unasked-feature` | a name in `Opened.features` that is not in `Open.features` |
  * | `first-token` | a `FirstToken` though `Open.token_latencies` is false |
@@ -17,6 +18,7 @@
  */
 export const CLAIM_KINDS = [
   'late-response',
+  'early-response',
   'excess-times',
   'unasked-feature',
   'first-token',
@@ -40,7 +42,7 @@ export interface NodeClaim {
 }
 
 /** Kinds that contradict the result itself. What the others say goes into no figure. */
-const CONTRADICTIONS: readonly ClaimKind[] = ['late-response', 'token-stream'];
+const CONTRADICTIONS: readonly ClaimKind[] = ['late-response', 'early-response', 'token-stream'];
 
 /** True for a claim that makes a run INVALID. */
 export function contradictsResult({ kind }: NodeClaim): boolean {

@@ -12,6 +12,8 @@ const GONE_MAX = 64;
 export class UnsentMessages {
   /** Bytes that wait here, heads included. */
   bytes = 0;
+  /** Bytes that went into frames. */
+  movedBytes = 0;
   /** By message: its head and its pieces. */
   #messages: (readonly Uint8Array[])[] = [];
   /** By message: what to do when the socket has taken it. */
@@ -42,6 +44,7 @@ export class UnsentMessages {
   moveTo(batch: FrameBatch, bytes: number): void {
     assert(bytes >= 0 && bytes <= this.bytes);
     this.bytes -= bytes;
+    this.movedBytes += bytes;
     for (let left = bytes; left > 0; ) {
       const message = this.#messages[this.#first] as readonly Uint8Array[];
       const piece = message[this.#piece] as Uint8Array;

@@ -166,8 +166,9 @@ export class ProtoWriter {
   varint(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
-      this.buffer[this.position++] = (rest % 128) + 128;
-      rest = Math.floor(rest / 128);
+      const next = Math.floor(rest / 128);
+      this.buffer[this.position++] = rest - next * 128 + 128;
+      rest = next;
     }
     this.buffer[this.position++] = rest;
   }

@@ -307,7 +307,11 @@ class TestRun {
     for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
     const fault = sink.faultBetweenSets;
     if (fault !== null) {
-      const text = `The SUT broke outside the timed region: ${fault.message}.`;
+      const what =
+        fault.code === 'ERR_RULE'
+          ? 'The SUT broke a rule'
+          : 'The SUT broke outside the timed region';
+      const text = `${what}: ${fault.message}.`;
       this.#addProblem({ rule: 'fault', text, needed: 'no fault', seen: 'a fault' });
     }
   }

@@ -34,8 +34,9 @@ const ROUND_NOTE =
 const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
   longhaul: [
     'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
-      'together with another or padded, and a node that was exchanged, are found. A payload that was changed ' +
-      'without changing its length is found among the digested samples only (--digest 100: all).',
+      'together with another or padded, and a node that was exchanged, are found. So is an answer before its sample, since ' +
+      'ids cannot be guessed. A payload that was changed without changing its length is found among the digested samples only ' +
+      '(--digest 100: all).',
     "It is no proof against a SUT node that lies: the author of a node's software decides what it " +
       'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
     `${PATH_NOTE} A proxy that takes over addresses, ports and headers of both ends on purpose is not found.`,
@@ -45,7 +46,7 @@ const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly s
   oip: [
     'The Open Inference Protocol has no ledger, no digests, no identity of a node, no facts of its host and no settings: ' +
       'what arrived, and where, is known to the server alone. What holds here holds by what this end counted, and by ' +
-      'construction for the source code of this LoadGen node.',
+      'construction for the source code of this LoadGen node. An answer before the last byte of its request is found.',
     'A proxy or a load balancer before a server, a server that answers from a cache, and two addresses that lead to one ' +
       'server are not found. Statistics of a server are its own, and other clients are in them.',
     PATH_NOTE,

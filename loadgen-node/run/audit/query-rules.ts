@@ -63,12 +63,13 @@ export const QUERY_RULES: readonly AuditRule[] = [
     source: `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
     judge: () =>
       holds(
-        'By construction: an id is made of a slot and a count of its uses (qdl/dispatch/dispatch-channel.ts).',
+        'By construction: an id is made of a slot and, under a random key, of a count of its uses (qdl/dispatch/wire-ids.ts). So it ' +
+          'cannot be known before it comes, either.',
       ),
     oip: () =>
       holds(
-        'By construction: the id of a request is made of a slot and a count of its uses ' +
-          '(qdl/dispatch/dispatch-channel.ts), and only its tensors tell one sample from another.',
+        'By construction: the id of a request is made of a slot and, under a random key, of a count of its uses ' +
+          '(qdl/dispatch/wire-ids.ts), and only its tensors tell one sample from another.',
       ),
   },
   {
@@ -240,7 +241,11 @@ function short(digest: string): string {
 }
 
 function judgeQueriesCross(facts: AuditFacts): Judged {
-  const obstacle = incomparable(facts) ?? noLedger(facts);
+  const early = brokenBy(
+    facts.nodes.flatMap(earlyLine),
+    'Samples were answered before they had crossed the network.',
+  );
+  const obstacle = early ?? incomparable(facts) ?? noLedger(facts);
   if (obstacle !== undefined) return obstacle;
   const { run, nodes } = facts;
   const sent = total(nodes, 'sampleCount');
@@ -260,10 +265,18 @@ function judgeQueriesCross(facts: AuditFacts): Judged {
   // Sums hide a node that counted too few beside one that counted too many.
   const perNode = compareEnds(facts, {
     counts: ['sampleCount'],
-    same: 'As many samples arrived at every SUT node as were sent to it, and LoadGen issued no other.',
+    same:
+      'As many samples arrived at every SUT node as were sent to it, and LoadGen issued no other. None was answered before ' +
+      'all of it was sent, and its id could not be guessed.',
     other: 'At a SUT node another number of samples arrived than was sent to it.',
   });
   return { ...perNode, evidence: [...evidence, ...perNode.evidence] };
+}
+
+/** An answer bears an id that nobody knows before its sample comes; what came before the rest of it is a claim. */
+function earlyLine({ address, claims = [] }: NodeEvidence): string[] {
+  const early = claims.find(({ kind }) => kind === 'early-response');
+  return early === undefined ? [] : [`${address}: ${early.text} (${early.count} in all)`];
 }
 
 function judgeSent({ run, nodes }: AuditFacts): Judged {

@@ -58,9 +58,11 @@ export async function findRequest<T extends TriedRequest>(
 }
 
 function refusedText({ method, contents }: OipWay, refusals: readonly TriedRequest[]): string {
-  const said = refusals.map(
-    ({ address, refusal }) => `${address} said "${refusal?.details.trim()}"`,
-  );
+  const said = refusals.map(({ address, refusal }) => {
+    const details = refusal?.details.trim();
+    // Of what the server answered as OK it is LoadGen that says what is wrong.
+    return refusal?.code === 0 ? `${address}: ${details}` : `${address} said "${details}"`;
+  });
   return `to ${WORDS_OF_METHOD[method]} with ${contents} contents ${said.join(', ')}`;
 }
 

@@ -22,7 +22,7 @@ import {
   type ResponseHead,
 } from '../../http2/grpc-calls.ts';
 import { type DispatchSettings, WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
-import { framesSize, gatheredSize, gatherFrames } from './part-frames.ts';
+import { frameSize, gatheredSize, gatherFrames } from './part-frames.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './sut-channel.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
@@ -68,6 +68,10 @@ export class Http2Transport implements PartTransport, CallEvents {
 
   get hasRoom(): boolean {
     return this.#waitingBytes < WAITING_BYTES_MAX;
+  }
+
+  get sentBytes(): number {
+    return this.#call.sentBytes;
   }
 
   sendPart(part: OutgoingPart): void {
@@ -169,7 +173,13 @@ export class Http2Transport implements PartTransport, CallEvents {
     }
     const buffer = Buffer.from(this.#buffers.take(gatheredSize(wireParts)));
     const segments = gatherFrames(wireParts, buffer);
-    this.#write(segments, framesSize(wireParts), bytes, buffer.buffer);
+    const begin = this.#call.sentBytes + this.#call.unsentBytes;
+    let end = begin;
+    for (let i = 0; i < parts.length; i += 1) {
+      end += frameSize(wireParts[i] as WirePart); // In range: as many as parts.
+      this.#events.onFramed(parts[i] as OutgoingPart, end);
+    }
+    this.#write(segments, end - begin, bytes, buffer.buffer);
   }
 
   /** @param partBytes Payload bytes. @param buffer To be used again once the socket has its bytes. */

@@ -11,18 +11,17 @@ import {
  */
 const LARGE_BYTES_MIN: number = 32 * 1024;
 
-/** Bytes of these parts on the wire, each as a gRPC message with its head. */
-export function framesSize(parts: readonly WirePart[]): number {
-  let size = 0;
-  for (const part of parts) size += MESSAGE_HEAD_BYTES + partMessageSize(part);
-  return size;
+/** Bytes of a part on the wire: a gRPC message with its head. */
+export function frameSize(part: WirePart): number {
+  return MESSAGE_HEAD_BYTES + partMessageSize(part);
 }
 
 /** Bytes of the buffer that {@link gatherFrames} takes for these parts. */
 export function gatheredSize(parts: readonly WirePart[]): number {
-  let size = framesSize(parts);
-  for (const { samples } of parts) {
-    for (const { payload } of samples) {
+  let size = 0;
+  for (const part of parts) {
+    size += frameSize(part);
+    for (const { payload } of part.samples) {
       if (payload.length >= LARGE_BYTES_MIN) size -= payload.length;
     }
   }

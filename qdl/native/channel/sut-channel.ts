@@ -10,13 +10,16 @@ import {
   sutRefused,
   wireError,
 } from '../../../shared/base/errors/mlperf-error.ts';
+import type { SampleFailure } from '../../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import {
   decodeResponses,
   isResponses,
+  type WireCompleted,
   type WireResponses,
+  type WireTokens,
 } from '../../../shared/wire/responses-codec.ts';
 import {
   decodeSutMessage,
@@ -28,10 +31,17 @@ import {
   type ChannelEvents,
   type ChannelPlace,
   type DispatchChannel,
+  EARLY_CLAIM,
+  EARLY_RESPONSE,
   type OutgoingPart,
   OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
 import { TokenStreams } from '../../dispatch/token-streams.ts';
+
+const IN_PIECES: SampleFailure = {
+  code: 'bad-response',
+  text: 'a response came in pieces, which was not agreed on',
+};
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -62,6 +72,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   #creditBytes = 0;
   #sentSamples = 0;
   #sentBytes = 0;
+  /** Bytes of the stream up to the last sample that is in line for the socket; infinite amid the pieces of one. */
+  #framedBytes = 0;
   /** Close went out when every sample had its response: the node only has to end the stream. */
   #isAllAnswered = false;
   #opened: Opened__Output | undefined;
@@ -131,6 +143,19 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return this.outstanding.releaseAll();
   }
 
+  faultOf(slot: number, { offset, total }: WireCompleted): SampleFailure | undefined {
+    if (total !== 0 || offset !== 0) return IN_PIECES;
+    if (this.#isSent(slot)) return undefined;
+    this.#events.onClaim(this, 'early-response', EARLY_CLAIM);
+    return EARLY_RESPONSE;
+  }
+
+  /** False while of an outstanding sample some bytes have not gone to the socket. */
+  #isSent(slot: number): boolean {
+    const { sentBytes } = this.#transport;
+    return sentBytes >= this.#framedBytes || !(this.outstanding.lastByteOf(slot) > sentBytes);
+  }
+
   /** Sends a part. After {@link canTake} only. */
   send(part: OutgoingPart): void {
     this.#sentSamples += part.sampleCount;
@@ -180,6 +205,15 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.own = own;
   }
 
+  onFramed({ samples }: OutgoingPart, end: number): void {
+    for (let i = 0; i < samples.length; i += 1) {
+      const { id, payload, offset, total } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
+      const isWhole = total === 0 || offset + payload.length === total;
+      this.#framedBytes = isWhole ? end : Number.POSITIVE_INFINITY;
+      if (isWhole) this.outstanding.setLastByte(id, end);
+    }
+  }
+
   onWritten(): void {
     this.#events.onRoom();
   }
@@ -224,7 +258,23 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#events.onClaim(this, 'unasked-tokens', text, responses.tokens.length);
       responses = { ...responses, tokens: [] };
     }
+    if (responses.firstTokens.length + responses.tokens.length > 0) {
+      responses = this.#withoutEarly(responses);
+    }
     this.#events.onResponses(this, responses);
+  }
+
+  /** Tokens of samples that were sent: who tells one before that cannot have it. */
+  #withoutEarly(responses: WireResponses): WireResponses {
+    if (this.#transport.sentBytes >= this.#framedBytes) return responses;
+    const isSent = ({ id }: WireTokens): boolean => this.#isSent(this.outstanding.slotOf(id));
+    const firstTokens = responses.firstTokens.filter(isSent);
+    const tokens = responses.tokens.filter(isSent);
+    const told = responses.firstTokens.length + responses.tokens.length;
+    const earlyCount = told - firstTokens.length - tokens.length;
+    if (earlyCount === 0) return responses;
+    this.#events.onClaim(this, 'early-response', EARLY_CLAIM, earlyCount);
+    return { ...responses, firstTokens, tokens };
   }
 
   #onControl(bytes: Buffer): void {
@@ -327,6 +377,12 @@ export interface TransportEvents {
   onAccepted(own: OwnSide): void;
   /** A message of the node. The bytes are the receiver's. */
   onMessage(bytes: Buffer): void;
+  /**
+   * A part is in line for the socket. This may come from inside a call to the transport.
+   * @param end Bytes of the stream up to the part's last one: it is with the socket once {@link PartTransport.sentBytes} is
+   *   as large.
+   */
+  onFramed(part: OutgoingPart, end: number): void;
   /** The socket has taken payload bytes of parts: perhaps there is room again. */
   onWritten(): void;
   /** The stream is over; called once, as the last event. */
@@ -337,6 +393,8 @@ export interface TransportEvents {
 export interface PartTransport {
   /** False while as many bytes wait for the socket as the transport holds: no part may be sent then. */
   readonly hasRoom: boolean;
+  /** Bytes of the stream that the socket has. */
+  readonly sentBytes: number;
   /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
   sendPart(part: OutgoingPart): void;
   /** Gives up the parts that were not handed over yet. Their payloads are no longer read. */

@@ -5,6 +5,7 @@ import type { CallEvents, GrpcCall, GrpcCallConnection } from '../../http2/grpc-
 import type { EncodedRequest } from './request-encoder.ts';
 import {
   badResponse,
+  carriedBy,
   type Gathered,
   type PendingRequest,
   type ResponseGatherer,
@@ -131,6 +132,7 @@ class RequestCall implements CallEvents {
     const call = connection.call(path, this, isStream ? 'many' : 'one', this.#traceparent);
     this.#call = call;
     call.write(pieces, bytes);
+    carriedBy(this.request, call);
     call.end();
   }
 

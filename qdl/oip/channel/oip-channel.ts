@@ -13,6 +13,8 @@ import {
   type ChannelEvents,
   type ChannelPlace,
   type DispatchChannel,
+  EARLY_CLAIM,
+  EARLY_RESPONSE,
   type OutgoingPart,
   OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
@@ -111,6 +113,11 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#way.send(pendingRequest(ids, bytes), message, this.#parts.traceparentOf?.(query));
   }
 
+  /** The gatherer has looked at them. */
+  faultOf(): undefined {
+    return undefined;
+  }
+
   dropUnsent(): void {
     // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
     for (const { ids, bytes } of this.#way.dropUnsent()) {
@@ -171,6 +178,9 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#outstandingBytes = Math.max(0, this.#outstandingBytes - request.bytes);
     if (gathered.kind === 'failed') {
       const { code, text } = gathered;
+      if (code === EARLY_RESPONSE.code) {
+        this.#events.onClaim(this, 'early-response', EARLY_CLAIM, request.ids.length);
+      }
       for (const id of request.ids) this.#events.onFailed(this, id, { code, text });
       return;
     }

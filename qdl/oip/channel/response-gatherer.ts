@@ -9,6 +9,8 @@ import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
+import { EARLY_RESPONSE } from '../../dispatch/dispatch-channel.ts';
+import type { GrpcCall } from '../../http2/grpc-calls.ts';
 import type { EncodedRequest } from './request-encoder.ts';
 
 /** A request that is on the wire, and what came of its responses. */
@@ -19,6 +21,9 @@ export interface PendingRequest {
   readonly bytes: number;
   /** May be sent again; undefined before it is sent, and once its payloads must not be read any more. */
   message: EncodedRequest | undefined;
+  /** The call that carries it, and the bytes of that call up to its last one. */
+  call: Pick<GrpcCall, 'sentBytes' | 'unsentBytes'> | undefined;
+  lastByte: number;
   /** Responses with tensors so far. */
   responseCount: number;
   /** Payloads of responses before the last, of a request of one sample. */
@@ -28,7 +33,22 @@ export interface PendingRequest {
 
 /** A request without any response yet. */
 export function pendingRequest(ids: readonly number[], bytes: number): PendingRequest {
-  return { ids, bytes, message: undefined, responseCount: 0, earlier: [], earlierBytes: 0 };
+  const progress = { responseCount: 0, earlier: [], earlierBytes: 0 };
+  return { ids, bytes, message: undefined, call: undefined, lastByte: 0, ...progress };
+}
+
+/** Notes that the message which was written last carries the request. */
+export function carriedBy(
+  request: PendingRequest,
+  call: NonNullable<PendingRequest['call']>,
+): void {
+  request.call = call;
+  request.lastByte = call.sentBytes + call.unsentBytes;
+}
+
+/** False while some bytes of the request have not gone to the socket. */
+function isSent({ call, lastByte }: PendingRequest): boolean {
+  return call === undefined || call.sentBytes >= lastByte;
 }
 
 /** Meaning of a response for its request. */
@@ -59,6 +79,9 @@ interface GatheredFailure {
 export function badResponse(text: string): GatheredFailure {
   return { kind: 'failed', code: 'bad-response', text, status: status.OK };
 }
+
+/** An answer to a request that nobody can have read. */
+const EARLY: GatheredFailure = { kind: 'failed', ...EARLY_RESPONSE, status: status.OK };
 
 /** A call that the server ended with a status other than OK. */
 export function refused(code: number, details: string): GatheredFailure {
@@ -105,6 +128,10 @@ export class ResponseGatherer {
       const { errorMessage: text } = decoder;
       this.forget(request);
       return { kind: 'failed', code: statusWord(status.UNKNOWN), text, status: status.UNKNOWN };
+    }
+    if (!isSent(request)) {
+      this.forget(request);
+      return EARLY;
     }
     const { ends } = this.#options;
     // Several samples in a request have one response.

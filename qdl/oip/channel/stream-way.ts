@@ -5,7 +5,12 @@ import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../../http2/grpc-calls.ts';
 import type { OipRequestWay, RequestWayEvents } from './call-way.ts';
 import type { EncodedRequest } from './request-encoder.ts';
-import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
+import {
+  badResponse,
+  carriedBy,
+  type PendingRequest,
+  type ResponseGatherer,
+} from './response-gatherer.ts';
 
 /**
  * Failed requests of which more may come that are remembered. A server that marks no last response of them never says
@@ -116,6 +121,7 @@ class RequestStream implements CallEvents {
     this.#requests.set(request.ids[0] as number, request); // One id at least.
     request.message = message;
     this.#call.write(message.pieces, message.bytes);
+    carriedBy(request, this.#call);
   }
 
   dropUnsent(): readonly PendingRequest[] {

@@ -64,7 +64,7 @@ it('finds a node that compresses messages by gRPC itself', async () => {
     };
     const never = (): void => {};
     const events = {
-      ...{ onAccepted: never, onMessage: never, onWritten: never },
+      ...{ onAccepted: never, onMessage: never, onFramed: never, onWritten: never },
       onEnd: resolve,
     };
     const connection = other.to(`127.0.0.1:${port}`, 0);
@@ -101,8 +101,7 @@ it('use a send buffer again only when the socket has its bytes', async () => {
         if (message[0] === 1) for (let i = 0; i < count; i += 1) transport.sendPart(partOf(i));
         if (message[0] === count + 1) resolve();
       },
-      onAccepted: () => {},
-      onWritten: () => {},
+      ...{ onAccepted: () => {}, onFramed: () => {}, onWritten: () => {} },
       onEnd: ({ details }: TransportEnd) => reject(new Error(details)),
     };
     const transport = new Http2Transport(connections.to(address, 0), payloads, events);

@@ -25,6 +25,9 @@ export class CallDouble implements GrpcCall {
   readonly path: string;
   messageCount = 0;
   statusCount = 1;
+  /** All is sent as soon as it is written, unless a test says how much. */
+  sentBytes: number = Number.POSITIVE_INFINITY;
+  unsentBytes = 0;
   isEnded = false;
   isCancelled = false;
   readonly ends = null;
@@ -86,9 +89,11 @@ class ConnectionDouble implements GrpcCallConnection {
   hasRoom = true;
   takesCall = true;
   callCount = 0;
+  /** Of the next call. */
+  progress: Partial<CallDouble> = {};
 
   call(path: string, events: CallEvents, answers: Answers = 'many'): CallDouble {
-    const call = new CallDouble(path, events, answers);
+    const call = Object.assign(new CallDouble(path, events, answers), this.progress);
     this.calls.push(call);
     return call;
   }
@@ -162,7 +167,10 @@ export function scene(
       openWay(method, { connection, service: 'a.B', gatherer, events }),
   };
   const channel = new OipChannel(place, parts, reports);
-  const send = (responseId: number): CallDouble => {
+  /** @param progress Bytes of its call, as they are when the request was written. */
+  const send = (responseId: number, progress: Partial<CallDouble> = {}): CallDouble => {
+    connection.progress = progress;
+    if (method === 'stream') Object.assign(connection.calls.at(-1) ?? {}, progress);
     const id = channel.outstanding.acquire(responseId);
     const payload = new Uint8Array(8);
     const sample = { id, payload, encoding: 0, offset: 0, total: 0, sampleIndex: 0 };

@@ -1,13 +1,13 @@
 /** Queues with Poisson arrivals and one server: what theory says of them, and searches for the peak that run on them. */
 import { findPeak } from '../../../loadgen-node/search/peak/find-peak.ts';
 import { allowedShare } from '../../../loadgen-node/search/peak/full-runs.ts';
+import { longEnough } from '../../../loadgen-node/search/peak/pace.ts';
 import type { PeakResult } from '../../../loadgen-node/search/peak/peak-result.ts';
 import type {
   LoadSearch,
   ProbeSpec,
   RunProbe,
 } from '../../../loadgen-node/search/peak/peak-search.ts';
-import { longEnough } from '../../../loadgen-node/search/peak/pace.ts';
 
 /** Service times of a queue: exponential, or all the same. */
 export type ServiceLaw = 'M/M/1' | 'M/D/1';

@@ -45,7 +45,7 @@ class SimulatedChannel implements DispatchChannel {
   tokenStreams: TokenStreams | null = null;
   readonly #onPart: (part: OutgoingPart) => void;
   /** Samples of which every byte has arrived, by wire id. */
-  readonly #arrived: number[] = [];
+  readonly arrived: number[] = [];
   hasRoom = true;
   isOpen = true;
   #creditSamples = LIMITS.samplesMax;
@@ -69,7 +69,7 @@ class SimulatedChannel implements DispatchChannel {
 
   /** Of a lost stream: nothing more is answered on it. */
   releaseAll(): Float64Array {
-    this.#arrived.length = 0;
+    this.arrived.length = 0;
     return this.outstanding.releaseAll();
   }
 
@@ -78,19 +78,19 @@ class SimulatedChannel implements DispatchChannel {
     this.#creditBytes -= part.bytes;
     this.#onPart(part);
     for (const { id, payload, offset, total } of part.samples) {
-      if (total === 0 || offset + payload.length === total) this.#arrived.push(id);
+      if (total === 0 || offset + payload.length === total) this.arrived.push(id);
     }
   }
 
-  dropUnsent(): void {}
-
+  faultOf: DispatchChannel['faultOf'] = () => undefined;
+  readonly dropUnsent = (): void => {};
   retire(): void {
     this.isOpen = false;
   }
 
   /** Answers the sample at a place in the queue, and grants what it used. */
   answer(at: number, events: ChannelEvents): void {
-    const [id] = this.#arrived.splice(at % Math.max(1, this.#arrived.length), 1);
+    const [id] = this.arrived.splice(at % Math.max(1, this.arrived.length), 1);
     this.#creditSamples = LIMITS.samplesMax;
     this.#creditBytes = LIMITS.bytesMax;
     if (id === undefined) {
@@ -219,25 +219,25 @@ describe.each(DISPATCH_POLICIES)('a run by %s', (policy) => {
   });
 });
 
-it('a response that its decoder cannot read is lost', () => {
+const PLACE = { id: 0, firstResponseId: 0, sampleIndices: Uint32Array.of(0), sampleOffset: 0 };
+
+it.each(['decoder', 'channel'])('a response that its %s refuses is lost', (who) => {
   const { dispatcher, channels, router, sink } = scene('round-robin', 'fail');
   const decode = (): never => {
-    throw new MlperfError('ERR_WIRE_PROTOCOL', 'damaged');
+    throw new Error('damaged');
   };
-  const decoders = channels.map(() => ({ decode, takesTime: false }));
+  const decoders = who === 'decoder' ? channels.map(() => ({ decode, takesTime: false })) : [];
+  const fault = who === 'channel' ? { code: 'bad-response', text: 'damaged' } : undefined;
   dispatcher.begin({ channels, router, limits: LIMITS, decoders });
-  const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
-  dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
-  for (const channel of channels) channel.answer(0, dispatcher);
-  expect(sink.completed).toEqual([]);
-  const text = expect.stringContaining('damaged');
-  expect(sink.failed).toMatchObject([{ id: 0, failure: { code: 'bad-response', text } }]);
+  dispatcher.issue({ ...PLACE, sampleCount: 1, responseIdStride: 1 });
+  for (const one of channels) Object.assign(one, { faultOf: () => fault }).answer(0, dispatcher);
+  const failure = { code: 'bad-response', text: 'SUT node node0: damaged' };
+  expect([sink.completed, sink.failed]).toEqual([[], [{ id: 0, failure }]]);
 });
 
 it('a response after all samples had theirs is a claim of the node', () => {
   const { dispatcher, channels, claims } = scene('round-robin', 'fail');
-  const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
-  dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
+  dispatcher.issue({ ...PLACE, sampleCount: 1, responseIdStride: 1 });
   for (const channel of channels) channel.answer(0, dispatcher);
   dispatcher.stop();
   const sample = { id: 1, payload: new Uint8Array(4), encoding: 0, offset: 0, total: 0 };
@@ -259,10 +259,9 @@ describe('tokens that a node tells as they come', () => {
     sink.tokens = (id, count) => heard.push(`${id}: ${count}`);
     for (const channel of channels)
       channel.tokenStreams = new TokenStreams(channel.outstanding, bytesOfEach);
-    const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
-    dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
+    dispatcher.issue({ ...PLACE, sampleCount: 1, responseIdStride: 1 });
     const channel = channels.find(({ outstanding }) => outstanding.count > 0) as SimulatedChannel;
-    const wireId = channel.place.streamIndex;
+    const [wireId] = channel.arrived as [number];
     const say = (responses: Partial<WireResponses>): void => {
       const none = { firstTokens: [], tokens: [], completed: [], failed: [] };
       dispatcher.onResponses(channel, { ...none, ...responses });

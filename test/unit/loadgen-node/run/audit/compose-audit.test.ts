@@ -42,6 +42,7 @@ function withNode(node: NodeEvidence): AuditFacts {
   return { ...good, nodes: [node] };
 }
 
+const EARLY = { kind: 'early-response', count: 2, text: 'answered a sample too early' } as const;
 const withoutLedger = { theirs: null, ledgerMissing: 'the node does not implement Ledger' };
 
 describe('an audit of a run in which all is well', () => {
@@ -186,6 +187,13 @@ describe('the rules about queries', () => {
       'payload-unchanged',
       'not-provable',
     ],
+    [
+      'an answer before its sample',
+      withNode({ ...a, claims: [EARLY] }),
+      'all-queries-cross',
+      'broken',
+    ],
+    ['such an answer', withNode({ ...a, claims: [EARLY] }), 'claims-possible', 'broken'],
     ['a sample less there', withNode(counting({ sampleCount: 99 })), 'all-queries-cross', 'broken'],
     [
       'a sample that LoadGen issued and nobody sent',

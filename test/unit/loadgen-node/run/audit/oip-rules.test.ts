@@ -136,6 +136,11 @@ describe('what contradicts a rule breaks it', () => {
       withNode(oipNode('sut-a', {}, { queryCount: 50, sampleCount: 101 })),
       'no-batching',
     ],
+    ...['all-queries-cross', 'claims-possible'].map((rule): [string, AuditFacts, string] => [
+      'an answer before all of its request was sent',
+      withNode({ ...node, claims: [{ kind: 'early-response', count: 2, text: 'answered early' }] }),
+      rule,
+    ]),
     [
       'samples that were not sent',
       withNode(oipNode('sut-a', {}, { sampleCount: 99 })),

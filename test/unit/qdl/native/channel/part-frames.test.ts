@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  framesSize,
+  frameSize,
   gatheredSize,
   gatherFrames,
 } from '../../../../../qdl/native/channel/part-frames.ts';
@@ -22,6 +22,9 @@ const parts: WirePart[] = [1, 300, 30_000].map((bytes, query) => ({
   ],
 }));
 
+const sizeOf = (list: readonly WirePart[]): number =>
+  list.reduce((sum, part) => sum + frameSize(part), 0);
+
 function expectedFrames(list: readonly WirePart[]): Buffer {
   const frames = list.map((part) => {
     const message = encodePart(part);
@@ -35,7 +38,7 @@ function expectedFrames(list: readonly WirePart[]): Buffer {
 describe('frames of parts', () => {
   it('are one gRPC message per part', () => {
     // A buffer that was in use before: nothing of its contents may go out.
-    const buffer = Buffer.alloc(framesSize(parts) + 100, 0xee);
+    const buffer = Buffer.alloc(sizeOf(parts) + 100, 0xee);
     expect(Buffer.concat(gatherFrames(parts, buffer)).equals(expectedFrames(parts))).toBe(true);
   });
 
@@ -69,7 +72,7 @@ describe('frames of parts', () => {
     expect(views.map(({ buffer }) => buffer)).toEqual(
       [large[0], large[2], large[0]].map((sample) => sample?.payload.buffer),
     );
-    expect(target.length).toBeLessThan(framesSize(mixed) / 3);
+    expect(target.length).toBeLessThan(sizeOf(mixed) / 3);
   });
 
   function plain({ query, querySampleCount, samples }: WirePart) {
