@@ -25,7 +25,7 @@ export class TokenStreams {
   readonly #toldBytes: Uint32Array;
   readonly #sums: Uint32Array;
 
-  /** @param bytesOfEach Of a token in a response; undefined: not known. */
+  /** @param bytesOfEach Of a token in a response; undefined: not known but by the first one. */
   constructor(slots: Slots, bytesOfEach?: number) {
     this.#slots = slots;
     this.#bytesOfEach = bytesOfEach;
@@ -74,19 +74,21 @@ export class TokenStreams {
     { id, tokenCount = 0 }: Pick<WireCompleted<BorrowedBytes>, 'id' | 'tokenCount'>,
     response: BorrowedBytes,
   ): string | undefined {
-    const each = this.#bytesOfEach;
-    if (each !== undefined && tokenCount * each !== response.length) {
-      return `counted ${tokenCount} tokens in a response of ${response.length} bytes, where each has ${each}`;
+    const isTold = this.#wireIds[slot] === id;
+    if (isTold) {
+      const toldBytes = this.#toldBytes[slot] as number;
+      const told = toldBytes / (this.#tokenBytes[slot] as number);
+      if (told > tokenCount) return `told ${told} tokens of a response that has ${tokenCount}`;
+      if (toldBytes > response.length) {
+        return `told ${toldBytes} bytes of tokens of a response that has ${response.length}`;
+      }
+      if (sumOver(response, toldBytes) !== this.#sums[slot]) {
+        return 'told other tokens than the response has';
+      }
     }
-    if (this.#wireIds[slot] !== id) return undefined;
-    const toldBytes = this.#toldBytes[slot] as number;
-    const told = toldBytes / (this.#tokenBytes[slot] as number);
-    if (told > tokenCount) return `told ${told} tokens of a response that has ${tokenCount}`;
-    if (toldBytes > response.length) {
-      return `told ${toldBytes} bytes of tokens of a response that has ${response.length}`;
-    }
-    const isSame = sumOver(response, toldBytes) === this.#sums[slot];
-    return isSame ? undefined : 'told other tokens than the response has';
+    const each = this.#bytesOfEach ?? (isTold ? this.#tokenBytes[slot] : undefined);
+    if (each === undefined || tokenCount * each === response.length) return undefined;
+    return `counted ${tokenCount} tokens in a response of ${response.length} bytes, where each has ${each}`;
   }
 }
 

@@ -76,9 +76,9 @@ export function formatExactNs(ns: number): string {
   return `${ns / 1e9} s`;
 }
 
-/** A length of time for people, three significant figures: `12.3 ms`. */
+/** A length of time for people, three significant figures: `12.3 ms`; a dash for what is none: not finite, or below 0. */
 export function formatNs(ns: number): string {
-  if (!Number.isFinite(ns)) return '-';
+  if (!Number.isFinite(ns) || ns < 0) return '-';
   if (ns < 1e3) return `${Math.round(ns)} ns`;
   if (ns < 1e6) return `${rounded(ns / 1e3, 3)} µs`;
   if (ns < 1e9) return `${rounded(ns / 1e6, 3)} ms`;

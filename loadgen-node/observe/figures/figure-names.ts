@@ -119,11 +119,15 @@ export const LONGEST_GAP_PERCENTILES = [
 export type RunFigures = { readonly [K in FigureName]?: number };
 
 /**
- * Those that are finite numbers, in the order of tables: no 0 and no infinity stands for "not
- * measured".
+ * Those that can be, in the order of tables: no infinity stands for "not measured", no time is negative (LoadGen's per token,
+ * below 2 tokens), and no first token comes at 0 (LoadGen's for one that did not come).
  */
-export function finiteFigures(figures: RunFigures): RunFigures {
-  const known = FIGURE_NAMES.filter((name) => Number.isFinite(figures[name]));
+export function possibleFigures(figures: RunFigures): RunFigures {
+  const known = FIGURE_NAMES.filter((name) => {
+    const value = figures[name] ?? Number.NaN;
+    if (name.startsWith('ttft_') && value <= 0) return false;
+    return Number.isFinite(value) && (FIGURES[name].unit !== 'ns' || value >= 0);
+  });
   return Object.fromEntries(known.map((name) => [name, figures[name]]));
 }
 

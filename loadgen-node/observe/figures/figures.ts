@@ -16,12 +16,12 @@ import { runRates } from '../../loadgen/results/summarize.ts';
 import type { Distribution, GrowingDistribution } from './distribution.ts';
 import {
   type FigureName,
-  finiteFigures,
   GAP_PERCENTILES,
   LAG_PERCENTILES,
   LATENCY_PERCENTILES,
   LONGEST_GAP_PERCENTILES,
   type PercentileFigures,
+  possibleFigures,
   type RunFigures,
   TPOT_PERCENTILES,
   TTFT_PERCENTILES,
@@ -243,7 +243,7 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
     MultiStream: measured.multiStreamRate,
   };
   const lost = samples - completedSamples;
-  return finiteFigures({
+  return possibleFigures({
     ...latencyFigures(latency),
     ...lagFigures(lag),
     // Without completed samples LoadGen's rates are below 0.

@@ -29,7 +29,13 @@ export function tokenRows({ outcome: { performance }, plan: { settings } }: RunR
     `${percentiles(statistics, completedSampleCount, target.percentile)}${bound(boundNs)}`;
   const rows: Row[] = [['Tokens', total]];
   if (firstToken !== null && perOutputToken !== null) {
-    rows.push(['First token', times(firstToken, settings.serverTtftLatencyNs)]);
+    // LoadGen takes a first token that did not come as 0.
+    const came = firstToken.percentiles.map(({ valueNs, ...of }) => ({
+      ...of,
+      valueNs: valueNs > 0 ? valueNs : Number.NaN,
+    }));
+    const first = { ...firstToken, percentiles: came };
+    rows.push(['First token', times(first, settings.serverTtftLatencyNs)]);
     rows.push(['Per token', times(perOutputToken, settings.serverTpotLatencyNs)]);
     if (perOutputToken.meanNs < 0) {
       const what = "The sum of these times is negative: LoadGen's mean in its logs is meaningless";

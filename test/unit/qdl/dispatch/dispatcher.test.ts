@@ -376,11 +376,11 @@ describe('tokens that a node tells as they come', () => {
     expect(others).toEqual([]);
   });
 
-  it('are as many as the response has bytes for', () => {
-    const { say, complete, claim, wireId } = streaming(ID_BYTES);
+  it.each([ID_BYTES, undefined])('are as many as the response has bytes for', (bytesOfEach) => {
+    const { say, complete, claim, wireId } = streaming(bytesOfEach);
     say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-    complete(ids(7, 8), 1_000_000);
-    const text = 'counted 1000000 tokens in a response of 8 bytes, where each has 4';
+    complete(ids(7, 8), 4);
+    const text = 'counted 4 tokens in a response of 8 bytes, where each has 4';
     expect(claim()).toEqual([{ kind: 'token-stream', count: 1, text }]);
   });
 

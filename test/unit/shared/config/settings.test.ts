@@ -246,6 +246,12 @@ describe('durations', () => {
     ]);
   });
 
+  it('shows a dash where there is none', () => {
+    expect([-1, -30_178_689, Number.NaN, Number.POSITIVE_INFINITY].map(formatNs)).toEqual(
+      Array.from({ length: 4 }, () => '-'),
+    );
+  });
+
   it('shows every digit where a bound is missed by little', () => {
     expect([12, 1234, 100_000_001, 2.5e9].map(formatExactNs)).toEqual([
       '12 ns',

@@ -153,6 +153,18 @@ describe('figures of one run', () => {
     expect(figures.close('Server').goodput).toBe(1 / 4);
   });
 
+  it('have no time of a token that cannot be', () => {
+    const figures = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
+    figures.issued(0, 1);
+    figures.completed(20);
+    figures.tokens(0, 20, 0);
+    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9 });
+    const closed = figures.close('Server');
+    expect(closed.p50).toBe(20);
+    const names = Object.keys(closed).filter((name) => /^t[tp][fo]t_/.test(name));
+    expect(names).toEqual([]);
+  });
+
   it('leave a query with a lost sample out of MultiStream, also across windows', () => {
     const figures = new Figures(() => new LatencyHistogram());
     figures.issued(0, 2);

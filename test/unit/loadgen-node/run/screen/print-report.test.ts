@@ -74,12 +74,20 @@ async function reportOf(scene: Scene): Promise<RunReport> {
 }
 
 /** A report with tokens of so many samples: first tokens after 1, 2, 3, ... ms. */
-async function tokenReport(count: number, scene: Scene = {}): Promise<RunReport> {
+async function tokenReport(
+  count: number,
+  scene: Scene = {},
+  timesNs: { readonly first?: number; readonly each?: number } = {},
+): Promise<RunReport> {
   const report = await reportOf(scene);
   const { performance } = report.outcome;
   if (performance === null) throw new Error('no performance phase');
-  const times = latencyStatistics(Float64Array.from({ length: count }, (_, i) => (i + 1) * 1e6));
-  const tokens = { tokenCount: 3072, completed: 301.007, firstToken: times, perOutputToken: times };
+  const times = (ns?: number) =>
+    latencyStatistics(Float64Array.from({ length: count }, (_, i) => ns ?? (i + 1) * 1e6));
+  const tokens = {
+    ...{ tokenCount: 3072, completed: 301.007 },
+    ...{ firstToken: times(timesNs.first), perOutputToken: times(timesNs.each) },
+  };
   const summary = {
     ...{ ...performance.summary, completedSampleCount: count },
     tokens: { ...tokens, gaps: null } as NonNullable<typeof performance.summary.tokens>,
@@ -119,6 +127,14 @@ describe('the result of a run', () => {
     expect(rowOf(text, 'First token')).toMatch(
       /^p50 501 ms +p90 901 ms +p99 991 ms +p99\.9 1 s +\(bound [\d.]+ m?s at p99\)$/,
     );
+  });
+
+  it('has a dash for times of tokens that cannot be', async () => {
+    const report = await tokenReport(100, {}, { first: 0, each: -30_178_689 });
+    const text = printReport(report, { isVerbose: true });
+    for (const label of ['First token', 'Per token']) {
+      expect(rowOf(text, label)).toMatch(/^p50 - +p90 - +p99 - +\(bound/);
+    }
   });
 
   it('has no p99.9 of so few samples that it would be the largest', async () => {
