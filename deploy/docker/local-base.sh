@@ -9,7 +9,7 @@ Usage: local-base.sh FOLDER [--mirror URL]
 
 Makes two root file systems of Debian 12 by debootstrap, as root, where they are not there yet:
   FOLDER/slim   Debian's smallest                 (in place of debian:12-slim)
-  FOLDER/node   the same, with Node, npm, Node's headers, a C++ compiler and tini   (in place of node:20-bookworm);
+  FOLDER/node   the same, with Node, npm, Node's headers, a C++ compiler and tini   (in place of node:24-bookworm);
                 where NODE_EXTRA_CA_CERTS names certificates, npm trusts them in it
 
   --mirror URL  Debian's mirror; else the first one of /etc/apt
