@@ -1,5 +1,4 @@
-import { printText, type StyledText } from '../../shared/base/process/terminal.ts';
-import { addFlagsInGroups, progressStream } from '../../shared/config/command-line.ts';
+import { addFlagsInGroups, progressPrinter } from '../../shared/config/command-line.ts';
 import { eachTest } from '../official/test-process.ts';
 import { makesCppRun } from '../submission/compliance/compliance-run.ts';
 import {
@@ -39,9 +38,8 @@ Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together
 6 this machine, 130 Ctrl-C.`,
     action: async ({ values, command }) => {
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
-      const tell = (text: string | StyledText): void => printText(progressStream(command), text);
       return await eachTest(makesCppRun(values, flags), () =>
-        complianceTest(test, values, { flags, tell }),
+        complianceTest(test, values, { flags, tell: progressPrinter(command) }),
       );
     },
   });

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { printText, type StyledText } from '../../shared/base/process/terminal.ts';
 import {
   addVerbose,
-  progressStream,
+  progressPrinter,
   wantsJson,
   wantsVerbose,
 } from '../../shared/config/command-line.ts';
@@ -60,7 +59,7 @@ Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key,
       if (audit !== undefined) {
         host.report(`longhaul: settings of ${audit.name} override all others`);
       }
-      const tell = (text: string | StyledText): void => printText(progressStream(command), text);
+      const tell = progressPrinter(command);
       const screen = { isVerbose: wantsVerbose(command) };
       return withLiveView(values, host, (live) => performRuns(plan, host, { live, tell, screen }));
     });

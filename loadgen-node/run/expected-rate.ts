@@ -73,5 +73,5 @@ export function nextRun(
   const text =
     `made again with --target-qps ${qps}: LoadGen expected ${rounded(outcome.effectiveSettings.targetQps, 3)} ${what}/s and planned ${few}; ` +
     `the SUT did them in ${formatNs(performance.durationNs)}, and a run lasts ${formatNs(minDurationMs * 1e6)}`;
-  return { plan: { ...plan, settings, sizeMark: `the run was ${text}` }, text };
+  return { plan: { ...plan, settings, planMark: `the run was ${text}` }, text };
 }

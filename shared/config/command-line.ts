@@ -214,6 +214,11 @@ export function progressStream(command: Command): NodeJS.WriteStream {
   return wantsJson(command) ? process.stderr : process.stdout;
 }
 
+/** Prints to {@link progressStream}. */
+export function progressPrinter(command: Command): (text: string | StyledText) => void {
+  return (text) => printText(progressStream(command), text);
+}
+
 /** Prints a verb's result on stdout: the text, or with `--json` only one JSON document. */
 export function writeResult(
   command: Command,

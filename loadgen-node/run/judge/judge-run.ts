@@ -219,7 +219,7 @@ function keyMarks(plan: RunPlan): string[] {
   if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
   if (plan.linkMark !== undefined) marks.push(plan.linkMark);
   if (plan.otel !== undefined) marks.push(otelMark(plan, plan.otel.share));
-  if (plan.sizeMark !== undefined) marks.push(plan.sizeMark);
+  if (plan.planMark !== undefined) marks.push(plan.planMark);
   return marks;
 }
 

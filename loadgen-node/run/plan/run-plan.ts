@@ -37,8 +37,8 @@ export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
    * only their network.
    */
   readonly linkMark?: string;
-  /** Mark for all logs of a run that was made again, as the first one was too short; absent: it was not. */
-  readonly sizeMark?: string;
+  /** Mark for all logs of a run that is made for another reason than the user's: again, as the first was too short, or as a rehearsal. */
+  readonly planMark?: string;
 };
 
 /** Where the values of a plan come from. */

@@ -24,6 +24,7 @@ export interface TestRun {
   readonly folder: string;
   /** 0.05: the target rate is 5 % below the submission run's. */
   readonly loweredShare: number | undefined;
+  readonly isRehearsal: boolean;
 }
 
 /** Joins the record of the submission run, where longhaul made it, with flags of the command. */
@@ -68,7 +69,8 @@ export function planTestRun(run: TestRun): RunPlan {
         `where its nodes send tokens, say --user-conf FILE with ${values.benchmark}.*.use_token_latencies = 1`,
     );
   }
-  return { ...plan, output: folder };
+  const mark = `a rehearsal of ${test} (compliance --rehearse): it counts for no submission`;
+  return { ...plan, output: folder, ...(run.isRehearsal && { planMark: mark }) };
 }
 
 /**

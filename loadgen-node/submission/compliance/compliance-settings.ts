@@ -6,6 +6,7 @@ import {
   type SettingValues,
   share,
   text,
+  toggle,
 } from '../../../shared/config/setting.ts';
 import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -22,6 +23,9 @@ export const COMPLIANCE_SETTINGS = {
   ),
   testRun: text('folder', 'verify this run of the test instead of making one'),
   output: text('folder', 'folder for the results (default: RUN/compliance)'),
+  rehearse: toggle(
+    'try the way, also with a performance run that is INVALID: marked, and of no use in a submission',
+  ),
   lowerQps: percentile('lower the target rate of the test by so many percent'),
   model: text('name', 'model of the round, where the benchmark has several: dlrm-v2-99.9'),
   responseType: choice(

@@ -27,7 +27,7 @@ import { requireTestRun } from './verify/audit-settings.ts';
 import { type ComplianceRun, readComplianceRun, roundOfRun } from './verify/read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './verify/same-system.ts';
 import { verifyTest04, verifyTest05 } from './verify/verify-speed-tests.ts';
-import type { TestVerdict } from './verify/verify-test.ts';
+import { rehearsed, type TestVerdict } from './verify/verify-test.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
 import { END_TOKEN_DEFAULT, tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
 
@@ -58,7 +58,7 @@ export async function complianceTest(
   const testRun = values.testRun ?? join(output, `${test}-run`);
   if (values.testRun === undefined) {
     refuseUsedOutput(testRun, run.force === true);
-    requireValid(reference);
+    if (!values.rehearse) requireValid(reference);
     const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { host, tell });
     if (exitCode !== undefined) {
       const text = `${test} was interrupted and not verified.\n`;
@@ -69,7 +69,8 @@ export async function complianceTest(
   } else {
     requireTestRun(test, round, await readComplianceRun(testRun));
   }
-  const verdict = await verify(asked, testRun, host);
+  const found = await verify(asked, testRun, host);
+  const verdict = values.rehearse ? rehearsed(found) : found;
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
   return {
     exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
@@ -78,6 +79,7 @@ export async function complianceTest(
       ...{ test, round, benchmark, wasInterrupted: false },
       hasPassed: verdict.hasPassed,
       isOfficialPass: verdict.isOfficialPass,
+      isRehearsal: verdict.isRehearsal,
       checks: verdict.checks,
       notes: [...verdict.notes, ...asked.notes],
       ...{ folder, testRun },
@@ -144,7 +146,7 @@ function requireValid(reference: ComplianceRun): void {
   if (seen === 'VALID') return;
   const what = seen === undefined ? 'has no result_validity' : `is ${String(seen)}`;
   throw configInvalid(
-    `the performance run ${reference.folder.folder} ${what}: a compliance test needs a VALID run`,
+    `the performance run ${reference.folder.folder} ${what}: a compliance test needs a VALID run; --rehearse tries the way with it`,
   );
 }
 
@@ -154,7 +156,8 @@ async function makeRun(
   folders: { readonly logs: string; readonly verdict: string },
   { host, tell }: { readonly host: CommandHost } & Pick<TestHost, 'tell'>,
 ): Promise<number | undefined> {
-  const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare: values.lowerQps });
+  const { lowerQps: loweredShare, rehearse: isRehearsal } = values;
+  const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare, isRehearsal });
   const what = { test, verdictFolder: folders.verdict };
   const report = await performTestRun(plan, what, host);
   tell(`${printReport(report, { otherNotes: RUN_FILES.page })}\n`);

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { counted } from '../../../shared/base/text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunnableTestId } from '../rules/submission-rounds.ts';
@@ -71,6 +72,9 @@ function isOneOf(path: string, sources: readonly string[]): boolean {
   return existsSync(path) && sources.includes(realpathSync(path));
 }
 
+/** Behind the name of the test in the first line of README.md. */
+export const REHEARSAL_TITLE = 'rehearsal';
+
 const QUESTION: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'Does the system answer in performance mode as in accuracy mode, at the same speed?',
   TEST04: 'Is the system faster when the same sample is requested again and again?',
@@ -108,7 +112,7 @@ export function testReadme(
     verdict.checks.flatMap((one) => (one[key] === undefined ? [] : [`- ${one.name}: ${one[key]}`]));
   const notes = [...ofTest, ...verdict.notes].map((note) => `- ${note}`);
   return [
-    `# ${test}: ${verdict.hasPassed ? 'passed' : 'failed'}`,
+    `# ${test}: ${titleWord(verdict)}`,
     '',
     `${QUESTION[test]} Verified by longhaul ${packageVersion()}.`,
     '',
@@ -128,6 +132,11 @@ export function testReadme(
     ...section('Notes', notes),
     '',
   ].join('\n');
+}
+
+function titleWord({ isRehearsal, hasPassed }: TestVerdict): string {
+  if (isRehearsal) return REHEARSAL_TITLE;
+  return hasPassed ? 'passed' : 'failed';
 }
 
 function section(title: string, lines: readonly string[]): string[] {
@@ -150,7 +159,12 @@ function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestChec
 }
 
 /** Says whose verdict is which: the official files may say PASS where longhaul looks at more. */
-function conclusion({ test, hasPassed, isOfficialPass }: TestVerdict): string {
+function conclusion({ test, checks, ...verdict }: TestVerdict): string {
+  const { hasPassed, isOfficialPass, isRehearsal } = verdict;
+  if (isRehearsal) {
+    const met = checks.filter(({ isMet }) => isMet).length;
+    return `${test} was rehearsed, and is of no use in a submission: ${met} of ${counted(checks.length, 'check')} met.`;
+  }
   if (hasPassed) return `${test} passed.`;
   if (!isOfficialPass) return `${test} failed: the official tools refuse it as well.`;
   return `${test} failed: the official tools would pass it, but not all of longhaul's own checks are met.`;

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
+import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
 import { inferredFigure } from '../../rules/submission-model.ts';
 import { brokenConfLines, type TestId } from '../../rules/submission-rounds.ts';
@@ -298,6 +299,9 @@ async function readTest(test: TestId, folder: string, of: TestsOfResult, problem
   // official tools read.
   const readme = evidence.get('README.md');
   const title = readme === undefined ? '' : readFileSync(readme, 'utf8').split('\n', 1)[0];
+  if (title === `# ${test}: ${REHEARSAL_TITLE}`) {
+    problems.unfinished(`${test} was rehearsed, which counts for no submission: ${readme}`);
+  }
   if (title === `# ${test}: failed`) {
     problems.warn(
       `${test} failed by longhaul's own checks, whatever the official files say: ${readme} tells which`,

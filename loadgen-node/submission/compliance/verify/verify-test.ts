@@ -61,6 +61,7 @@ export function verdictOn(
     /** The official tools take the files. */
     isOfficialPass: checks.every(({ isMet, isOfficial }) => isMet || !isOfficial),
     ...{ checks, notes, texts },
+    isRehearsal: false as boolean,
     /** Files to copy: path within the test's folder → file of the run. */
     copies: new Map(LOGS_OF[test].map(([path, log]) => [path, tested.folder[log]])),
   };
@@ -68,6 +69,29 @@ export function verdictOn(
 
 /** Verdict on a compliance test, and the files that a submission needs of it. */
 export type TestVerdict = ReturnType<typeof verdictOn>;
+
+const REHEARSAL = 'A rehearsal (longhaul compliance --rehearse): it counts for no submission.';
+
+/** Words by which checkers, official ones and ours, know that a test was passed; TEST06 has lines of its own. */
+const PASSED = [
+  [/\bTEST PASS\b/g, 'TEST FAIL'],
+  [/\bcheck pass: (?:True|Skipped)\b/g, 'check pass: False'],
+] as const;
+
+/** The verdict of a rehearsal: not passed, whatever was met, and no checker takes its files for those of a test that was. */
+export function rehearsed(verdict: TestVerdict): TestVerdict {
+  const texts = [...verdict.texts].map(([path, text]): [string, string] => {
+    if (!path.startsWith('verify_')) return [path, text];
+    const refused = PASSED.reduce((left, [word, other]) => left.replace(word, other), text);
+    return [path, `${REHEARSAL}\n${refused}`];
+  });
+  return {
+    ...verdict,
+    ...{ isRehearsal: true, hasPassed: false, isOfficialPass: false },
+    texts: new Map(texts),
+    notes: [REHEARSAL, ...verdict.notes],
+  };
+}
 
 const ACCURACY_LOG = [`accuracy/${RUN_FILES.accuracy}`, 'accuracy'] as const;
 const PERFORMANCE_LOGS = [

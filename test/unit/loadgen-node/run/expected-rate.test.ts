@@ -34,7 +34,7 @@ describe('nextRun', () => {
     expect(rules).toContain('min-duration');
     const again = nextAfter(SECOND_NS);
     expect(again?.text).toMatch(/^made again with --target-qps \d+(?:\.\d+)?: LoadGen expected /);
-    expect(again?.plan.sizeMark).toContain('the run was made again');
+    expect(again?.plan.planMark).toContain('the run was made again');
     const { outcome: second, nextAfter: nextAfterSecond } = await next(again?.plan.settings ?? {});
     const stillBroken = second.verdicts.loadgen.reasons.map(({ rule }) => rule);
     expect(stillBroken).not.toContain('min-duration');

@@ -22,10 +22,12 @@ function plan(
     test = 'TEST01',
     flags = {},
     loweredShare,
+    isRehearsal = false,
   }: {
     test?: RunnableTestId;
     flags?: Record<string, string>;
     loweredShare?: number;
+    isRehearsal?: boolean;
   } = {},
 ): RunPlan {
   const { settings } = resolveSettings(RUN_SETTINGS, {
@@ -36,7 +38,7 @@ function plan(
   const record = join(tempFolder(), 'longhaul_run.yaml');
   writeFileSync(record, runRecord(settings));
   const sources = runSources({ record } as RunFolder, flags);
-  return planTestRun({ test, sources, folder: 'out/TEST-run', loweredShare });
+  return planTestRun({ test, sources, folder: 'out/TEST-run', loweredShare, isRehearsal });
 }
 
 // Goal: a test that cannot begin changes nothing. Method: nobody listens at the node's address.
@@ -54,6 +56,12 @@ describe('performTestRun', () => {
 
 // Goal: a test's run is the submission's run but for what the test changes. Method: plans, without a SUT.
 describe('planTestRun', () => {
+  it('marks a rehearsal in all its logs', () => {
+    const mark = /^a rehearsal of TEST01 .*: it counts for no submission$/;
+    expect(plan({ targetQps: '70' }, { isRehearsal: true }).planMark).toMatch(mark);
+    expect(plan({ targetQps: '70' }).planMark).toBeUndefined();
+  });
+
   it('repeats the recorded settings, with audit.config over them', () => {
     const made = plan({ targetQps: '70', minDuration: '600s', mode: 'submission', runs: '3' });
     expect(made.settings).toMatchObject({

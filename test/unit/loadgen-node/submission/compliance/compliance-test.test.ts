@@ -70,6 +70,41 @@ describe('complianceTest', () => {
     expect(readdirSync(join(folder, 'performance', 'run_1'))).toHaveLength(2);
   });
 
+  it('passes no rehearsal, though all is met, and marks every file that it writes', async () => {
+    const output = tempFolder();
+    const asked = values({
+      testRun: test01,
+      accuracyRun: scene.accuracy,
+      rehearse: 'true',
+      output,
+    });
+    const ended = await testWith('TEST01', asked, { benchmark: 'resnet50' });
+    expect(ended).toMatchObject({
+      exitCode: 3,
+      json: { hasPassed: false, isOfficialPass: false, isRehearsal: true },
+    });
+    expect(ended.text).toMatch(/^TEST01 was rehearsed, and is of no use in a submission: \d+ of /m);
+    const read = (name: string): string => readFileSync(join(output, 'TEST01', name), 'utf8');
+    for (const name of ['verify_performance.txt', 'verify_accuracy.txt']) {
+      expect(read(name)).toMatch(/^A rehearsal \(longhaul compliance --rehearse\)/);
+      expect(read(name)).toContain('TEST FAIL');
+      expect(read(name)).not.toMatch(/PASS/);
+    }
+    expect(read('README.md')).toMatch(/^# TEST01: rehearsal\n/);
+  });
+
+  it('says that a run can be rehearsed with, where it is not VALID', async () => {
+    const run = join(tempFolder(), 'run');
+    cpSync(scene.performance, run, { recursive: true });
+    const detail = join(run, 'mlperf_log_detail.txt');
+    writeFileSync(detail, readFileSync(detail, 'utf8').replace('"VALID"', '"INVALID"'));
+    const asked = values({ run, output: tempFolder() });
+    const flags = { benchmark: 'resnet50', sut: '127.0.0.1:1', targetQps: '50' };
+    await expect(testWith('TEST04', asked, flags)).rejects.toThrow(
+      'is INVALID: a compliance test needs a VALID run; --rehearse tries the way with it',
+    );
+  });
+
   it('says what failed and what it means, and ends with 3', async () => {
     const output = tempFolder();
     const testRun = await scene.test('TEST04', { serviceNs: () => 1e6 });
