@@ -70,7 +70,7 @@ function nextStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
 }
 
 /** Rules that a full run misses because its load is too high. */
-const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
+const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping', 'not-kept-up'];
 
 /** How sure the verdict of a screening is, whenever it ended. */
 const SCREENING_CONFIDENCE = 0.99;
