@@ -41,7 +41,7 @@ export const OIP_OPTIONS = {
   ),
   inputShape: textList(
     'name[:datatype]:3x224x224[,...]',
-    'with --data: lengths of the axes of one sample where the model leaves them free; oip://, with a datatype: an input of a server that does not report its inputs',
+    'with --data: lengths of the axes of one sample where the model leaves them free, -1 where the samples bring them; oip://, with a datatype: an input of a server that does not report its inputs',
   ),
   oipMethod: choice(
     METHODS,

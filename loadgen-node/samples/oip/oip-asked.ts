@@ -22,7 +22,7 @@ export interface DataAsked extends Pick<OipAsked, 'inputShapes' | 'dataSeed' | '
   readonly data: DataSource;
 }
 
-/** Lengths of the axes of one sample by name of the input, as `--input-shape` says them. */
+/** Lengths of the axes of one sample by name of the input, as `--input-shape` says them; -1: any. */
 export type InputShapes = ReadonlyMap<string, readonly number[]>;
 
 /** Content of `--input-shape`. */
@@ -67,7 +67,7 @@ function declaredInput(text: string): OipTensor | undefined {
 }
 
 function inputShape(text: string): Pick<OipTensor, 'name' | 'shape'> {
-  const [, name, axes] = /^(.+):((?:\d+(?:x\d+)*)?)$/s.exec(text) ?? [];
+  const [, name, axes] = /^(.+):((?:(?:\d+|-1)(?:x(?:\d+|-1))*)?)$/s.exec(text) ?? [];
   if (name === undefined || axes === undefined) {
     throw configInvalid(`--input-shape ${text}: ${FORMS}`);
   }
@@ -79,7 +79,9 @@ function lengthsOf(axes: string, text: string): number[] {
   if (lengths.every((length) => length === -1 || (length >= 0 && length <= LENGTH_MAX))) {
     return lengths;
   }
-  throw configInvalid(`--input-shape ${text}: an axis has a length from 0 to ${LENGTH_MAX}`);
+  throw configInvalid(
+    `--input-shape ${text}: an axis has a length from 0 to ${LENGTH_MAX}, or -1: the samples bring it`,
+  );
 }
 
 /** Where samples come from, as `--data` says it. */

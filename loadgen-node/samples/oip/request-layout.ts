@@ -17,15 +17,21 @@ import type {
   OipModelRef,
   OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import type { NamedTensor } from '../tensors/tensor-data-set.ts';
+import type { NamedTensor, WantedTensor } from '../tensors/tensor-data-set.ts';
 import type { OipAsked } from './oip-asked.ts';
 import type { OipContents } from './request-fields.ts';
-import { hasBatchAxis, requireBatch, requireBatchAxis, resolveInputs } from './resolve-inputs.ts';
+import {
+  hasBatchAxis,
+  inputShapeText,
+  requireBatch,
+  requireBatchAxis,
+  resolveInputs,
+} from './resolve-inputs.ts';
 import { type ResponseClass, responseClass } from './response-class.ts';
 import { sampleBytes } from './wire-data-set.ts';
 
 /** An input of one sample. */
-interface SampleInput extends OipTensor {
+interface SampleInput extends WantedTensor {
   /** Raw bytes; undefined where samples bring their own lengths. */
   readonly sampleBytes: number | undefined;
 }
@@ -115,14 +121,28 @@ function modelLayout(
   facts: OipModelFacts,
   { inputShapes }: Pick<OipAsked, 'inputShapes'>,
 ): RequestLayout {
-  const hasBatch = hasBatchAxis(facts);
+  const hasBatch = hasBatchAxis(facts, inputShapes);
+  // Only the server knows what its first axis is.
+  const shapeHint = hasBatch && facts.batchSizeMax === undefined ? ownAxisHint(facts) : undefined;
   return {
-    inputs: resolveInputs(facts.inputs, inputShapes, hasBatch).map(withBytes),
+    inputs: resolveInputs(facts.inputs, inputShapes, hasBatch).map((input) => ({
+      ...withBytes(input),
+      shapeHint,
+    })),
     hasBatchAxis: hasBatch,
     outputs: facts.outputs,
     encodingName: undefined,
     responseClass: undefined,
   };
+}
+
+/** How to say that the first axis, which was taken for the one that counts samples, is one of a sample. */
+function ownAxisHint({ inputs }: OipModelFacts): string {
+  const flag = inputs.map((input) => inputShapeText(input, '-1')).join(',');
+  return (
+    '; the server does not say whether the first axis counts samples, so it is taken to do so: ' +
+    `where it is an axis of a sample, --input-shape ${flag} (-1: of any length)`
+  );
 }
 
 function withBytes(input: OipTensor): SampleInput {

@@ -153,10 +153,16 @@ type BatchFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'outputs' | 'batchSize
 
 /**
  * Whether the first axis of every input counts samples. A server that tells how many it takes decides it; of others the axis
- * is taken for one where all inputs leave it free, as in the metadata of nearly all servers.
+ * is taken for one where all inputs leave it free, as in the metadata of nearly all servers, unless a shape that was requested
+ * has all axes of its input: then the first one is an axis of a sample.
  */
-export function hasBatchAxis({ inputs, batchSizeMax }: BatchFacts): boolean {
-  return batchSizeMax !== 0 && inputs.length > 0 && inputs.every(isFreeFirst);
+export function hasBatchAxis(
+  { inputs, batchSizeMax }: BatchFacts,
+  asked: InputShapes = new Map(),
+): boolean {
+  if (batchSizeMax === 0 || inputs.length === 0 || !inputs.every(isFreeFirst)) return false;
+  const isAllAsked = inputs.some(({ name, shape }) => asked.get(name)?.length === shape.length);
+  return batchSizeMax !== undefined || !isAllAsked;
 }
 
 /**

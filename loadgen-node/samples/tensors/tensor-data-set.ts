@@ -13,6 +13,12 @@ export interface NamedTensor {
   readonly raw: Uint8Array;
 }
 
+/** An input of a model, as samples are compared with it. */
+export interface WantedTensor extends OipTensor {
+  /** Goes behind a message about a sample of another shape. Default: nothing. */
+  readonly shapeHint?: string | undefined;
+}
+
 /** A data set whose samples are the inputs of a model. */
 export interface TensorDataSet extends DataSet {
   /** True where all samples have the same shapes and, input by input, the same number of bytes. */

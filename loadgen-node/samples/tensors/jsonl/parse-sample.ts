@@ -3,7 +3,7 @@ import {
   OIP_ELEMENT_BYTES,
   type OipTensor,
 } from '../../../../shared/domain/tensors.ts';
-import { fitShape, type NamedTensor, shapeText } from '../tensor-data-set.ts';
+import { fitShape, type NamedTensor, shapeText, type WantedTensor } from '../tensor-data-set.ts';
 import { base64Bytes, ElementError, encodeElements, parseExactJson } from './encode-elements.ts';
 
 /** Why a line is no sample. */
@@ -24,7 +24,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
  * @param inputs Of one sample.
  * @throws SampleError
  */
-export function parseSample(text: string, inputs: readonly OipTensor[]): readonly NamedTensor[] {
+export function parseSample(text: string, inputs: readonly WantedTensor[]): readonly NamedTensor[] {
   const given = givenTensors(parseObject(text), inputs);
   const unknown = [...given.keys()].find((name) => !inputs.some((input) => input.name === name));
   if (unknown !== undefined) {
@@ -106,7 +106,7 @@ function shapeOf(shape: unknown, name: string): readonly number[] | undefined {
   throw new SampleError(`the shape${whose} must be a list of lengths, for example [3, 224, 224]`);
 }
 
-function tensorOf({ shape, data }: GivenTensor, input: OipTensor): NamedTensor {
+function tensorOf({ shape, data }: GivenTensor, input: WantedTensor): NamedTensor {
   const { name, datatype } = input;
   const raw = datatype === 'BYTES' ? undefined : base64Bytes(data);
   if (raw !== undefined) {
@@ -134,10 +134,11 @@ function tensorOf({ shape, data }: GivenTensor, input: OipTensor): NamedTensor {
 function decideShape(
   said: readonly number[] | undefined,
   nested: readonly number[],
-  input: OipTensor,
+  input: WantedTensor,
 ): readonly number[] {
   const count = elementCount(nested);
   const wanted = shapeText(input.shape);
+  const { shapeHint: hint = '' } = input;
   if (said !== undefined) {
     if (elementCount(said) !== count) {
       throw new SampleError(
@@ -146,7 +147,9 @@ function decideShape(
     }
     const own = fitShape(said, input);
     if (own !== undefined) return own;
-    throw new SampleError(`has the shape ${shapeText(said)}; a sample of the model has ${wanted}`);
+    throw new SampleError(
+      `has the shape ${shapeText(said)}; a sample of the model has ${wanted}${hint}`,
+    );
   }
   const own = fitShape(nested, input);
   if (own !== undefined) return own;
@@ -154,10 +157,12 @@ function decideShape(
   if (nested.length <= 1 && isFilled) return input.shape;
   if (nested.length <= 1 && !input.shape.includes(-1)) {
     throw new SampleError(
-      `has ${count} elements in a row; a sample of the model, ${wanted}, needs ${elementCount(input.shape)}`,
+      `has ${count} elements in a row; a sample of the model, ${wanted}, needs ${elementCount(input.shape)}${hint}`,
     );
   }
-  throw new SampleError(`has the shape ${shapeText(nested)}; a sample of the model has ${wanted}`);
+  throw new SampleError(
+    `has the shape ${shapeText(nested)}; a sample of the model has ${wanted}${hint}`,
+  );
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -1,8 +1,14 @@
 import { open, readFile } from 'node:fs/promises';
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
+import { elementCount } from '../../../../shared/domain/tensors.ts';
 import { readingFile } from '../../data-set/data-set.ts';
-import { bytesContents, fitShape, type NamedTensor, shapeText } from '../tensor-data-set.ts';
+import {
+  bytesContents,
+  fitShape,
+  type NamedTensor,
+  shapeText,
+  type WantedTensor,
+} from '../tensor-data-set.ts';
 import {
   NPY_HEADER_BYTES_MAX,
   type NpyHeader,
@@ -27,7 +33,7 @@ interface NpyArray extends NpyHeader {
  * @returns Shape of the sample.
  * @throws MlperfError `ERR_DATA_SET` naming the file
  */
-export async function checkNpyFile(path: string, input: OipTensor): Promise<readonly number[]> {
+export async function checkNpyFile(path: string, input: WantedTensor): Promise<readonly number[]> {
   return readingFile(path, async () => {
     const file = await open(path);
     try {
@@ -46,7 +52,7 @@ export async function checkNpyFile(path: string, input: OipTensor): Promise<read
  * Reads a file as one input of a sample.
  * @throws MlperfError `ERR_DATA_SET` naming the file
  */
-export async function readNpyFile(path: string, input: OipTensor): Promise<NamedTensor> {
+export async function readNpyFile(path: string, input: WantedTensor): Promise<NamedTensor> {
   const bytes = await readingFile(path, () => readFile(path));
   const array = arrayOf(bytes, bytes.length, input, path);
   const raw = npyContents(bytes.subarray(array.dataOffset), array, array.type, path);
@@ -54,7 +60,7 @@ export async function readNpyFile(path: string, input: OipTensor): Promise<Named
 }
 
 /** @throws MlperfError `ERR_DATA_SET` where the array is no sample of the input. */
-function arrayOf(bytes: Buffer, fileBytes: number, input: OipTensor, path: string): NpyArray {
+function arrayOf(bytes: Buffer, fileBytes: number, input: WantedTensor, path: string): NpyArray {
   const header = parseNpyHeader(bytes, path);
   const { descr, shape, dataOffset } = header;
   const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
@@ -82,13 +88,13 @@ function arrayOf(bytes: Buffer, fileBytes: number, input: OipTensor, path: strin
   return { ...header, type, sampleShape };
 }
 
-function misfit(shape: readonly number[], input: OipTensor): string {
+function misfit(shape: readonly number[], input: WantedTensor): string {
   const what = `has the shape ${shapeText(shape)}; a sample of input ${input.name} has ${shapeText(input.shape)}`;
   const isMany =
     shape.length === input.shape.length + 1 && fitShape(shape.slice(1), input) !== undefined;
   return isMany
     ? `${what}, and a file is one sample: save each of the ${shape[0]} as a file of its own`
-    : what;
+    : `${what}${input.shapeHint ?? ''}`;
 }
 
 function needsMore(bytes: Buffer): boolean {

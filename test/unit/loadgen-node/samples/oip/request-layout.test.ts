@@ -138,6 +138,29 @@ describe('requestLayout of a model alone', () => {
     expect(layoutOf(facts).hasBatchAxis).toBe(expected);
   });
 
+  it.each([
+    ['where nothing is said', undefined, {}, [[], []]],
+    ['where a shape has all axes', undefined, { in0: [-1], in1: [8] }, [[-1], [8]]],
+    ['where one of them has', undefined, { in1: [8] }, [[-1], [8]]],
+  ])(
+    'takes the only axis %s, of a server that does not tell',
+    (_what, batchSizeMax, shapes, found) => {
+      const facts = model(['BOOL [-1]', 'INT64 [-1]'], ['FP32 [-1, 1]'], { batchSizeMax });
+      const layout = layoutOf(facts, { inputShapes: new Map(Object.entries(shapes)) });
+      expect(layout.inputs.map(({ shape }) => shape)).toEqual(found);
+      expect(layout.hasBatchAxis).toBe(found[0]?.length === 0);
+    },
+  );
+
+  it('has a hint only where it is not known what the first axis is', () => {
+    const hintOf = (batchSizeMax?: number) =>
+      layoutOf(model(['INT64 [-1, -1]'], ['FP32 [-1]'], { batchSizeMax })).inputs[0]?.shapeHint;
+    expect(hintOf()).toMatch(
+      /is an axis of a sample, --input-shape in0:-1x-1 \(-1: of any length\)$/,
+    );
+    expect([hintOf(0), hintOf(8)]).toEqual([undefined, undefined]);
+  });
+
   it('takes the shapes that were requested', () => {
     const facts = model(['FP32 [-1, -1, 4]'], ['FP32 [-1]']);
     const { inputs } = layoutOf(facts, { inputShapes: new Map([['in0', [7, 4]]]) });

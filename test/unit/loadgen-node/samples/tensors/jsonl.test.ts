@@ -75,6 +75,15 @@ describe('jsonl:FILE', () => {
     }
   });
 
+  it.each([
+    '{"ids":[1,2,3]}',
+    '{"ids":[[1,2,3]]}',
+    '{"inputs":[{"name":"ids","shape":[3],"data":[1,2,3]}]}',
+  ])('says behind another shape what is known of the axes: %s', async (line) => {
+    const wanted = { ...tensor('ids', 'INT64', []), shapeHint: '; a hint' };
+    await expect(read(line, wanted)).rejects.toThrow(/; a hint$/);
+  });
+
   it('holds all 64 bits of whole numbers, written as numbers or as texts', async () => {
     const line = '{"x":[9223372036854775807,-9223372036854775808,"9007199254740993",0]}';
     const [x] = await read(line, tensor('x', 'INT64', [4]));
