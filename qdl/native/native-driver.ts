@@ -1,5 +1,6 @@
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
+import { wireError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/evidence-schema.ts';
 import { USAGE_FEATURE } from '../../shared/wire/sut-contract.ts';
@@ -14,6 +15,7 @@ import type { WaitProgress } from '../dispatch/ready-wait.ts';
 import { ResponseDecoder } from '../dispatch/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { Http2Transport, NativeConnections } from './channel/http2-transport.ts';
+import type { Reopening } from './channel/one-stream.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
 import { ledgerObstacle, partLimits, requireOneNode } from './node-evidence.ts';
@@ -30,13 +32,17 @@ export class NativeDriver implements ProtocolDriver {
   readonly #payloads: SamplePayloads;
   readonly #connections: NativeConnections;
   #channels: readonly SutChannel[] = [];
+  /** Answers to the first Open of each channel. */
+  #opened: readonly Opened__Output[] = [];
 
   /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
   constructor(settings: DispatchSettings, payloads: SamplePayloads) {
     this.#settings = settings;
     this.#payloads = payloads;
-    this.#connections = new NativeConnections(settings);
     this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+    this.#connections = new NativeConnections(settings, (address, reason) =>
+      this.nodes.find((node) => node.address === address)?.handOvers.addConnection(reason),
+    );
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
       settings.division,
@@ -61,11 +67,20 @@ export class NativeDriver implements ProtocolDriver {
     const openTransport: OpenTransport = ({ address, connection }, ends) =>
       new Http2Transport(this.#connections.to(address, connection), this.#payloads, ends);
     this.#channels = places.map(
-      (place) => new SutChannel(place, openTransport, this.#open(runId, place), events, tokenBytes),
+      (place) =>
+        new SutChannel(
+          place,
+          openTransport,
+          this.#open(runId, place),
+          events,
+          tokenBytes,
+          this.#reopening(runId, place),
+        ),
     );
     const opened = await Promise.all(
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),
     );
+    this.#opened = opened;
     this.#channels.forEach((channel, i) => {
       const answer = opened[i] as Opened__Output; // One per channel.
       this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel);
@@ -112,6 +127,29 @@ export class NativeDriver implements ProtocolDriver {
   #decoder(agreed: readonly number[]): ResponseDecoder {
     const { responseEncodings, messageBytesMax } = this.#settings;
     return new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
+  }
+
+  #reopening(runId: string, place: ChannelPlace): Reopening {
+    const { callTimeoutMs, division, streamsPerNode } = this.#settings;
+    const { nodeIndex, streamIndex, streamOfNode } = place;
+    return {
+      timeoutMs: callTimeoutMs,
+      openOf: (count) => ({
+        ...this.#open(runId, place),
+        streamIndex: streamOfNode + count * streamsPerNode,
+      }),
+      accept: (call, opened, reason) => {
+        const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+        node.addOpened(opened, call);
+        requireOneNode(this.nodes, division, this.names.last);
+        // The decoders of the run are those of the first answer.
+        const first = this.#opened[streamIndex]?.responseEncodings ?? [];
+        if (String(first) !== String(opened.responseEncodings)) {
+          throw wireError(`SUT node ${node.address} chose other response encodings than before`);
+        }
+        node.handOvers.addStream(reason);
+      },
+    };
   }
 
   #open(runId: string, { nodeIndex, streamOfNode }: ChannelPlace): Open {

@@ -31,7 +31,7 @@ import {
 } from '../../shared/wire/sut-contract.ts';
 import type { ModelInput, QdlNode } from '../dispatch/query-dispatch-library.ts';
 import { ReadyWait, type WaitProgress } from '../dispatch/ready-wait.ts';
-import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
+import { HandOverCounter, RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
@@ -57,6 +57,7 @@ export class SutNodeHandle implements QdlNode {
   readonly control: ControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
   readonly claims: ClaimBook = new ClaimBook();
+  readonly handOvers: HandOverCounter = new HandOverCounter();
   readonly #settings: DispatchSettings;
   readonly #streams: StreamEvidence[] = [];
   #description: DescribeResponse__Output | undefined;
@@ -247,6 +248,7 @@ export class SutNodeHandle implements QdlNode {
       ledgerIdentity: this.#ledgerIdentity,
       claims: this.claims.toClaims(),
       differences: this.#differences,
+      ...this.handOvers.evidence(),
     };
   }
 

@@ -120,9 +120,20 @@ const LOSSES: readonly Row[] = [
     'the connection was lost (closed, reset, or no answer to a ping within --keepalive-timeout)',
   ],
   ['ECONNRESET', ENDED_THERE],
+  ['ECONNREFUSED', 'connection refused'],
   ['EPIPE', 'the connection was closed'],
   ['ETIMEDOUT', 'the other end did not respond'],
 ];
+
+/** Limits of connections that servers and proxies have, for people. Defaults of nginx 1.22, gRPC and Envoy. */
+export const CONNECTION_LIMITS: string =
+  'Usual limits: nginx keepalive_requests (1,000 calls a connection), keepalive_time (1 h), gRPC max_connection_age, Envoy ' +
+  'max_connection_duration';
+
+/** Limits of idle streams that proxies have, for people. Defaults of nginx 1.22, HAProxy's examples, nghttpx and Envoy. */
+export const STREAM_LIMITS: string =
+  'A proxy ends idle streams: nginx grpc_read_timeout and grpc_send_timeout (60 s), haproxy timeout client and timeout server, ' +
+  'nghttpx backend-read-timeout (1 min), Envoy stream_idle_timeout (5 min)';
 
 /** Why the connection of a stream ended, from gRPC's text. */
 export function lossReason(details: string): string {

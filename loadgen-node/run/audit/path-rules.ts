@@ -170,12 +170,18 @@ const SENT: ReadonlyMap<string, RegExp> = new Map([
   ['user-agent', /^(grpc-node-js|longhaul)\//],
 ]);
 
-/** Headers of an answer as gRPC makes them in a SUT node. */
+/**
+ * Headers of an answer as gRPC makes them in a SUT node. Of a call that is refused without a message the status stands in the
+ * first headers. Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Trailers-Only".
+ */
 const ANSWERED: ReadonlySet<string> = new Set([
   'content-type',
   'date',
   'grpc-accept-encoding',
   'grpc-encoding',
+  'grpc-message',
+  'grpc-status',
+  'grpc-status-details-bin',
 ]);
 
 /** Headers that older servers of gRPC's C core send beside them. */

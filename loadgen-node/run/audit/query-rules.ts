@@ -1,4 +1,5 @@
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { CONNECTION_LIMITS, STREAM_LIMITS } from '../../../shared/security/connection-errors.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
@@ -14,7 +15,16 @@ import {
   V05_CACHING,
 } from './audit-rule.ts';
 
-/** The rules about what happens to a query between LoadGen and the SUT. */
+/**
+ * The rules about what happens to a query between LoadGen and the SUT.
+ *
+ * A hand-over (another connection takes over from one that the other end gave up by plan, or a stream is opened again that
+ * ended with nothing outstanding) is evidence and breaks no rule. The rules leave "the network function of the LoadGen Node
+ * towards the SUT node" to the QDL, and know queries, responses and Name(), but no connections. Every query still crosses the
+ * network once: one is sent again only where HTTP/2 says that it was not processed. The time stays in the latency, since
+ * everything outside the LoadGen node is SUT. On longhaul's own protocol the node must open the stream as the one that
+ * answered Name(), or the run ends; the Open Inference Protocol never shows which server answers.
+ */
 export const QUERY_RULES: readonly AuditRule[] = [
   {
     id: 'no-batching',
@@ -81,6 +91,35 @@ export const QUERY_RULES: readonly AuditRule[] = [
     oip: judgeCaching,
   },
 ];
+
+/**
+ * Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node.
+ * @param isOip It speaks the Open Inference Protocol.
+ */
+export function handOverTexts({ handOvers }: NodeEvidence, isOip: boolean): string[] {
+  if (handOvers === undefined) return [];
+  const { connectionCount, callCount, streamCount, connectionReason, streamReason } = handOvers;
+  const texts: string[] = [];
+  if (connectionCount > 0) {
+    const requests = callCount === 1 ? 'a request' : `${callCount} requests`;
+    const again = callCount === 0 ? '' : `; ${requests} that it had not processed went out again`;
+    texts.push(
+      `ended ${counted(connectionCount, 'connection')} at no cost of a sample (${connectionReason}), and the run went on over ` +
+        `the next${again}. The time is in the latencies. ${CONNECTION_LIMITS}`,
+    );
+  }
+  if (streamCount > 0) {
+    texts.push(
+      `ended ${counted(streamCount, 'stream')} with nothing outstanding (${streamReason}), and the run went on over the next. ` +
+        `The time is in the latencies. ${STREAM_LIMITS}${isOip ? '; --oip-method unary has no idle stream' : ''}`,
+    );
+  }
+  return texts;
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `a ${noun}` : `${count} ${noun}s`;
+}
 
 /** Counts that are compared, and the sentences of the verdicts. */
 interface Comparison {
@@ -240,6 +279,12 @@ function short(digest: string): string {
   return digest === '' ? 'none' : digest.slice(0, 16);
 }
 
+function handOverLines({ nodes, oip }: AuditFacts): string[] {
+  return nodes.flatMap((node) =>
+    handOverTexts(node, oip !== null).map((text) => `${node.address} ${text}`),
+  );
+}
+
 function judgeQueriesCross(facts: AuditFacts): Judged {
   const early = brokenBy(
     facts.nodes.flatMap(earlyLine),
@@ -254,6 +299,7 @@ function judgeQueriesCross(facts: AuditFacts): Judged {
     `issued by LoadGen: ${run.loadgen === null ? 'not known as a whole' : `${run.loadgen.issuedSamples} samples`}`,
     `taken by the QDL: ${run.issuedSamples} samples in ${run.issuedQueries} queries`,
     `sent: ${sent} samples, received by the SUT: ${received} samples`,
+    ...handOverLines(facts),
   ];
   const all = [run.issuedSamples, received, run.loadgen?.issuedSamples ?? sent];
   if (!all.every((count) => count === sent)) {
@@ -279,12 +325,14 @@ function earlyLine({ address, claims = [] }: NodeEvidence): string[] {
   return early === undefined ? [] : [`${address}: ${early.text} (${early.count} in all)`];
 }
 
-function judgeSent({ run, nodes }: AuditFacts): Judged {
+function judgeSent(facts: AuditFacts): Judged {
+  const { run, nodes } = facts;
   const sent = total(nodes, 'sampleCount');
   const issued = run.loadgen?.issuedSamples ?? run.issuedSamples;
   const evidence = [
     `issued by LoadGen: ${issued} samples, taken by the QDL: ${run.issuedSamples}, sent: ${sent}`,
     ...nodes.flatMap(statisticsLine),
+    ...handOverLines(facts),
   ];
   if (run.isComplete && (issued !== sent || run.issuedSamples !== sent)) {
     return broken('Samples were issued that were not sent, or the reverse.', evidence);

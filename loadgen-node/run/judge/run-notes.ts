@@ -18,6 +18,7 @@ import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-aud
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
+import { handOverTexts } from '../audit/query-rules.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** Mark of a run outside the Network division: that its rules were not enforced, or that the round has none. */
@@ -124,14 +125,16 @@ export function courseNotes(performance: PerformanceOutcome | null): string[] {
 }
 
 /**
- * Impossible claims of SUT nodes, and workers that they lost. They change no figure, but a reader
- * must know them.
+ * Impossible claims of SUT nodes, workers that they lost, connections and streams that ended. They change no figure, but a
+ * reader must know them.
  */
-export function nodeNotes({ nodes }: NetworkAudit): string[] {
-  return nodes.flatMap(({ address, claims = [], theirs }) => {
+export function nodeNotes({ nodes, oip }: NetworkAudit): string[] {
+  return nodes.flatMap((node) => {
+    const { address, claims = [], theirs } = node;
     const texts = claims.map(({ text }) => text);
     const replaced = theirs?.replacedWorkerCount ?? 0;
     if (replaced > 0) texts.push(replacedText(replaced));
+    texts.push(...handOverTexts(node, oip !== null));
     return texts.map((text) => asOneLine(`SUT node ${address} ${text}`));
   });
 }

@@ -23,7 +23,7 @@ import {
 } from '../../http2/grpc-calls.ts';
 import { type DispatchSettings, WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
 import { frameSize, gatheredSize, gatherFrames } from './part-frames.ts';
-import type { PartTransport, TransportEnd, TransportEvents } from './sut-channel.ts';
+import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
@@ -231,17 +231,17 @@ function wholeQueryPart(
   };
 }
 
-/** A stream hears of its own answer, writes and end. */
-const UNHEARD: ConnectionEvents = { onWritten() {}, onAccepted() {}, onClosed() {} };
-
 /** The connections that carry Infer streams, by node and number. */
 export class NativeConnections {
   readonly #settings: DispatchSettings;
+  readonly #onHandOver: (address: string, reason: string) => void;
   readonly #connections = new Map<string, GrpcCallConnection>();
   readonly #rooms = new Map<string, AnswerRoom>();
 
-  constructor(settings: DispatchSettings) {
+  /** @param onHandOver Called when the other end gave up a connection by plan. */
+  constructor(settings: DispatchSettings, onHandOver: (address: string, reason: string) => void) {
     this.#settings = settings;
+    this.#onHandOver = onHandOver;
   }
 
   /**
@@ -254,7 +254,14 @@ export class NativeConnections {
     if (connection === undefined) {
       const room = this.#rooms.get(address) ?? new AnswerRoom(this.#settings.messageBytesMax);
       this.#rooms.set(address, room);
-      connection = connectGrpc(address, this.#settings, UNHEARD, room);
+      // A stream hears of its own answer, writes and end.
+      const events: ConnectionEvents = {
+        onWritten() {},
+        onAccepted() {},
+        onHandOver: (reason) => this.#onHandOver(address, reason),
+        onClosed() {},
+      };
+      connection = connectGrpc(address, this.#settings, events, room);
       this.#connections.set(key, connection);
     }
     return connection;

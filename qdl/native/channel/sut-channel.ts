@@ -37,6 +37,10 @@ import {
   OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
 import { TokenStreams } from '../../dispatch/token-streams.ts';
+import { GrantedCredit, type Reopening, ReopenLimit } from './one-stream.ts';
+import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
+
+const NO_CREDIT = { samples: 0, bytes: 0 };
 
 const IN_PIECES: SampleFailure = {
   code: 'bad-response',
@@ -50,7 +54,9 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
  * One long-lived Infer stream to one SUT node (state machine: qdl/README.md).
  *
  *     opening ──Opened──► open ──close()──► closing ──status OK──► closed
- *        └───────────────── status ≠ OK, bad message ─────────────► closed
+ *        │ ▲                 │
+ *        │ └─── ended idle ──┤ (nothing outstanding: another stream, if there is a Reopening)
+ *        └───────────────────┴─ status ≠ OK, bad message ─────────► closed
  */
 export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
@@ -60,35 +66,46 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   /** This end's view of the stream's call. After Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
-  readonly #transport: PartTransport;
+  readonly #openTransport: OpenTransport;
+  #transport: PartTransport;
   readonly #events: ChannelEvents;
+  readonly #reopening: Reopening | undefined;
+  /** Resolves when the stream that is being opened again is open, or lost. */
+  #whenReopened: Promise<void> | undefined;
+  #streamCount = 1;
+  readonly #reopenLimit = new ReopenLimit();
+  /** It was told. */
+  #isLost = false;
+  /** The node said that it goes away. */
+  #isDraining = false;
   /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
   readonly #takesTokens: boolean;
   readonly #takesUsage: boolean;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
-  #creditSamples = 0;
-  #creditBytes = 0;
-  #sentSamples = 0;
-  #sentBytes = 0;
+  #credit = new GrantedCredit();
   /** Bytes of the stream up to the last sample that is in line for the socket; infinite amid the pieces of one. */
   #framedBytes = 0;
   /** Close went out when every sample had its response: the node only has to end the stream. */
   #isAllAnswered = false;
   #opened: Opened__Output | undefined;
-  readonly #whenOpened = new Deferred<Opened__Output>();
+  #whenOpened = new Deferred<Opened__Output>();
   readonly #whenClosed = new Deferred<void>();
 
+  /** @param reopening Undefined: a stream that ends is a loss in any case. */
   constructor(
     place: ChannelPlace,
     openTransport: OpenTransport,
     open: Open,
     events: ChannelEvents,
     tokenBytes?: number,
+    reopening?: Reopening,
   ) {
     this.place = place;
+    this.#openTransport = openTransport;
     this.#events = events;
+    this.#reopening = reopening;
     this.#protocolVersion = open.protocolVersion;
     this.#takesFirstTokens = open.tokenLatencies === true;
     this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
@@ -119,8 +136,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   /** Credit of the first grant: no part may be larger. */
   get initialCredit(): { readonly samples: number; readonly bytes: number } {
-    const credit = this.#opened?.credit;
-    return { samples: credit?.samples ?? 0, bytes: credit?.bytes ?? 0 };
+    return this.#opened?.credit ?? NO_CREDIT;
   }
 
   /** True when a part of so many new samples and payload bytes may go now. Hot path. */
@@ -133,8 +149,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return (
       this.#state === 'open' &&
       this.outstanding.canTake(sampleCount) &&
-      this.#sentSamples + sampleCount <= this.#creditSamples &&
-      this.#sentBytes + bytes <= this.#creditBytes
+      this.#credit.hasFor(sampleCount, bytes)
     );
   }
 
@@ -158,8 +173,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   /** Sends a part. After {@link canTake} only. */
   send(part: OutgoingPart): void {
-    this.#sentSamples += part.sampleCount;
-    this.#sentBytes += part.bytes;
+    this.#credit.take(part.sampleCount, part.bytes);
     this.#transport.sendPart(part);
   }
 
@@ -169,8 +183,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
    */
   dropUnsent(): void {
     for (const { samples, sampleCount, bytes } of this.#transport.dropParts()) {
-      this.#sentSamples -= sampleCount;
-      this.#sentBytes -= bytes;
+      this.#credit.take(-sampleCount, -bytes);
       // A part without new samples is a later piece of one that has begun.
       if (sampleCount > 0) for (const { id } of samples) this.outstanding.release(id);
     }
@@ -178,6 +191,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
   async close(timeoutMs: number): Promise<void> {
+    // The node counts the stream that is being opened: so does this end.
+    await this.#whenReopened;
     if (this.#state === 'open' || this.#state === 'retired') {
       this.#state = 'closing';
       this.#isAllAnswered = this.outstanding.count === 0;
@@ -197,7 +212,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   /** No part goes out any more; what is outstanding may still be answered. */
   retire(): void {
-    if (this.#state === 'open') this.#state = 'retired';
+    if (this.#state === 'open' || this.#whenReopened !== undefined) this.#state = 'retired';
   }
 
   onAccepted(own: OwnSide): void {
@@ -249,6 +264,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     }
     // Outside the try: an error of LoadGen's own is no fault of the node.
     if (responses === undefined) return;
+    this.#reopenLimit.onAnswer();
     if (!this.#takesFirstTokens && responses.firstTokens.length > 0) {
       const text = 'sent a first token though Open.token_latencies was false';
       this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
@@ -279,19 +295,22 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   #onControl(bytes: Buffer): void {
     const message = decodeSutMessage(bytes);
-    if (message.opened && this.#state === 'opening') {
+    if (message.opened && this.#opened === undefined) {
       this.#requireVersion(message.opened.protocolVersion);
       this.#opened = message.opened;
-      this.#state = 'open';
-      this.#grant(message.opened.credit);
+      this.#reopenLimit.onOpened();
+      // One that is opened again is checked first.
+      if (this.#state === 'opening' && this.#whenReopened === undefined) this.#state = 'open';
+      this.#credit.grant(message.opened.credit ?? NO_CREDIT);
       this.#whenOpened.resolve(message.opened);
     } else if (message.credit) {
-      this.#checkGrowth(message.credit);
-      this.#grant(message.credit);
+      const wrong = this.#credit.grant(message.credit);
+      if (wrong !== undefined) this.#events.onClaim(this, 'credit-back', wrong);
       this.#events.onRoom();
     } else if (message.usage && this.#takesUsage) {
       this.#events.onUsage(this, message.usage);
     } else if (message.draining) {
+      this.#isDraining = true;
       this.#events.onDraining(this, message.draining.reason);
     } else if (message.message !== undefined) {
       // A message that this version does not know is news for a later one.
@@ -299,14 +318,6 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     } else if (bytes.length === 0) {
       this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
     }
-  }
-
-  /** The messages of a stream come in their order, so a smaller total was never true. */
-  #checkGrowth({ samples, bytes }: { samples: number; bytes: number }): void {
-    if (samples >= this.#creditSamples && bytes >= this.#creditBytes) return;
-    const before = `${this.#creditSamples} samples and ${this.#creditBytes} bytes`;
-    const text = `took credit back, from ${before} to ${samples} and ${bytes}; the larger one counts`;
-    this.#events.onClaim(this, 'credit-back', text);
   }
 
   /** Keeps that the node ended the stream otherwise than it should, once. */
@@ -322,12 +333,6 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     );
   }
 
-  /** Totals only grow. */
-  #grant(credit: { samples: number; bytes: number } | null): void {
-    this.#creditSamples = Math.max(this.#creditSamples, credit?.samples ?? 0);
-    this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
-  }
-
   onEnd(end: TransportEnd): void {
     // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
     // is no loss: the ledgers tell whether something is missing.
@@ -336,10 +341,49 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       if (end.code !== status.OK) {
         this.#noteEnd(`ended a stream with status ${status[end.code] ?? end.code} after Close`);
       }
+    } else if (this.#mayReopen()) {
+      this.#whenReopened = this.#reopen(this.#lossOf(end));
+      return;
     } else {
       this.#lose(this.#lossOf(end));
     }
     this.#whenClosed.resolve();
+  }
+
+  #mayReopen(): boolean {
+    if (this.#reopening === undefined || this.#state !== 'open' || this.#isDraining) return false;
+    return this.outstanding.count === 0 && this.#reopenLimit.allowsAnother();
+  }
+
+  /** Opens another stream in the place of one that ended with nothing outstanding. Never rejects. */
+  async #reopen(ended: MlperfError): Promise<void> {
+    const { timeoutMs, openOf, accept } = this.#reopening as Reopening;
+    this.#state = 'opening';
+    this.#opened = undefined;
+    this.#whenOpened = new Deferred();
+    this.#credit = new GrantedCredit();
+    this.#framedBytes = 0;
+    // Not amid the end of the old one.
+    await Promise.resolve();
+    this.#transport = this.#openTransport(this.place, this);
+    this.#transport.sendControl(encodeLoadGenMessage({ open: openOf(this.#streamCount) }));
+    this.#streamCount += 1;
+    try {
+      accept(this, await this.opened(timeoutMs), ended.message);
+      this.requireCredit();
+    } catch (error) {
+      if (!this.#isLost) {
+        this.#state = 'closed';
+        const why = `${ended.message}, and no other can be opened: ${messageOf(error)}`;
+        this.#events.onLost(this, sutLost(why, error));
+      }
+      this.#transport.cancel();
+      return;
+    } finally {
+      this.#whenReopened = undefined;
+    }
+    if (this.#state === 'opening') this.#state = 'open';
+    this.#events.onRoom();
   }
 
   #lossOf(end: TransportEnd): MlperfError {
@@ -355,54 +399,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   /** Ends the channel from whatever state; reports once. */
   #lose(error: MlperfError): void {
     if (this.#state === 'closed') return;
-    const wasOpening = this.#state === 'opening';
-    this.#state = 'closed';
-    if (wasOpening) this.#whenOpened.reject(error);
-    else this.#events.onLost(this, error);
+    if (this.#opened === undefined) {
+      // Of one that is opened again #reopen tells the loss.
+      if (this.#whenReopened === undefined) this.#state = 'closed';
+      this.#whenOpened.reject(error);
+    } else {
+      this.#state = 'closed';
+      this.#isLost = true;
+      this.#events.onLost(this, error);
+    }
   }
-}
-
-/** How a stream ended: gRPC's status number and text. */
-export interface TransportEnd {
-  readonly code: number;
-  readonly details: string;
-}
-
-/** Events of a transport. No call comes from inside a call to the transport. */
-export interface TransportEvents {
-  /**
-   * The node has accepted the stream and does not compress messages by gRPC: what this end knows of the call. Comes before
-   * any message.
-   */
-  onAccepted(own: OwnSide): void;
-  /** A message of the node. The bytes are the receiver's. */
-  onMessage(bytes: Buffer): void;
-  /**
-   * A part is in line for the socket. This may come from inside a call to the transport.
-   * @param end Bytes of the stream up to the part's last one: it is with the socket once {@link PartTransport.sentBytes} is
-   *   as large.
-   */
-  onFramed(part: OutgoingPart, end: number): void;
-  /** The socket has taken payload bytes of parts: perhaps there is room again. */
-  onWritten(): void;
-  /** The stream is over; called once, as the last event. */
-  onEnd(end: TransportEnd): void;
-}
-
-/** One Infer stream as the channel sees it: parts and messages go in, messages come out. A simulation can stand here. */
-export interface PartTransport {
-  /** False while as many bytes wait for the socket as the transport holds: no part may be sent then. */
-  readonly hasRoom: boolean;
-  /** Bytes of the stream that the socket has. */
-  readonly sentBytes: number;
-  /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
-  sendPart(part: OutgoingPart): void;
-  /** Gives up the parts that were not handed over yet. Their payloads are no longer read. */
-  dropParts(): readonly OutgoingPart[];
-  /** Sends Open or Close, behind what was sent before. */
-  sendControl(message: Buffer): void;
-  /** No more messages will come; what was sent goes out first. */
-  endSending(): void;
-  /** Ends the stream now; {@link TransportEvents.onEnd} follows. */
-  cancel(): void;
 }

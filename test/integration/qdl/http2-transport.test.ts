@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Http2Transport, NativeConnections } from '../../../qdl/native/channel/http2-transport.ts';
-import type { TransportEnd } from '../../../qdl/native/channel/sut-channel.ts';
+import type { TransportEnd } from '../../../qdl/native/channel/part-transport.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { decodePart } from '../../../shared/wire/part-codec.ts';
@@ -40,7 +40,7 @@ beforeEach(async () => {
     );
   });
   address = `127.0.0.1:${port}`;
-  connections = new NativeConnections(defaultDispatchSettings([address]));
+  connections = new NativeConnections(defaultDispatchSettings([address]), () => {});
 });
 
 afterEach(() => {
@@ -56,7 +56,7 @@ it('finds a node that compresses messages by gRPC itself', async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
   const { port } = node.address() as AddressInfo;
-  const other = new NativeConnections(defaultDispatchSettings([`127.0.0.1:${port}`]));
+  const other = new NativeConnections(defaultDispatchSettings([`127.0.0.1:${port}`]), () => {});
   const end = await new Promise<TransportEnd>((resolve) => {
     const payloads = {
       encoding: { form: 'raw', compression: 'identity' },

@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
@@ -180,5 +181,80 @@ describe('faults', () => {
       `payload bytes: the LoadGen node counted 2, SUT node ${node.address} 1`,
     ]);
     expect(sink.faults[0]?.message).toMatch(/^the two ends counted differently: parts: /);
+  });
+});
+
+describe('a stream that ends with nothing outstanding', () => {
+  /** One query, answered. */
+  async function answerOne(
+    { qdl, sink }: Awaited<ReturnType<typeof openQdl>>,
+    number: number,
+  ): Promise<void> {
+    qdl.issueQuery(queryOf(number, number, [1]));
+    await sink.answered(number + 1);
+  }
+
+  it.each<[string, (node: FakeSutNode) => void, RegExp]>([
+    ['an end', (node) => node.end(), /closed the stream$/],
+    ['a status', (node) => node.endWith(status.INTERNAL, 'timeout'), /timeout/],
+  ])('by %s is opened again under a number of its own, and counted', async (_case, end, reason) => {
+    const [node] = await fakeSutNodes({});
+    const opened = await openQdl([node]);
+    await answerOne(opened, 0);
+    end(node);
+    await expect.poll(() => node.streams.length).toBe(2);
+    await answerOne(opened, 1);
+    const { qdl, sink } = opened;
+    await qdl.stop();
+    expect([sink.faults, sink.failed]).toEqual([[], []]);
+    expect(sink.completed.map(({ id }) => id)).toEqual([0, 1]);
+    expect(node.open?.['streamIndex']).toBe(1);
+    expect(qdl.ledgerReport).toEqual({ isCompared: true, differences: [] });
+    const [evidence] = (await qdl.evidence()).nodes;
+    expect(evidence?.streams).toHaveLength(2);
+    expect(evidence?.handOvers).toMatchObject({ streamCount: 1, connectionCount: 0 });
+    expect(evidence?.handOvers?.streamReason).toMatch(reason);
+  });
+
+  it('is lost where each next one ends at once', async () => {
+    const [node] = await fakeSutNodes({});
+    const { qdl, sink } = await openQdl([node]);
+    for (let count = 1; count <= 4; count += 1) {
+      await expect.poll(() => node.streams.length).toBe(count);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      node.end();
+    }
+    await sink.faulted();
+    expect(sink.faults[0]?.message).toMatch(/closed the stream .* with 0 samples outstanding/);
+    expect(node.streams).toHaveLength(4);
+    await qdl.stop();
+  });
+
+  it('is lost where the next one leads to another node', async () => {
+    const says = { Opened: { nodeIdentity: '' } };
+    const [node] = await fakeSutNodes({ says });
+    const opened = await openQdl([node]);
+    await answerOne(opened, 0);
+    says.Opened.nodeIdentity = 'another';
+    node.end();
+    const { qdl, sink } = opened;
+    await sink.faulted();
+    expect(sink.faults[0]?.message).toMatch(
+      /closed the stream, and no other can be opened: .*leads to several SUT nodes/,
+    );
+    await qdl.stop();
+  });
+
+  it('is lost where the node has gone', async () => {
+    const [node] = await fakeSutNodes({});
+    const opened = await openQdl([node]);
+    await answerOne(opened, 0);
+    node.stop();
+    const { qdl, sink } = opened;
+    await sink.faulted();
+    expect(sink.faults[0]?.message).toMatch(
+      /the connection was lost .*, and no other can be opened: SUT node .* connection refused /,
+    );
+    await qdl.stop();
   });
 });

@@ -160,6 +160,15 @@ describe('what did harm is broken', () => {
   });
 });
 
+describe('what is no sign of a device between', () => {
+  it.each(['grpc-status', 'grpc-message', 'grpc-status-details-bin'])(
+    'the header %s of a call that was refused without a message',
+    (name) => {
+      expect(judgePath(streamBy(answered(name, ''))).verdict).toBe('holds');
+    },
+  );
+});
+
 describe('longhaul doctor', () => {
   it.each<[string, Partial<CallPath>, string, RegExp | null]>([
     ['nothing', {}, 'ok', null],
