@@ -20,10 +20,9 @@ import {
  *
  * A hand-over (another connection takes over from one that the other end gave up by plan, or a stream is opened again that
  * ended with nothing outstanding) is evidence and breaks no rule. The rules leave "the network function of the LoadGen Node
- * towards the SUT node" to the QDL, and know queries, responses and Name(), but no connections. Every query still crosses the
- * network once: one is sent again only where HTTP/2 says that it was not processed. The time stays in the latency, since
- * everything outside the LoadGen node is SUT. On longhaul's own protocol the node must open the stream as the one that
- * answered Name(), or the run ends; the Open Inference Protocol never shows which server answers.
+ * towards the SUT node" to the QDL, and say nothing of connections. Every query still crosses the network once: one is sent
+ * again only where HTTP/2 says that it was not processed. The time stays in the latency: all outside the LoadGen node is SUT.
+ * On longhaul's own protocol the node that answered Name() must open the stream, or the run ends; the other shows no node.
  */
 export const QUERY_RULES: readonly AuditRule[] = [
   {
@@ -280,8 +279,9 @@ function short(digest: string): string {
 }
 
 function handOverLines({ nodes, oip }: AuditFacts): string[] {
+  const isOip = oip !== null;
   return nodes.flatMap((node) =>
-    handOverTexts(node, oip !== null).map((text) => `${node.address} ${text}`),
+    handOverTexts(node, isOip).map((text) => `${node.address} ${text}`),
   );
 }
 

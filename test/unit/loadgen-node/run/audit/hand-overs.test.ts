@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
+import { handOverTexts } from '../../../../../loadgen-node/run/audit/query-rules.ts';
+import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
+
+// Goal: a reader learns of every connection that another one took over from. Method: the facts of a run, with such ends.
+
+it('connections and streams that ended at no cost of a sample are evidence, and break no rule', () => {
+  const handOvers = {
+    connectionCount: 3,
+    callCount: 1,
+    streamCount: 1,
+    connectionReason: 'the server ends the connection (max_age)',
+    streamReason: 'INTERNAL: the server reset the call (PROTOCOL_ERROR)',
+  };
+  const ended = { ...nodeEvidence('sut-a'), handOvers };
+  const found = composeAudit(auditFacts([ended])).rules.find(
+    ({ id }) => id === 'all-queries-cross',
+  );
+  expect(found?.verdict).toBe('holds');
+  expect(found?.evidence.filter((line) => line.includes(' ended '))).toEqual([
+    expect.stringMatching(
+      /^sut-a\.example:50051 ended 3 connections at no cost of a sample \(.*max_age\)\), and .* next; a request that it had not processed went out again\. .*keepalive_requests/,
+    ),
+    expect.stringMatching(/ ended a stream with nothing outstanding \(INTERNAL.*grpc_read_timeout/),
+  ]);
+  expect(handOverTexts(ended, true)[1]).toMatch(/--oip-method unary has no idle stream$/);
+});
