@@ -1,10 +1,23 @@
 #!/usr/bin/env -S node --min-semi-space-size=16
-import { reportError } from '../shared/base/process/exit-codes.ts';
+
+/** Before the program is loaded: each of its files has to be opened for that. */
+let reportError = (error: unknown): number => {
+  const isLimit = error instanceof Error && 'code' in error && error.code === 'EMFILE';
+  const text = isLimit ? 'this process may not open more files: raise "ulimit -n"' : String(error);
+  process.stderr.write(`longhaul: ${text}\n`);
+  return isLimit ? 6 : 1;
+};
 
 // Who reads our output may go away (| head): the run goes on and its logs are written all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
+// A host that has work under way ends it in order, and keeps what there is.
+process.on('uncaughtException', (error) => {
+  if (process.listenerCount('uncaughtException') === 1) process.exit(reportError(error));
+});
+
 try {
+  ({ reportError } = await import('../shared/base/process/exit-codes.ts'));
   // Loaded here, so that a limit of open files that is too low for it is reported as any error.
   const { runCommandLine } = await import('./cli/command-line.ts');
   process.exitCode = await runCommandLine(process.argv.slice(2));

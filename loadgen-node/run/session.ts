@@ -125,7 +125,12 @@ export async function measureSut(
     throw error;
   }
   watch.end(runVerdict(outcome));
-  const report = await keeper.end({ outcome, judge, dataSetCheck });
+  const report = await keeper.end({ outcome, judge, dataSetCheck }).catch((error: unknown) => {
+    const { isValid } = outcome.verdicts.longhaul;
+    // A defect in what shows a result must not hide the verdict.
+    host.report(`${isValid ? 'VALID' : 'INVALID'} by the logs in ${plan.output}`);
+    throw error;
+  });
   await spans?.end(report, host);
   return report;
 }

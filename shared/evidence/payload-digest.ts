@@ -18,7 +18,30 @@ const GOLDEN = 0x9e3779b9;
  * The bytes are those that travel: compressed, if the sample library compressed them.
  */
 export function sha256Words(pieces: readonly Uint8Array[]): Uint32Array {
-  const bytes = sha256(pieces);
+  return wordsOf(sha256(pieces));
+}
+
+/** Bytes that are digested between two pauses. */
+const PIECE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The same of one payload, which may take seconds. @param pause Called between its pieces.
+ * @throws What `pause` throws
+ */
+export async function sha256WordsLong(
+  payload: Uint8Array,
+  pause: () => Promise<void>,
+): Promise<Uint32Array> {
+  if (payload.length <= PIECE_BYTES) return sha256Words([payload]);
+  const sum = createHash('sha256');
+  for (let at = 0; at < payload.length; at += PIECE_BYTES) {
+    sum.update(payload.subarray(at, at + PIECE_BYTES));
+    await pause();
+  }
+  return wordsOf(sum.digest());
+}
+
+function wordsOf(bytes: Buffer): Uint32Array {
   const words = new Uint32Array(DIGEST_WORDS);
   for (let i = 0; i < DIGEST_WORDS; i += 1) words[i] = bytes.readUInt32BE(i * 4);
   return words;

@@ -271,6 +271,8 @@ class TestRun {
   #finish(notes: readonly string[]): TestOutcome {
     const { effective, logs, sink } = this.#context;
     this.#addLateErrors();
+    const isInterrupted = this.#isCutShort();
+    if (isInterrupted) this.#tellDefect();
     sink.close();
     const results = {
       sutName: this.#sutName,
@@ -281,13 +283,21 @@ class TestRun {
       peakTargetQps: this.#peakTargetQps,
       logFiles: logs.paths,
       driver: this.#driverEnd,
-      isInterrupted: this.#isCutShort(),
+      isInterrupted,
     };
     const verdicts = makeVerdicts(results, sink.contractErrors.count, this.#problems);
     const outcome = { ...results, verdicts };
     writeVerdict(logs, outcome, notes);
     logs.end();
     return { ...outcome, failures: [...this.#failures, ...logs.failures] };
+  }
+
+  /** The test may have been ended by a defect of longhaul, and not by a signal. */
+  #tellDefect(): void {
+    const { defect } = this.#context.interruption;
+    if (defect === null) return;
+    const text = `longhaul itself broke, which ended the test: ${defect.message}.`;
+    this.#addProblem({ rule: 'defect', text, needed: 'no defect', seen: 'a defect' });
   }
 
   /** True when the signal cut the test short: after the last response it has no effect. */

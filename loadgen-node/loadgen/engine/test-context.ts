@@ -1,4 +1,5 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type {
   QuerySampleLibrary,
   SystemUnderTest,
@@ -183,6 +184,12 @@ export class Interruption {
 
   get isInterrupted(): boolean {
     return this.#signal?.aborted ?? false;
+  }
+
+  /** The abort signal's reason, where that is a defect of the program. */
+  get defect(): MlperfError | null {
+    const reason: unknown = this.#signal?.reason;
+    return reason instanceof MlperfError && reason.code === 'ERR_INTERNAL' ? reason : null;
   }
 
   /** Calls `callback` at once on the signal; null takes it back. One at a time. */

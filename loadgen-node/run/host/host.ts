@@ -1,5 +1,5 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../../shared/base/process/exit-codes.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { EXIT, reportError } from '../../../shared/base/process/exit-codes.ts';
 import {
   percentOf,
   printText,
@@ -51,27 +51,34 @@ const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGTERM: EXIT.terminated,
 };
 
-/** A signal came before there was anything to write down. */
+/** A signal, or a defect of longhaul, ended the work; the host has said so. */
 export class InterruptedError extends MlperfError {
   /** By the signal, as shells count. */
   readonly exitCode: number;
 
-  constructor(exitCode: number) {
-    super('ERR_INTERRUPTED', 'interrupted before the run began');
+  /** @param defect Thrown where nobody could catch it; default: a signal came. */
+  constructor(exitCode: number, defect?: Error) {
+    if (defect === undefined) super('ERR_INTERRUPTED', 'interrupted before the run began');
+    else super('ERR_INTERNAL', messageOf(defect), { cause: defect });
     this.exitCode = exitCode;
   }
 }
 
+/** Longest that a process goes on behind a defect, to leave the logs and the result of a run. */
+const DEFECT_MS_MAX = 30_000;
+
 /**
  * The host of a command: this process's terminal, Ctrl-C and SIGTERM. The first signal asks the work to end by itself, so that
- * logs are written; the second one ends the process at once.
+ * logs are written; the second one ends the process at once. What is thrown where nobody catches it, in a callback of a socket
+ * or a timer, ends the work in the same way: a run that has its last answer keeps its result.
  */
 export class CommandHost implements RunHost {
   readonly #terminal: Terminal;
   readonly #controller = new AbortController();
   #exitCode: number | undefined;
+  #hasDefect = false;
 
-  /** @param atSignal Reported at the first signal. Undefined: signals are left alone, and end the process. */
+  /** @param atSignal Reported at the first signal. Undefined: signals and defects are left alone, and end the process. */
   constructor(atSignal?: string, terminal: Terminal = new Terminal()) {
     this.#terminal = terminal;
     if (atSignal === undefined) return;
@@ -79,21 +86,35 @@ export class CommandHost implements RunHost {
       process.on(name, () => {
         const isSecond = this.#exitCode !== undefined;
         this.#exitCode ??= EXIT_OF_SIGNAL[name] as number;
-        if (isSecond) {
-          printText(process.stderr, 'longhaul: ended at once; logs of this run are not whole\n');
-          process.exit(this.#exitCode);
-        }
+        if (isSecond) this.#endAtOnce();
         this.report(atSignal);
         this.#controller.abort(new InterruptedError(this.#exitCode));
       });
     }
+    process.on('uncaughtException', (error) => this.#onDefect(error));
+  }
+
+  /** Only the first one is told: others follow from it. */
+  #onDefect(error: Error): void {
+    if (this.#hasDefect) return;
+    this.#hasDefect = true;
+    this.#terminal.clear();
+    const exitCode = reportError(error);
+    this.#exitCode = exitCode;
+    setTimeout(() => this.#endAtOnce(), DEFECT_MS_MAX).unref();
+    this.#controller.abort(new InterruptedError(exitCode, error));
+  }
+
+  #endAtOnce(): never {
+    printText(process.stderr, 'longhaul: ended at once; logs of this run are not whole\n');
+    process.exit(this.#exitCode);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Exit code of the signal that came, if one did. */
+  /** Exit code of the signal that came, or of a defect, if there was one. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }

@@ -1,5 +1,7 @@
 import { statfsSync } from 'node:fs';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { freeMemory, gigabytes } from '../../../shared/base/process/memory.ts';
+import { grouped } from '../../../shared/base/text.ts';
 import { elementCount, OIP_ELEMENT_BYTES } from '../../../shared/domain/tensors.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
@@ -32,6 +34,22 @@ export function requireOutputRoom(plan: RunPlan, accuracySamples: number): void 
     'ERR_OUTPUT',
     `--output ${output}: the run writes ${sizeText(needed)} or more, and ${sizeText(free)} are free there: ` +
       `name another folder${less}`,
+  );
+}
+
+/** Bytes that the engine holds for each sample of a run: plan and records. */
+const PLANNED_SAMPLE_BYTES = 71;
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a run whose plan and records no memory holds */
+export function requirePlanMemory({ settings }: RunPlan): void {
+  if (settings.mode === 'AccuracyOnly') return;
+  const samples = leastSamples(settings);
+  const needed = samples * PLANNED_SAMPLE_BYTES;
+  const free = freeMemory();
+  if (needed <= free.bytes) return;
+  throw configInvalid(
+    `--target-qps and --min-duration, or --min-query-count, plan ${grouped(Math.round(samples))} samples, ` +
+      `which take ${gigabytes(needed)} of memory; ${free.text}: lower one of them`,
   );
 }
 

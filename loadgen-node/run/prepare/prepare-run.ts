@@ -5,7 +5,7 @@ import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, progressOf, type RunHost } from '../host/host.ts';
-import { requireOutputRoom } from '../keep/output-room.ts';
+import { requireOutputRoom, requirePlanMemory } from '../keep/output-room.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { openNativeData } from './native-data.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
@@ -17,6 +17,7 @@ import { WarmUp } from './warm-up.ts';
  */
 export async function prepareRun(named: RunPlan, host: RunHost) {
   requireSamples(named);
+  requirePlanMemory(named);
   requireOutputRoom(named, 0);
   // Missing packages are told before the nodes are asked.
   if (named.otel !== undefined) await loadOtel();
@@ -63,6 +64,7 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost) {
     compressionScope: plan.compression.scope,
     isDigested: plan.dispatch.digestPerMillion > 0,
     fileFolder: plan.keepsSamplesInFile ? plan.cacheFolder : undefined,
+    ...{ signal: host.signal, onProgress: progressOf(host) },
   });
   // Before minutes go into checksums.
   await orAbort(

@@ -1,8 +1,10 @@
 import assert from 'node:assert';
 import { statfs } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
+import { type FreeMemory, freeMemory, gigabytes } from '../../../shared/base/process/memory.ts';
 import { grouped } from '../../../shared/base/text.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type {
@@ -11,9 +13,9 @@ import type {
   QuerySampleLibrary,
   SamplePayloads,
 } from '../../../shared/domain/system-under-test.ts';
-import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
+import { sha256WordsLong } from '../../../shared/evidence/payload-digest.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
-import type { DataSet } from '../data-set/data-set.ts';
+import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import { PayloadFile } from './payload-file.ts';
 
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
@@ -29,7 +31,14 @@ interface SampleStoreOptions {
   readonly isDigested?: boolean;
   /** Folder of a file that keeps the payloads; undefined: they stay in RAM. */
   readonly fileFolder?: string | undefined;
+  /** Ends the loading: of large samples it takes long. Default: nothing does. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then while samples are loaded. Default: nobody is. */
+  readonly onProgress?: PrepareProgress | undefined;
 }
+
+/** Compressing and digesting hold the event loop no longer than this, or than compressing one sample takes. */
+const PAUSE_EVERY_MS = 50;
 
 /** Loaded samples of fewer bytes need no word. */
 const LARGE_SET_BYTES = 1e9;
@@ -57,6 +66,10 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly #digests: (Uint32Array | undefined)[] = [];
   readonly #file: PayloadFile | undefined;
   readonly #fileFolder: string | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onProgress: PrepareProgress | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #turnAtMs = 0;
   /** For the ledger, of the bytes as they travel; undefined where no digests are wanted. Hot path. */
   readonly digestOf?: (sampleIndex: number) => Uint32Array;
 
@@ -65,6 +78,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
     const isWhole = compressionScope === 'query';
     this.#fileFolder = options.fileFolder;
+    this.#signal = options.signal;
+    this.#onProgress = options.onProgress;
     this.#file = options.fileFolder === undefined ? undefined : new PayloadFile(options.fileFolder);
     if (options.isDigested === true) {
       this.digestOf = (sampleIndex) => {
@@ -105,10 +120,10 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     if (plain < LARGE_SET_BYTES) return;
     const needed = plain * (await this.#compressedShare());
     const folder = this.#fileFolder;
-    const room = folder === undefined ? process.availableMemory() : await freeBytes(folder);
     const where = folder === undefined ? 'of memory' : `in a file in ${folder}`;
-    const text = `${grouped(count)} loaded samples take ${gigabytes(needed)} ${where}; ${gigabytes(room)} are free`;
-    if (needed <= room) return report(text);
+    const room = folder === undefined ? freeMemory() : await freeInFolder(folder);
+    const text = `${grouped(count)} loaded samples take ${gigabytes(needed)} ${where}; ${room.text}`;
+    if (needed <= room.bytes) return report(text);
     const advice =
       folder === undefined
         ? 'use --sample-store file, or '
@@ -134,7 +149,9 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
       while (next < sampleIndices.length) {
         const index = (sampleIndices[next] as number) % this.accuracySampleCount;
         next += 1;
-        if (!this.#isLoaded(index)) await this.#load(index);
+        if (this.#isLoaded(index)) continue;
+        await this.#load(index);
+        this.#onProgress?.(next / sampleIndices.length, 'loading samples');
       }
     };
     await Promise.all(Array.from({ length: READS_AT_ONCE }, readInTurn));
@@ -162,26 +179,38 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     return this.#payloads[index] !== undefined || this.#file?.has(index) === true;
   }
 
+  /**
+   * Signals, timers and keepalives come between two turns of the event loop alone: now and then one is waited for, by one
+   * of those that load after the other.
+   * @throws The signal's reason
+   */
+  readonly #pause = async (): Promise<void> => {
+    if (performance.now() - this.#turnAtMs < PAUSE_EVERY_MS) return;
+    this.#turn = this.#turn.then(() => setImmediate());
+    await this.#turn;
+    this.#turnAtMs = performance.now();
+    this.#signal?.throwIfAborted();
+  };
+
   async #load(index: number): Promise<void> {
     const bytes = await this.#dataSet.readPayload(index, this.encoding.form);
+    await this.#pause();
     // A list may name a sample twice (MultiStream pads its sets).
     if (this.#isLoaded(index)) return;
     const payload = this.#codec.compress(bytes);
     if (this.#file === undefined) this.#payloads[index] = payload;
     else this.#file.add(index, payload);
-    if (this.digestOf !== undefined) this.#digests[index] = sha256Words([payload]);
+    if (this.digestOf !== undefined)
+      this.#digests[index] = await sha256WordsLong(payload, this.#pause);
     if (this.preparedQueryPayload === undefined) return;
     const kept = this.#file === undefined ? payload : NO_BYTES;
     this.#prepared[index] = { payload: kept, sampleBytes: [bytes.length] };
   }
 }
 
-async function freeBytes(folder: string): Promise<number> {
+async function freeInFolder(folder: string): Promise<FreeMemory> {
   makeFolder(folder);
   const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`;
+  const bytes = bavail * bsize;
+  return { bytes, text: `${gigabytes(bytes)} are free` };
 }

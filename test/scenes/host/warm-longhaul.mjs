@@ -2,7 +2,7 @@
 // argv[2]: URL of the compiled command line.
 
 const { runCommandLine } = await import(process.argv[2]);
-const SIGNALS = ['SIGINT', 'SIGTERM'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'uncaughtException'];
 const home = process.cwd();
 
 /** Tells the parent what is written to a stream. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert';
+import { constants } from 'node:buffer';
 import { createCipheriv } from 'node:crypto';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { freeMemory, gigabytes } from '../../../../shared/base/process/memory.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
@@ -66,7 +68,9 @@ export function syntheticDataSet(set: SyntheticSet): DataSet {
   const { name, sampleBytes, sampleCount, isRight, metric } = set;
   /** Distance between the payloads of neighbours. */
   const strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
-  const pool = randomBytes(sampleBytes + (sampleCount - 1) * strideBytes);
+  const poolBytes = sampleBytes + (sampleCount - 1) * strideBytes;
+  requireMemory(poolBytes, sampleBytes);
+  const pool = randomBytes(poolBytes);
   const payloadOf = (sampleIndex: number): Uint8Array =>
     pool.subarray(sampleIndex * strideBytes, sampleIndex * strideBytes + sampleBytes);
   return {
@@ -85,6 +89,18 @@ export function syntheticDataSet(set: SyntheticSet): DataSet {
       return { metric, ...score };
     },
   };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for payloads that no memory holds */
+function requireMemory(poolBytes: number, sampleBytes: number): void {
+  const free = freeMemory();
+  const most = Math.min(free.bytes, constants.MAX_LENGTH);
+  if (poolBytes <= most) return;
+  const limit =
+    most === free.bytes ? free.text : `Node.js has buffers of ${gigabytes(most)} at most`;
+  throw configInvalid(
+    `--sample-bytes ${sampleBytes}: the samples take ${gigabytes(poolBytes)} of memory; ${limit}: lower --sample-bytes`,
+  );
 }
 
 const CHUNK_BYTES = 1024 * 1024;

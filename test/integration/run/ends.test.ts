@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { suiteFolder, tempFolder } from '../../scenes/host/folders.ts';
+import { LonghaulProcess, SutNodeProcess } from '../../scenes/host/processes.ts';
+
+// Goal: whatever ends a run, and whatever breaks behind its last answer, verdict and figures are on the screen, what is missing
+// is told, and a signal ends every phase soon. Method: real processes, disks and users; defects that are planted in them.
+
+const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? '' : ' (needs root)';
+/** Longest from a signal to the end: 2 s on a machine that does nothing else. */
+const END_MS_MAX = 5_000;
+const nodes: SutNodeProcess[] = [];
+
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.stop()));
+});
+
+let nullNode: Promise<SutNodeProcess> | undefined;
+
+/** A node without a model, for all tests here. */
+async function node(): Promise<string> {
+  nullNode ??= SutNodeProcess.start('sut-a', ['--benchmark', 'null']);
+  const started = await nullNode;
+  if (!nodes.includes(started)) nodes.push(started);
+  await started.process.says(/is ready/);
+  return started.address;
+}
+
+interface Asked {
+  readonly output?: string;
+  readonly seconds?: number;
+  /** Words before the program's path. */
+  readonly before?: readonly string[];
+  readonly flags?: readonly string[];
+}
+
+async function startRun({ output = suiteFolder(), seconds = 2, before, flags = [] }: Asked) {
+  const args = ['--sut', await node(), '--benchmark', 'null', '--target-qps', '100'];
+  const length = ['--min-duration', `${seconds}s`, '--no-extend-until-decided'];
+  const run = new LonghaulProcess([
+    ...(before ?? [process.execPath]),
+    ...[MAIN, 'run', ...args, ...length, '--warm-up', '0s', '--output', output, ...flags],
+  ]);
+  return { run, output };
+}
+
+/** A script that Node runs before the program. */
+function preloading(script: string): string[] {
+  return [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(script)}`];
+}
+
+describe('a defect of longhaul that nobody catches', () => {
+  it('in the middle of a run ends it in order', async () => {
+    const before = preloading(`
+      const { write } = process.stderr;
+      process.stderr.write = (text, ...rest) => {
+        if (String(text).startsWith('performance run')) {
+          process.stderr.write = write;
+          setTimeout(() => { throw new Error('planted'); }, 500);
+        }
+        return write.call(process.stderr, text, ...rest);
+      };`);
+    const { run, output } = await startRun({ before, seconds: 20 });
+    const { code, stdout, stderr } = await run.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^longhaul: internal error, please report it: Error: planted$/m);
+    expect(stdout).toMatch(/^INTERRUPTED/);
+    expect(stdout).toMatch(/none lost/);
+    expect(readFileSync(join(output, 'mlperf_log_summary.txt'), 'utf8')).toMatch(/INCOMPLETE/);
+    expect(readFileSync(join(output, 'mlperf_log_detail.txt'), 'utf8')).toMatch(
+      /longhaul itself broke, which ended the test: planted/,
+    );
+  });
+
+  it('behind the last answer leaves the result and its files', async () => {
+    const before = preloading(`
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const write = fs.writeFileSync;
+      fs.writeFileSync = (path, ...rest) => {
+        if (String(path).endsWith('network_audit.json')) Promise.reject(new Error('planted'));
+        return write(path, ...rest);
+      };
+      syncBuiltinESMExports();`);
+    const { run, output } = await startRun({ before });
+    const { code, stdout, stderr } = await run.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^longhaul: internal error, please report it: Error: planted$/m);
+    expect(stdout).toMatch(/^(IN)?VALID +null, Server/);
+    expect(stdout).toMatch(/^Answered +\d+ of \d+ queries, none lost$/m);
+    expect(readFileSync(join(output, 'longhaul_summary.json'), 'utf8')).toMatch(/"p99"|latency/);
+  });
+});
+
+describe('a disk', () => {
+  it('whose folder is removed in the middle of a run costs the files, not the result', async () => {
+    const { run, output } = await startRun({ seconds: 4 });
+    await run.says(/performance run/);
+    rmSync(output, { recursive: true });
+    const { code, stdout, stderr } = await run.ended;
+    expect(code).toBe(6);
+    expect(stdout).toMatch(/^(IN)?VALID +null, Server/);
+    expect(stdout).toMatch(/none lost/);
+    expect(stdout).toMatch(/^Files +\S+, not whole: what is missing stands below$/m);
+    for (const name of ['mlperf_log_detail.txt', 'network_audit.json', 'longhaul_report.html']) {
+      expect(stderr).toMatch(new RegExp(`^longhaul: cannot write .*${name}: `, 'm'));
+    }
+  });
+
+  /** A file system of so many kB. */
+  function tmpfs(options: string): string {
+    const folder = tempFolder();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+    onTestFinished(() => void execFileSync('umount', ['-l', folder]));
+    return folder;
+  }
+
+  it.runIf(isRoot)(`that fills up costs what does not fit${asRoot}`, async () => {
+    const disk = tmpfs('size=600k');
+    const { run, output } = await startRun({ seconds: 4, output: join(disk, 'run') });
+    await run.says(/performance run/);
+    try {
+      writeFileSync(join(disk, 'fill'), Buffer.alloc(600_000));
+    } catch {
+      // It is full now.
+    }
+    const { code, stdout, stderr } = await run.ended;
+    expect(code).toBe(6);
+    expect(stdout).toMatch(/none lost/);
+    expect(stderr).toMatch(/^longhaul: cannot write \S+longhaul_report.html: the disk is full$/m);
+    expect(() => readFileSync(join(output, 'longhaul_report.html'))).toThrow('ENOENT');
+  });
+
+  it.runIf(isRoot).each<[string, string, RegExp]>([
+    ['too small', 'size=100k', /the run writes \d+ kB or more, and \d+ kB are free there: name an/],
+    ['read-only', 'ro', /cannot be written \(.*\): the file system is read-only/],
+  ])(`that is %s is refused before anything starts${asRoot}`, async (_case, options, text) => {
+    const output = join(tmpfs(options), 'run');
+    for (const verb of ['run', 'find-peak', 'curve']) {
+      const flags = verb === 'run' ? ['--target-qps', '10'] : ['--latency', '15ms'];
+      const args = ['--sut', await node(), '--benchmark', 'null', '--output', output, ...flags];
+      const { ended } = new LonghaulProcess([process.execPath, MAIN, verb, ...args]);
+      const { code, stdout, stderr } = await ended;
+      expect([code, stdout]).toEqual([6, '']);
+      expect(stderr.trim().split('\n')).toEqual([expect.stringMatching(text)]);
+    }
+  });
+});
+
+describe('a process', () => {
+  it.runIf(isRoot)(`of a user without a home folder runs${asRoot}`, async () => {
+    const user = '1000730000';
+    const folder = tempFolder();
+    execFileSync('chmod', ['777', folder]);
+    const onEnd = () => rmSync(`/tmp/longhaul-cache-${user}`, { recursive: true, force: true });
+    onTestFinished(onEnd);
+    const drop = ['setpriv', '--reuid', user, '--regid', '0', '--clear-groups'];
+    const before = [...drop, 'env', '-i', `PATH=${process.env['PATH']}`, process.execPath];
+    const { run } = await startRun({ before, output: join(folder, 'run') });
+    const { code, stdout, stderr } = await run.ended;
+    expect([0, 3]).toContain(code);
+    expect(stdout).toMatch(/none lost/);
+    expect(stderr).not.toMatch(/internal error/);
+  });
+
+  it('of 20 open files says so', async () => {
+    const before = ['sh', '-c', 'ulimit -n 20; exec "$0" "$@"', process.execPath];
+    const { code, stderr } = await (await startRun({ before })).run.ended;
+    expect([code, stderr]).toEqual([
+      6,
+      'longhaul: this process may not open more files: raise "ulimit -n"\n',
+    ]);
+  });
+});
+
+describe('a signal', () => {
+  const cache = suiteFolder();
+  const toNull = ['--benchmark', 'null', '--target-qps', '100'];
+
+  it.each<[string, RegExp, readonly string[]]>([
+    [
+      'while a data set is made',
+      /drawing/,
+      [
+        'submission',
+        'data',
+        'checksums',
+        '--benchmark',
+        'digits',
+        '--data-count',
+        '60000',
+        '--cache-dir',
+        cache,
+      ],
+    ],
+    ['in the warm-up', /warming up/, ['run', ...toNull, '--warm-up', '20s']],
+    ['while samples are loaded', /loading/, ['run', ...toNull, '--sample-bytes', '300000000']],
+    [
+      'in the accuracy run',
+      /accuracy run/,
+      ['run', ...toNull, '--mode', 'accuracy', '--sample-bytes', '100'],
+    ],
+    ['in the performance run', /performance run/, ['run', ...toNull, '--min-duration', '60s']],
+    [
+      'in a search',
+      /probe|Searching|single|kind/,
+      ['find-peak', '--benchmark', 'null', '--latency', '15ms'],
+    ],
+    ['in a curve', /queries\/s/, ['curve', '--benchmark', 'null', '--qps', '10,20']],
+    ['while a node starts', /starting a SUT node/, ['demo', '--cache-dir', cache]],
+    [
+      'in a node',
+      /listens/,
+      ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', '--cache-dir', cache],
+    ],
+  ])('%s ends the process soon', async (_phase, says, [verb = '', ...flags]) => {
+    mkdirSync(cache, { recursive: true });
+    const sut = ['demo', 'sut', 'submission'].includes(verb) ? [] : ['--sut', await node()];
+    const output = verb === 'sut' ? [] : ['--output', join(suiteFolder(), 'out')];
+    const started = new LonghaulProcess([
+      process.execPath,
+      MAIN,
+      verb,
+      ...sut,
+      ...flags,
+      ...output,
+    ]);
+    await started.says(says);
+    const atMs = performance.now();
+    started.kill('SIGTERM');
+    const { code, stderr } = await started.ended;
+    expect(performance.now() - atMs).toBeLessThan(END_MS_MAX);
+    expect(code).toBe(verb === 'sut' ? 0 : 143);
+    expect(stderr).not.toMatch(/ {4}at |internal error/);
+    expect(stderr.match(/interrupted/g) ?? []).toHaveLength(verb === 'sut' ? 0 : 1);
+  });
+});
