@@ -7,6 +7,7 @@ import {
 } from '../present/compare/compare-folders.ts';
 import { CONFIDENCE } from '../present/compare/compare-runs.ts';
 import { type FailCondition, printComparison } from '../present/compare/print-comparison.ts';
+import { compareSearches } from '../search/results/compare-searches.ts';
 import { verb } from './verb.ts';
 
 interface CompareOptions {
@@ -20,7 +21,7 @@ interface CompareOptions {
 
 /** `longhaul compare`: figures of runs side by side, with confidence intervals. */
 export const compareVerb = verb({
-  takes: { '<run-dirs...>': 'output folders of two runs or more; the first is the base' },
+  takes: { '<run-dirs...>': 'folders of runs, or of two peaks or curves; the first is the base' },
   json: 'first',
   flags: (command) =>
     command
@@ -45,9 +46,10 @@ Examples:
   longhaul compare results/before results/after --fail-if-sure 'completed_qps < -2%'
   longhaul compare results/nightly-* --by commit --html trend.html
 
+  longhaul compare results/peak-1 results/peak-2
+
 It says first what makes the comparison mean less: another rate, machine or link. Runs of another
 scenario or bound are refused, and so are runs that are INVALID (--allow-invalid compares them).
-
 The first run is the base. A condition that holds for any of the others fails the comparison:
 --fail-if by the figures as they were seen, so that no regression slips through as noise;
 --fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
@@ -59,6 +61,8 @@ different things, or a condition that cannot be read.`,
     const options = command.opts<CompareOptions>();
     const { failIf = [], failIfSure = [], html, force = false, allowInvalid = false } = options;
     const { by = null } = options;
+    const searched = compareSearches(folders, Object.keys(options));
+    if (searched !== null) return searched;
     const conditions = [...failIf, ...failIfSure];
     const judging = { conditions, isForced: force, allowsInvalid: allowInvalid, by };
     const result = await compareFolders(folders, judging);

@@ -3,6 +3,7 @@ import { parseDuration } from '../../shared/base/text.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { parseLabel } from '../observe/summary/run-labels.ts';
 import { listRuns, runsText } from '../present/runs/list-runs.ts';
+import { searchRow } from '../search/results/kept-searches.ts';
 import { verb } from './verb.ts';
 
 interface RunsOptions {
@@ -10,13 +11,14 @@ interface RunsOptions {
   readonly benchmark?: string;
   readonly scenario?: Scenario;
   readonly valid?: boolean;
+  readonly all?: boolean;
   readonly since?: number;
   readonly limit: number;
 }
 
 const LIMIT_DEFAULT = 50;
 
-/** `longhaul runs`: the runs below a folder, newest first. */
+/** `longhaul runs`: the runs and searches below a folder, newest first. */
 export const runsVerb = verb({
   takes: { '[folder]': 'folder with the output folders of runs (default: results)' },
   json: 'first',
@@ -26,24 +28,22 @@ export const runsVerb = verb({
       .option('--benchmark <name>', 'runs of this benchmark')
       .option('--scenario <name>', `runs of this scenario: ${SCENARIOS.join(', ')}`, readScenario)
       .option('--valid', 'runs that are VALID')
+      .option('--all', 'the runs of searches, too')
       .option('--since <when>', 'runs since a date (2026-11-23) or a time ago (24h, 7d)', readSince)
       .option('--limit <n>', 'the newest n of them', readLimit, LIMIT_DEFAULT),
   example: `
 Examples:
-  longhaul runs
   longhaul runs --label branch=main --valid --since 7d
   longhaul runs results/nightly --json --limit 1000
 
-Labels come from "longhaul run --label key=value". Folders whose result cannot be read stand below
-the list.
+A search (find-peak, curve, ...) is one row: its runs are in its folder. Labels come from --label.
 
 Exit codes: 0 listed, 2 there is no such folder, or a flag is wrong.`,
   action: ({ command }, folder: string = 'results') => {
     const { label = [], benchmark, scenario, valid = false, ...rest } = command.opts<RunsOptions>();
-    const { since: sinceMs, limit } = rest;
-    const list = listRuns(folder, {
-      ...{ labels: label, benchmark, scenario, onlyValid: valid, sinceMs, limit },
-    });
+    const { since: sinceMs, limit, all = false } = rest;
+    const wanted = { labels: label, benchmark, scenario, onlyValid: valid, sinceMs, limit, all };
+    const list = listRuns(folder, wanted, searchRow);
     return { text: runsText(list), json: list };
   },
 });
@@ -62,7 +62,7 @@ function readScenario(text: string): Scenario {
   throw configInvalid(`--scenario "${text}" must be one of: ${SCENARIOS.join(', ')}`);
 }
 
-/** @returns ms since 1970. */
+/** In ms since 1970. */
 function readSince(text: string): number {
   const days = /^(\d+)d$/.exec(text)?.[1];
   const agoNs = days === undefined ? parseDuration(text) : Number(days) * 86_400e9;

@@ -1,8 +1,12 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { z } from 'zod';
 import { configInvalid, outputError } from '../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../shared/base/files/read-file.ts';
 import { jsonText } from '../../shared/base/text.ts';
+import { SCENARIOS } from '../../shared/domain/scenario.ts';
+import type { RunPlan } from '../run/plan/run-plan.ts';
 
 /**
  * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.
@@ -28,6 +32,23 @@ export function requireKept(path: string, what: string): void {
   throw configInvalid(
     `--resume: ${path} is not there, so that there is no ${what} to go on with; leave --resume away to begin one`,
   );
+}
+
+/** Words about a search, for lists of results and comparisons; no other search is told apart by them. */
+export const SEARCH_ABOUT = z.strictObject({
+  startedAt: z.iso.datetime(),
+  longhaul: z.string(),
+  benchmark: z.string(),
+  scenario: z.enum(SCENARIOS),
+  labels: z.record(z.string(), z.string()),
+});
+export type SearchAbout = Readonly<z.infer<typeof SEARCH_ABOUT>>;
+
+/** Of a search that begins now. */
+export function aboutSearch({ rules, settings, labels }: RunPlan): SearchAbout {
+  const { scenario } = settings;
+  const startedAt = new Date().toISOString();
+  return { startedAt, longhaul: packageVersion(), benchmark: rules.key, scenario, labels };
 }
 
 /** Settings that must be equal for a search to go on, or for two to be compared: texts by name. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
@@ -25,7 +25,29 @@ export interface RunsWanted {
   /** ms since 1970. */
   readonly sinceMs?: number | undefined;
   readonly limit: number;
+  /** Runs below the folder of a search, too. */
+  readonly all: boolean;
 }
+
+/** A result that is made of many runs, as the list shows it. */
+export interface SearchRow {
+  /** `find-peak`, `curve`, ... */
+  readonly verb: string;
+  readonly startedAt: string;
+  readonly benchmark: string;
+  readonly scenario: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** In few words. */
+  readonly verdict: string;
+  readonly metric: string;
+  readonly isGood: boolean;
+}
+
+/**
+ * Reads the result of many runs in a folder; null: there is none.
+ * @throws MlperfError where it is damaged
+ */
+export type ReadSearch = (folder: string) => SearchRow | null;
 
 const { shape } = RUN_SUMMARY;
 
@@ -58,41 +80,106 @@ interface DamagedRun {
   readonly problem: string;
 }
 
+/** A search of the list. */
+interface ListedSearch extends SearchRow {
+  readonly folder: string;
+  /** Folders of runs below it. */
+  runCount: number;
+}
+
 /** Folders of results go no deeper than this: `round/test/run_1`. */
 const DEPTH_MAX = 8;
 /** Files of a verb that makes several runs: their folder is no run folder. */
 const OF_SEVERAL_RUNS = /^longhaul_(?:peak|sweep|efficiency|curve)\.json$/;
 
 /**
- * The runs below a folder, newest first, and the folders whose result cannot be read. Only summaries are read.
+ * The runs and searches below a folder, newest first, and the folders whose result cannot be read. Only summaries are read. The runs of
+ * a search stand in its folder.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is no such folder
  */
-export function listRuns(top: string, wanted: RunsWanted) {
+export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch) {
   if (!existsSync(top) || !statSync(top).isDirectory()) {
     throw configInvalid(`${top} is no folder: name the one that has the output folders of runs`);
   }
-  const runs: ListedRun[] = [];
-  const damaged: DamagedRun[] = [];
-  for (const folder of runFolders(top, 0, damaged)) {
-    try {
-      runs.push({ folder, ...readListed(folder) });
-    } catch (error) {
-      if (!(error instanceof MlperfError)) throw error;
-      damaged.push({ folder, problem: error.message.replaceAll(join(folder, '/'), '') });
-    }
-  }
-  const found = runs
-    .filter((run) => isWanted(run, wanted))
-    .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt));
+  const tree = new ResultTree(wanted, readSearch);
+  tree.look(top, 0, null);
+  const { runs, searches, damaged, foldedCount } = tree;
+  const found = [
+    ...runs.filter((run) => isWanted({ ...run, isGood: run.result === 'VALID' }, wanted)),
+    ...searches.filter((search) => isWanted(search, wanted)),
+  ].sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt));
+  const shown = found.slice(0, wanted.limit);
   return {
     top,
-    runs: found.slice(0, wanted.limit),
-    /** Runs that fit, those beyond the limit among them. */
+    runs: shown.filter((one) => 'runId' in one),
+    searches: shown.filter((one) => 'verb' in one),
+    /** Runs and searches that fit, those beyond the limit among them. */
     foundCount: found.length,
-    /** All runs below the folder. */
-    runCount: runs.length,
+    /** All runs below the folder, but those of searches that are not listed. */
+    runCount: runs.length + searches.length,
+    /** Runs of searches that are not listed. */
+    foldedCount,
     damaged,
   };
+}
+
+/** Runs and searches below a folder. */
+class ResultTree {
+  readonly runs: ListedRun[] = [];
+  readonly searches: ListedSearch[] = [];
+  readonly damaged: DamagedRun[] = [];
+  /** Runs of searches that are not listed. */
+  foldedCount = 0;
+  readonly #lists: boolean;
+  readonly #readSearch: ReadSearch;
+
+  constructor({ all }: RunsWanted, readSearch: ReadSearch) {
+    this.#lists = all;
+    this.#readSearch = readSearch;
+  }
+
+  /** @param above The search that the folder is below; null: none. */
+  look(folder: string, depth: number, above: ListedSearch | null): void {
+    const entries = entriesOf(folder, this.damaged);
+    const hasFile = (name: string): boolean => entries.some((entry) => entry.name === name);
+    const isSearch = above === null && entries.some(({ name }) => OF_SEVERAL_RUNS.test(name));
+    const search = isSearch ? this.#searchIn(folder) : above;
+    if (hasFile(RUN_FILES.runSummary) || (hasFile(RUN_FILES.record) && !isSearch)) {
+      this.#addRun(folder, search);
+    }
+    if (depth === DEPTH_MAX) return;
+    for (const entry of entries) {
+      const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules';
+      if (entry.isDirectory() && !isHidden) this.look(join(folder, entry.name), depth + 1, search);
+    }
+  }
+
+  #searchIn(folder: string): ListedSearch | null {
+    const row = this.#attempt(folder, () => this.#readSearch(folder)) ?? null;
+    const search = row && { folder, ...row, runCount: 0 };
+    if (search !== null) this.searches.push(search);
+    return search;
+  }
+
+  #addRun(folder: string, search: ListedSearch | null): void {
+    if (search !== null) search.runCount += 1;
+    if (search !== null && !this.#lists) {
+      this.foldedCount += 1;
+      return;
+    }
+    const run = this.#attempt(folder, () => readListed(folder));
+    if (run !== undefined) this.runs.push({ folder, ...run });
+  }
+
+  #attempt<T>(folder: string, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof MlperfError)) throw error;
+      this.damaged.push({ folder, problem: error.message.replaceAll(join(folder, '/'), '') });
+      return undefined;
+    }
+  }
 }
 
 export type RunList = Readonly<ReturnType<typeof listRuns>>;
@@ -112,38 +199,26 @@ function brokenOff(folder: string): string | undefined {
   return /^INCOMPLETE: (.*)$/m.exec(readBoundedText(path, FILE_BYTES_MAX.settings))?.[1];
 }
 
-/** Folders at and below `folder` that a run wrote to. */
-function* runFolders(folder: string, depth: number, damaged: DamagedRun[]): Generator<string> {
-  let entries: ReturnType<typeof entriesOf>;
+function entriesOf(folder: string, damaged: DamagedRun[]): Dirent[] {
   try {
-    entries = entriesOf(folder);
+    return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     damaged.push({ folder, problem: `it cannot be read: ${messageOf(error)}` });
-    return;
-  }
-  const has = (name: string): boolean => entries.some((entry) => entry.name === name);
-  const isOfSeveral = entries.some(({ name }) => OF_SEVERAL_RUNS.test(name));
-  if (has(RUN_FILES.runSummary) || (has(RUN_FILES.record) && !isOfSeveral)) yield folder;
-  if (depth === DEPTH_MAX) return;
-  for (const entry of entries) {
-    const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules';
-    if (entry.isDirectory() && !isHidden) {
-      yield* runFolders(join(folder, entry.name), depth + 1, damaged);
-    }
+    return [];
   }
 }
 
-function entriesOf(folder: string) {
-  return readdirSync(folder, { withFileTypes: true });
-}
-
-function isWanted(run: ListedRun, wanted: RunsWanted): boolean {
+function isWanted(
+  run: Pick<SearchRow, 'benchmark' | 'scenario' | 'startedAt' | 'isGood'> &
+    Pick<ListedRun, 'labels'>,
+  wanted: RunsWanted,
+): boolean {
   const { labels, benchmark, scenario, onlyValid, sinceMs } = wanted;
   return (
     labels.every(([key, value]) => run.labels?.[key] === value) &&
     (benchmark === undefined || run.benchmark === benchmark) &&
     (scenario === undefined || run.scenario === scenario) &&
-    (!onlyValid || run.result === 'VALID') &&
+    (!onlyValid || run.isGood) &&
     (sinceMs === undefined || Date.parse(run.startedAt) >= sinceMs)
   );
 }
@@ -175,24 +250,47 @@ function verdictText({ result, verdict }: ListedRun): string {
 }
 
 /** The list as a table for people, ending with a newline. */
-export function runsText({ top, runs, foundCount, runCount, damaged }: RunList): string {
+export function runsText(list: RunList): string {
+  const { top, runs, searches, foundCount, runCount, foldedCount, damaged } = list;
   const lines: string[] = [];
-  if (runs.length === 0) {
+  const shownCount = runs.length + searches.length;
+  if (shownCount === 0) {
     const others = runCount === 0 ? '' : ` that fits; it has ${counted(runCount, 'other run')}`;
     lines.push(`No run below ${top}${others}.`);
   } else {
-    const rows = runs.map((run) => [
-      instantText(run.startedAt).replace(/:\d\d UTC$/, ' UTC'),
-      ...[run.benchmark, run.scenario, verdictText(run), metricText(run)],
-      ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],
+    const rows = [...runs.map(runCells), ...searches.map(searchCells)].sort(([a], [b]) =>
+      (b as string).localeCompare(a as string),
+    );
+    const texts = rows.map(([startedAt, ...cells]) => [
+      instantText(startedAt as string).replace(/:\d\d UTC$/, ' UTC'),
+      ...cells,
     ]);
-    lines.push(...tableLines([COLUMNS, ...rows], '  ', (column) => column === 4 || column === 5));
+    lines.push(...tableLines([COLUMNS, ...texts], '  ', (column) => column === 4 || column === 5));
   }
-  const older = foundCount - runs.length;
+  const older = foundCount - shownCount;
   if (older > 0) lines.push('', `${counted(older, 'older run')} not shown: --limit ${foundCount}`);
+  if (foldedCount > 0) {
+    lines.push('', `${counted(foldedCount, 'run')} of searches not shown: --all lists them`);
+  }
   if (damaged.length > 0) {
     lines.push('', `${counted(damaged.length, 'folder')} without a result that can be read:`);
     lines.push(...damaged.map(({ folder, problem }) => `  ${folder}: ${problem}`));
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Cells of a row, the instant first. */
+function runCells(run: ListedRun): string[] {
+  return [
+    ...[run.startedAt, run.benchmark, run.scenario, verdictText(run), metricText(run)],
+    ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],
+  ];
+}
+
+function searchCells({ folder, runCount, ...row }: ListedSearch): string[] {
+  const runs = runCount === 0 ? '' : ` (${counted(runCount, 'run')})`;
+  return [
+    ...[row.startedAt, row.benchmark, row.scenario, row.verdict, row.metric],
+    ...['-', labelText(row.labels) || '-', `${folder}${runs}`],
+  ];
 }

@@ -9,30 +9,44 @@ import { LOAD_POINT, type LoadPoint } from '../../present/curve/load-point.ts';
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
 import { RunProblems } from '../../run/keep/run-problems.ts';
-import { type Question, requireKept, writeKept } from '../kept-file.ts';
+import {
+  aboutSearch,
+  type Question,
+  requireKept,
+  SEARCH_ABOUT,
+  type SearchAbout,
+  writeKept,
+} from '../kept-file.ts';
 import type { CurvePlan } from './curve-plan.ts';
 
 /** File of a curve in its folder, from which `--resume` goes on. */
 const NAME = 'longhaul_curve.json';
-const FORMAT = 'longhaul-curve-2';
+const FORMAT = 'longhaul-curve-3';
 
 const schema = z.looseObject({
   format: z.literal(FORMAT),
+  about: SEARCH_ABOUT,
   identity: z.record(z.string(), z.string()),
+  unit: z.enum(['queries/s', 'queries at a time', 'streams']),
+  boundNs: z.number(),
+  tpotNs: z.number().optional(),
+  percentile: z.number().gt(0).lt(1),
+  /** Null: it is complete. */
+  ended: z.string().nullable(),
   /** Mean latency of one query at a time; null where it was not needed. */
   unloadedNs: z.number().nullable(),
   points: z.array(LOAD_POINT),
 });
 
 /** A curve that was written. */
-type CurveFile = z.infer<typeof schema>;
+export type CurveFile = z.infer<typeof schema>;
 
 /** True when the folder holds a curve. */
 export function hasCurveFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/** An earlier curve, to go on from. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
+/** A curve as far as it is. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
 export function readCurveFile(folder: string): CurveFile {
   const path = join(folder, NAME);
   requireKept(path, 'curve');
@@ -50,10 +64,12 @@ export class CurveFiles {
   #unloadedNs: number | null;
   readonly #plan: CurvePlan;
   readonly #identity: Question;
+  readonly #about: SearchAbout;
 
   constructor(plan: CurvePlan, identity: Question, kept: CurveFile | null) {
     this.#plan = plan;
     this.#identity = identity;
+    this.#about = kept?.about ?? aboutSearch(plan.run);
     this.points = [...(kept?.points ?? [])];
     this.#unloadedNs = kept?.unloadedNs ?? null;
   }
@@ -113,7 +129,7 @@ export class CurveFiles {
 
   #keep(ended: MlperfError | null): void {
     const { unloadedNs } = this;
-    const head = { format: FORMAT, identity: this.#identity, unloadedNs };
+    const head = { format: FORMAT, about: this.#about, identity: this.#identity, unloadedNs };
     const path = join(this.#plan.run.output, NAME);
     this.problems.attempt(() => writeKept(path, { ...head, ...this.document(ended) }, 1));
   }

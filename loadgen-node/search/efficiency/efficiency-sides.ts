@@ -281,7 +281,7 @@ const search = z.strictObject({
 });
 
 /** One side of a comparison: everything that was measured in process, or over the network. */
-const side = z.strictObject({
+export const EFFICIENCY_SIDE = z.strictObject({
   kind: z.enum(['in-process', 'network']),
   sutName: z.string(),
   measuredAt: z.string(),
@@ -305,13 +305,13 @@ const side = z.strictObject({
 const SIDE_VERSION = 3;
 
 /** File of `longhaul efficiency --in-process-only`, to be carried to the other machine. */
-const SIDE_FILE = z.strictObject({
+export const SIDE_FILE = z.strictObject({
   schemaVersion: z.literal(SIDE_VERSION),
   longhaul: z.string(),
-  side,
+  side: EFFICIENCY_SIDE,
 });
 
-export type EfficiencySide = DeepReadonly<z.infer<typeof side>>;
+export type EfficiencySide = DeepReadonly<z.infer<typeof EFFICIENCY_SIDE>>;
 export type SideRun = DeepReadonly<z.infer<typeof run>>;
 export type SideSearch = NonNullable<EfficiencySide['search']>;
 export type RunLatencies = z.infer<typeof latencies>;

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs, percentage, rounded, tableLines } from '../../../shared/base/text.ts';
 import {
   compareSides,
@@ -6,7 +8,15 @@ import {
   type PartDifference,
   type SideComparison,
 } from './compare-sides.ts';
-import { type EfficiencySide, LATENCY_ROWS, TOKEN_ROWS } from './efficiency-sides.ts';
+import {
+  EFFICIENCY_SIDE,
+  type EfficiencySide,
+  LATENCY_ROWS,
+  SIDE_FILE,
+  TOKEN_ROWS,
+} from './efficiency-sides.ts';
+
+const REPORT_VERSION = 2;
 
 /** The result of `longhaul efficiency`; its JSON file. */
 export function efficiencyReport(
@@ -16,7 +26,7 @@ export function efficiencyReport(
 ) {
   const { scenario, benchmark, isOneMachine } = asked;
   return {
-    schemaVersion: 2,
+    schemaVersion: REPORT_VERSION,
     longhaul: packageVersion(),
     ...{ scenario, benchmark },
     comparison: compareSides(scenario, inProcess, network),
@@ -29,7 +39,7 @@ export function efficiencyReport(
   };
 }
 
-export type EfficiencyReport = ReturnType<typeof efficiencyReport>;
+export type EfficiencyReport = Readonly<ReturnType<typeof efficiencyReport>>;
 
 /** The result for people. */
 export function efficiencyText({
@@ -46,6 +56,46 @@ export function efficiencyText({
     ...notes.map((note) => `note: ${note}`),
     '',
   ].join('\n');
+}
+
+/** One side alone, for people. @param file Where it was written. */
+export function insideText({ search, runs, model }: EfficiencySide, file: string | null): string {
+  const listed = (rates: readonly (number | null)[]): string =>
+    rates.map((rate) => (rate === null ? 'none' : rounded(rate, 4))).join(', ');
+  const peak = search === null ? '' : `peak ${listed([search.value])} (${search.limitText})\n`;
+  const samples = listed(runs.map(({ samplesPerSecond }) => samplesPerSecond));
+  const hasTokens = runs.some(({ tokensPerSecond }) => tokensPerSecond !== null);
+  const tokens = hasTokens
+    ? `, ${listed(runs.map(({ tokensPerSecond }) => tokensPerSecond))} tokens/s`
+    : '';
+  const made = runs.length === 0 ? 'none' : `${samples} samples/s${tokens}`;
+  const written =
+    file === null ? '' : `written to ${file}: take it to the LoadGen machine, for --in-process\n`;
+  return `in process: ${model.configuration}\n${peak}runs: ${made}\n${written}`;
+}
+
+const REPORT = z.object({
+  schemaVersion: z.literal(REPORT_VERSION),
+  longhaul: z.string(),
+  scenario: z.string(),
+  benchmark: z.string(),
+  notes: z.array(z.string()),
+  inProcess: EFFICIENCY_SIDE,
+  network: EFFICIENCY_SIDE,
+});
+
+/** A comparison that is read again, or one side alone. @throws MlperfError as `readJsonFile` */
+export function readEfficiency(path: string) {
+  const read = readJsonFile(path, z.union([REPORT, SIDE_FILE]), FILE_BYTES_MAX.document);
+  if ('side' in read) {
+    const { side } = read;
+    const { scenario = '-', benchmark = '-' } = side.question;
+    return { scenario, benchmark, side, text: insideText(side, path), json: read };
+  }
+  const comparison = compareSides(read.scenario, read.inProcess, read.network);
+  const json = { ...read, comparison };
+  const { scenario, benchmark } = read;
+  return { scenario, benchmark, side: read.network, text: efficiencyText(json), json };
 }
 
 /** Differences below are no part of an answer to "where does it go". */

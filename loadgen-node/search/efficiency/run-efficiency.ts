@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { rounded as rateText } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
@@ -23,7 +22,7 @@ import {
   type SideMeasurer,
   sideFile,
 } from './efficiency-sides.ts';
-import { efficiencyReport, efficiencyText } from './efficiency-text.ts';
+import { efficiencyReport, efficiencyText, insideText } from './efficiency-text.ts';
 import { type EfficiencyPlan, measureSides, questionOf, type SideTask } from './plan-efficiency.ts';
 
 /**
@@ -80,21 +79,6 @@ async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<Effic
       problems: all,
     };
   });
-}
-
-function insideText({ search, runs, model }: EfficiencySide, file: string | null): string {
-  const listed = (rates: readonly (number | null)[]): string =>
-    rates.map((rate) => (rate === null ? 'none' : rateText(rate, 4))).join(', ');
-  const peak = search === null ? '' : `peak ${listed([search.value])} (${search.limitText})\n`;
-  const samples = listed(runs.map(({ samplesPerSecond }) => samplesPerSecond));
-  const hasTokens = runs.some(({ tokensPerSecond }) => tokensPerSecond !== null);
-  const tokens = hasTokens
-    ? `, ${listed(runs.map(({ tokensPerSecond }) => tokensPerSecond))} tokens/s`
-    : '';
-  const made = runs.length === 0 ? 'none' : `${samples} samples/s${tokens}`;
-  const written =
-    file === null ? '' : `written to ${file}: take it to the LoadGen machine, for --in-process\n`;
-  return `in process: ${model.configuration}\n${peak}runs: ${made}\n${written}`;
 }
 
 /** Streams are whole. */

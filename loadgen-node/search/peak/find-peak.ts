@@ -64,6 +64,12 @@ export async function findPeak(
   }
 }
 
+/** What the probes of a search have found; null: it is not at its end. */
+export function peakOf(search: LoadSearch, probes: readonly PeakProbe[]): PeakResult | null {
+  const step = nextStep(search, probes);
+  return 'ending' in step ? peakResult(search, probes, step) : null;
+}
+
 function nextStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   if (probes.length >= PROBES_MAX) return { ending: 'unconfirmed' };
   return search.kind === 'rate' ? nextRateStep(search, probes) : nextStreamsStep(search, probes);

@@ -52,6 +52,27 @@ export interface LoadSearch extends BoundTimes {
   readonly full: FullRunRule;
 }
 
+/** A search in its file. */
+export const LOAD_SEARCH = z.strictObject({
+  kind: z.enum(['rate', 'streams']),
+  boundNs: z.number(),
+  tpotNs: z.number().optional(),
+  percentile: z.number().gt(0).lt(1),
+  startLoad: z.number().optional(),
+  loadMax: z.number(),
+  precision: z.number(),
+  confidence: z.number(),
+  screeningNsMax: z.number(),
+  full: z.strictObject({
+    runs: z.int(),
+    minDurationNs: z.number(),
+    durationNsMax: z.number().optional(),
+    minQueryCount: z.number(),
+    hasEarlyStopping: z.boolean(),
+    loadsMax: z.int(),
+  }),
+});
+
 /** The round's rule for the runs that count. */
 export interface FullRunRule {
   /**
@@ -61,7 +82,7 @@ export interface FullRunRule {
   readonly runs: number;
   readonly minDurationNs: number;
   /** Longer than asked for it is made up to this; default: no limit. */
-  readonly durationNsMax?: number;
+  readonly durationNsMax?: number | undefined;
   readonly minQueryCount: number;
   /** False: round v0.5, where the percentile alone decides. */
   readonly hasEarlyStopping: boolean;

@@ -14,14 +14,27 @@ import { RunProblems } from '../../run/keep/run-problems.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import type { PrintLine } from '../../run/screen/line-printer.ts';
-import { type Question, questionDifferences, requireKept, writeKept } from '../kept-file.ts';
+import {
+  aboutSearch,
+  type Question,
+  questionDifferences,
+  requireKept,
+  SEARCH_ABOUT,
+  writeKept,
+} from '../kept-file.ts';
 import { leftText } from '../time-left.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
 import { answersNote, searchLeftNs } from './pace.ts';
 import { writePeakCurve } from './peak-curve.ts';
 import type { PeakResult } from './peak-result.ts';
-import { closedInterval, type LoadSearch, PEAK_PROBE, type PeakProbe } from './peak-search.ts';
+import {
+  closedInterval,
+  LOAD_SEARCH,
+  type LoadSearch,
+  PEAK_PROBE,
+  type PeakProbe,
+} from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 
@@ -65,10 +78,12 @@ export async function searchPeak(
   const identity = await peakIdentity(prepared, search, settings);
   if (file !== undefined) requireSameSearch(output, file, identity);
   const probes = [...(file?.probes ?? [])];
+  const about = file?.about ?? aboutSearch(plan.run);
+  const keep = (): void => writePeakFile(output, { about, identity, search, probes });
   const draw = (result: PeakResult | null): void =>
     writePeakCurve({ run: plan.run, search, identity, probes, result });
   if (!values.resume) replaceEarlierRun(output, host);
-  writePeakFile(output, identity, probes);
+  keep();
   const problems = new RunProblems();
   try {
     printOpening(asked, probes, print);
@@ -84,7 +99,7 @@ export async function searchPeak(
       nameOf: (number) => `probe ${number}${leftOf(search, probes, { before, beganAt })}`,
       onProbe: (probe) => {
         probes.push(probe);
-        problems.attempt(() => writePeakFile(output, identity, probes));
+        problems.attempt(keep);
         print(probeLine(search, probe), true);
         const longer = probe.kind === 'unloaded' ? answersNote(search, probe) : undefined;
         if (longer !== undefined) print(`note: ${longer}`);
@@ -147,29 +162,37 @@ export function peakDocument(result: PeakResult): object {
 
 /** File of a search in its folder. */
 const NAME = 'longhaul_peak.json';
-const FORMAT = 'longhaul-peak-4';
+const FORMAT = 'longhaul-peak-5';
 
 const schema = z.strictObject({
   format: z.literal(FORMAT),
+  about: SEARCH_ABOUT,
   identity: z.record(z.string(), z.string()),
+  search: LOAD_SEARCH,
   probes: z.array(PEAK_PROBE).refine((probes) => probes.every((one, i) => one.number === i), {
     error: 'the probes must be numbered from 0 in their order',
   }),
 });
 
 /** A search that was written. */
-type PeakFile = Omit<z.infer<typeof schema>, 'format'>;
+export interface PeakFile
+  extends Readonly<Omit<z.infer<typeof schema>, 'format' | 'search' | 'probes'>> {
+  readonly search: LoadSearch;
+  readonly probes: readonly PeakProbe[];
+}
 
 /** True when the folder holds a search. */
 export function hasPeakFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/** An earlier search, to go on from. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
+/** A search as far as it is. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
 export function readPeakFile(folder: string): PeakFile {
   const path = join(folder, NAME);
   requireKept(path, 'search');
-  return readJsonFile(path, schema, FILE_BYTES_MAX.document, ' is no search of this longhaul');
+  const wrong = ' is no search of this longhaul';
+  const { search, ...file } = readJsonFile(path, schema, FILE_BYTES_MAX.document, wrong);
+  return { ...file, search: { ...search, startLoad: search.startLoad } };
 }
 
 /**
@@ -193,12 +216,20 @@ export function requireSameSearch(
 }
 
 /** Writes a search as far as it is. @throws MlperfError `ERR_OUTPUT` */
-export function writePeakFile(
-  folder: string,
-  identity: Question,
-  probes: readonly PeakProbe[],
-): void {
-  writeKept(join(folder, NAME), { format: FORMAT, identity, probes }, 1);
+export function writePeakFile(folder: string, file: PeakFile): void {
+  writeKept(join(folder, NAME), { format: FORMAT, ...file }, 1);
+}
+
+/** The subject of a search, and its probes as the table has them. */
+export function searchLines(
+  { search, probes }: Pick<PeakFile, 'search' | 'probes'>,
+  output: string,
+): string[] {
+  return [
+    searchText(search, output),
+    probeHeader(search),
+    ...probes.map((probe) => probeLine(search, probe)),
+  ];
 }
 
 /**

@@ -34,8 +34,9 @@ import {
   cellLine,
   cellOf,
   heatMapOf,
-  readSweep,
+  readSweepToResume,
   SWEEP_FILE,
+  SWEEP_PAGE,
   type Sweep,
   type SweepCell,
   sweepTable,
@@ -44,8 +45,6 @@ import {
 import { type ChosenLinkMaker, chooseLinkMaker, SutNamespace } from './sweep-link.ts';
 import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
 import { LOOPBACK, type SweepLink, type TapCounts, TcLink } from './tc-link.ts';
-
-const PAGE_FILE = 'longhaul_sweep.html';
 
 /** Flags, file and settings of the verb. */
 interface SweepRequest {
@@ -140,7 +139,7 @@ function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost) {
   const notes = [NO_RESULT, ...ofMaker, ...(note === undefined ? [] : [note])];
   for (const one of notes) host.report(`note: ${one}`);
   const question = questionOf(plan, name);
-  const cells = plan.isResumed ? readSweep(run.output, question).cells : [];
+  const cells = plan.isResumed ? readSweepToResume(run.output, question).cells : [];
   const sweep: Sweep = { schemaVersion: 2, longhaul: packageVersion(), question, notes, cells };
   return { sweep, markOf };
 }
@@ -160,7 +159,7 @@ async function measure(
   const drawPage: DrawPage = (sweep, interrupted) =>
     problems.attempt(() =>
       writeText(
-        join(output, PAGE_FILE),
+        join(output, SWEEP_PAGE),
         renderHeatMap(heatMapOf(sweep, grid, { title, interrupted })),
       ),
     );
@@ -177,7 +176,7 @@ async function measure(
     return null;
   }
   drawPage(sweep);
-  const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
+  const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, SWEEP_PAGE)}\n`;
   // False: a cell was not measured, or found no value. A peak that is LoadGen's own does not describe
   // the link: as in find-peak.
   const isWhole = sweep.cells.every(

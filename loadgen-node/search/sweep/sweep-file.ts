@@ -16,6 +16,8 @@ import {
 
 /** File in the folder of a sweep that holds the cells that are done. */
 export const SWEEP_FILE = 'longhaul_sweep.json';
+/** Its page. */
+export const SWEEP_PAGE = 'longhaul_sweep.html';
 
 /** Of {@link SWEEP_FILE}. */
 const SWEEP_VERSION = 2;
@@ -108,14 +110,10 @@ export function writeSweep(folder: string, sweep: Sweep): void {
  * Reads a sweep to go on with.
  * @throws MlperfError `ERR_CONFIG_INVALID` where the file is missing, no sweep, of another version, or a sweep with other settings
  */
-export function readSweep(folder: string, asked: SweepQuestion): Sweep {
+export function readSweepToResume(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
   requireKept(path, 'sweep');
-  const sweep = readVersionedFile(path, SWEEP, {
-    version: SWEEP_VERSION,
-    other: ': choose another --output',
-    wrong: ' is no sweep',
-  });
+  const sweep = readSweep(folder);
   const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
     return { ...settings, with: by, unit };
   };
@@ -128,6 +126,26 @@ export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   throw configInvalid(
     `--resume: ${path} is of another sweep (${difference}): choose another --output`,
   );
+}
+
+/** A sweep as far as it is. @throws MlperfError as {@link readVersionedFile} */
+export function readSweep(folder: string): Sweep {
+  return readVersionedFile(join(folder, SWEEP_FILE), SWEEP, {
+    version: SWEEP_VERSION,
+    other: ': choose another --output',
+    wrong: ' is no sweep',
+  });
+}
+
+/** The grid of the cells that are done. */
+export function gridOf({ cells }: Sweep): LinkGrid {
+  const values = <T extends number | null>(of: (link: LinkConditions) => T): T[] =>
+    [...new Set(cells.map(({ link }) => of(link)))].sort((a, b) => (a ?? 0) - (b ?? 0));
+  return {
+    delaysNs: values(({ delayNs }) => delayNs),
+    rates: values(({ bitsPerSecond }) => bitsPerSecond),
+    lossShares: values(({ lossShare }) => lossShare),
+  };
 }
 
 /** The cell of these conditions, if it is done. */

@@ -1,7 +1,9 @@
 /** Searches whose probes are made by hand. */
+import type { SearchAbout } from '../../../loadgen-node/search/kept-file.ts';
 import type {
   FullRunRule,
   LoadSearch,
+  PeakProbe,
   ProbeEnd,
   ProbeOutcome,
 } from '../../../loadgen-node/search/peak/peak-search.ts';
@@ -24,6 +26,30 @@ export function searchOf(boundNs: number, other: Partial<LoadSearch> = {}): Load
     full: RULE,
     ...other,
   };
+}
+
+/** A screening that kept its bound. */
+export function keptProbe(number: number, load: number): PeakProbe {
+  const bound = { name: 'latency', overQueries: 0, varianceFactor: 1 } as const;
+  return {
+    ...{ number, kind: 'screening', load, verdict: 'keeps', why: 'VALID', queries: 1000 },
+    bounds: [{ ...bound, shareLow: 0, shareHigh: 0.004, percentileNs: 4e6 }],
+    ...{ meanNs: 2e6, tokens: null, goodput: null, lagP99Ns: 1e5, lostSamples: 0 },
+    latencies: [{ percentile: 0.99, valueNs: 4e6, lowNs: 3e6, highNs: null }],
+    ...{ samplesPerSecond: load, scheduledPerSecond: load, growth: null, durationNs: 2e9 },
+    ...{ explanation: null, folder: null },
+  };
+}
+
+/** The look at one query at a time. */
+export function unloaded(): PeakProbe {
+  return { ...keptProbe(0, 1), kind: 'unloaded', verdict: 'undecided' };
+}
+
+/** Words about a search that began then. */
+export function aboutOf(startedAt: string, other: Partial<SearchAbout> = {}): SearchAbout {
+  const said = { longhaul: '0.1.0', benchmark: 'delay', scenario: 'Server', labels: {} } as const;
+  return { startedAt, ...said, ...other };
 }
 
 export const END: ProbeEnd = {

@@ -7,8 +7,15 @@ import {
   type RunSummary,
   writeSummary,
 } from '../../../../loadgen-node/observe/summary/run-summary.ts';
+import { writePeakFile } from '../../../../loadgen-node/search/peak/search-peak.ts';
 import { suiteFolder } from '../../../scenes/host/folders.ts';
 import { verbHere } from '../../../scenes/host/processes.ts';
+import {
+  aboutOf,
+  keptProbe,
+  searchOf,
+  unloaded,
+} from '../../../scenes/simulated-run/steady-probe.ts';
 import { reportSummary } from '../../../scenes/simulated-run/summary.ts';
 
 // Goal: the list has every run below a folder, newest first, and hides no damage. Method: summaries written by hand in a tree
@@ -20,8 +27,15 @@ describe('longhaul runs', () => {
   const write = (name: string, day: number, changes: Partial<RunSummary> = {}): void => {
     const folder = join(top, name);
     mkdirSync(folder, { recursive: true });
-    const startedAt = `2026-11-${day}T08:30:00.000Z`;
-    const figures = { scheduled_qps: 94.14, p90: 3e6, p99: 11.6e6, samples: 944, lost: 0 };
+    const startedAt = `2026-11-${String(day).padStart(2, '0')}T08:30:00.000Z`;
+    const figures = {
+      scheduled_qps: 94.14,
+      completed_qps: 94.14,
+      p90: 3e6,
+      p99: 11.6e6,
+      samples: 944,
+      lost: 0,
+    };
     const scenario = changes.scenario ?? 'Server';
     writeSummary(folder, reportSummary(null, scenario, { startedAt, figures, ...changes }));
   };
@@ -39,14 +53,26 @@ describe('longhaul runs', () => {
     const log = join(top, 'crashed', 'longhaul_log_summary.txt');
     writeFileSync(log, '\nINCOMPLETE: the run broke off: a crash\n');
     mkdirSync(join(top, 'peak'));
-    for (const name of [RUN_FILES.record, 'longhaul_peak.json']) {
-      writeFileSync(join(top, 'peak', name), '{}');
-    }
+    writeFileSync(join(top, 'peak', RUN_FILES.record), '{}');
+    const about = aboutOf('2026-11-09T08:30:00.000Z', { labels: { commit: '4f' } });
+    const probes = [unloaded(), keptProbe(1, 100)];
+    const file = { about, identity: {}, search: searchOf(100e6), probes };
+    writePeakFile(join(top, 'peak'), file);
+    write('peak/confirm-1', 9);
+    write('peak/confirm-2', 9);
+    mkdirSync(join(top, 'peak', 'confirm-3'));
+    writeFileSync(join(top, 'peak', 'confirm-3', RUN_FILES.record), 'run:\n');
+    mkdirSync(join(top, 'torn-peak'));
+    writeFileSync(join(top, 'torn-peak', 'longhaul_peak.json'), '{}');
   });
 
   const list = async (...args: string[]) => {
     const { stdout } = await verbHere(runsVerb, top, '--json', ...args);
-    return JSON.parse(stdout) as { runs: { folder: string }[]; damaged: { folder: string }[] };
+    return JSON.parse(stdout) as {
+      runs: { folder: string }[];
+      searches: { folder: string; verb: string }[];
+      damaged: { folder: string }[];
+    };
   };
   const names = async (...args: string[]): Promise<string[]> =>
     (await list(...args)).runs.map(({ folder }) => folder.slice(top.length + 1));
@@ -72,14 +98,30 @@ describe('longhaul runs', () => {
     ]);
   });
 
-  it('names folders whose result cannot be read, and no folder of a search', async () => {
+  it('names folders whose result cannot be read, and none of a search that broke off', async () => {
     const { stdout } = await verbHere(runsVerb, top);
-    expect(stdout).toContain('3 folders without a result that can be read:');
+    expect(stdout).toContain('4 folders without a result that can be read:');
     expect(stdout).toMatch(/torn: longhaul_summary.json is not JSON/);
     expect(stdout).toMatch(/stopped: it has no longhaul_summary.json: the run goes on, or broke/);
     expect(stdout).toMatch(/crashed: it has no longhaul_summary.json: the run broke off: a crash/);
     const { damaged } = await list();
-    expect(damaged).toHaveLength(3);
+    expect(damaged).toHaveLength(4);
+    expect(stdout).toMatch(/torn-peak: longhaul_peak.json is no search/);
+  });
+
+  it('shows a search as one row, and its runs on demand', async () => {
+    const { stdout } = await verbHere(runsVerb, top);
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
+    expect(rows[4]).toEqual([
+      ...['2026-11-09 08:30 UTC', 'delay', 'Server', 'broken off', '-', '-', 'commit=4f'],
+      `${join(top, 'peak')} (3 runs)`,
+    ]);
+    expect(stdout).toContain('3 runs of searches not shown: --all lists them');
+    expect((await list()).searches).toMatchObject([{ verb: 'find-peak', runCount: 3 }]);
+    expect((await list('--valid')).searches).toEqual([]);
+    const all = await verbHere(runsVerb, top, '--all');
+    expect(all.stdout).toContain(join(top, 'peak/confirm-2'));
+    expect(all.stdout).toMatch(/peak\/confirm-3: it has no longhaul_summary.json/);
   });
 
   it.each([
@@ -99,9 +141,9 @@ describe('longhaul runs', () => {
 
   it('says how many it left out, and that there is none', async () => {
     const { stdout } = await verbHere(runsVerb, top, '--limit', '1');
-    expect(stdout).toContain('2 older runs not shown: --limit 3');
+    expect(stdout).toContain('3 older runs not shown: --limit 4');
     const none = await verbHere(runsVerb, top, '--benchmark', 'echo');
-    expect(none.stdout).toContain(`No run below ${top} that fits; it has 3 other runs.`);
+    expect(none.stdout).toContain(`No run below ${top} that fits; it has 4 other runs.`);
   });
 
   it.each([

@@ -9,6 +9,7 @@ import {
   writePeakFile,
 } from '../../../../../loadgen-node/search/peak/search-peak.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
+import { aboutOf, searchOf } from '../../../../scenes/simulated-run/steady-probe.ts';
 
 const PROBE: PeakProbe = {
   number: 0,
@@ -37,6 +38,11 @@ const PROBE: PeakProbe = {
   folder: null,
 };
 const IDENTITY = { benchmark: '"delay"', 'models of the nodes': 'delay' };
+const SEARCH = searchOf(15e6);
+const fileOf = (probes: readonly PeakProbe[]) => ({
+  about: aboutOf('2026-11-20T08:00:00.000Z'),
+  ...{ identity: IDENTITY, search: SEARCH, probes },
+});
 
 // Goal: a search goes on from its file to the bit, or is refused in words.
 describe('the file of a search', () => {
@@ -44,10 +50,11 @@ describe('the file of a search', () => {
     const folder = tempFolder();
     expect(hasPeakFile(folder)).toBe(false);
     const probes = [PROBE, { ...PROBE, number: 1, load: 1 / 3 }];
-    writePeakFile(folder, IDENTITY, probes);
+    writePeakFile(folder, fileOf(probes));
     expect(hasPeakFile(folder)).toBe(true);
     const file = readPeakFile(folder);
     expect(file.probes).toEqual(probes);
+    expect(file.search).toEqual(SEARCH);
     requireSameSearch(folder, file, IDENTITY);
   });
 
@@ -57,7 +64,7 @@ describe('the file of a search', () => {
 
   it('refuses another search, and names what differs', () => {
     const folder = tempFolder();
-    writePeakFile(folder, IDENTITY, [PROBE]);
+    writePeakFile(folder, fileOf([PROBE]));
     const other = { ...IDENTITY, 'models of the nodes': 'resnet50 0abc' };
     expect(() => requireSameSearch(folder, readPeakFile(folder), other)).toThrow(
       'models of the nodes was delay, is resnet50 0abc',
@@ -69,10 +76,10 @@ describe('the file of a search', () => {
     ['is empty', () => '', /is not JSON/],
     ['has a wrong number', (text) => text.replace('431.25', '-1'), /probes\[0\]\.load/],
     ['lacks a probe', (text) => text.replace('"number": 0', '"number": 1'), /numbered from 0/],
-    ['is of another version', (text) => text.replace('peak-4', 'peak-3'), /format/],
+    ['is of another version', (text) => text.replace('peak-5', 'peak-4'), /format/],
   ])('refuses a file that %s', (_case, spoil, message) => {
     const folder = tempFolder();
-    writePeakFile(folder, IDENTITY, [PROBE]);
+    writePeakFile(folder, fileOf([PROBE]));
     const path = join(folder, 'longhaul_peak.json');
     writeFileSync(path, spoil(readFileSync(path, 'utf8')));
     expect(() => readPeakFile(folder)).toThrow(message);

@@ -7,7 +7,7 @@ import {
   cellLine,
   cellOf,
   heatMapOf,
-  readSweep,
+  readSweepToResume,
   SWEEP_FILE,
   type Sweep,
   type SweepCell,
@@ -50,9 +50,11 @@ const SWEEP: Sweep = {
 
 it('reads what it wrote, for the same question', () => {
   const folder = tempFolder();
-  expect(() => readSweep(folder, SWEEP.question)).toThrow('there is no sweep to go on with');
+  expect(() => readSweepToResume(folder, SWEEP.question)).toThrow(
+    'there is no sweep to go on with',
+  );
   writeSweep(folder, SWEEP);
-  const read = readSweep(folder, SWEEP.question);
+  const read = readSweepToResume(folder, SWEEP.question);
   expect(read).toEqual(SWEEP);
   expect(cellOf(SWEEP, { delayNs: 5e6, bitsPerSecond: null, lossShare: 0 })?.folder).toBe('cell_2');
   expect(cellOf(SWEEP, { delayNs: 5e6, bitsPerSecond: 1e9, lossShare: 0 })).toBeUndefined();
@@ -66,7 +68,7 @@ it.each([
 ])('refuses cells of %s', (_case, said, expected) => {
   const folder = tempFolder();
   writeSweep(folder, SWEEP);
-  expect(() => readSweep(folder, { ...SWEEP.question, ...said })).toThrow(expected);
+  expect(() => readSweepToResume(folder, { ...SWEEP.question, ...said })).toThrow(expected);
 });
 
 it.each([
@@ -83,7 +85,7 @@ it.each([
   writeSweep(folder, SWEEP);
   const path = join(folder, SWEEP_FILE);
   writeFileSync(path, spoil(readFileSync(path, 'utf8')));
-  expect(() => readSweep(folder, SWEEP.question)).toThrow(expected);
+  expect(() => readSweepToResume(folder, SWEEP.question)).toThrow(expected);
 });
 
 it('marks the cell at which the sweep was ended', () => {
