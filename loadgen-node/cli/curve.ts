@@ -17,7 +17,7 @@ export const curveVerb = verb({
     heading: RUN_HEADING,
     hidden: NOT_OF_CURVE,
   },
-  before: takeNodeBenchmark,
+  before: (command) => takeNodeBenchmark(command, CURVE_SETTINGS),
   example: `
 Examples:
   longhaul curve --sut 10.0.0.2:50051 --benchmark digits                         rates are found

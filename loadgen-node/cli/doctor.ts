@@ -16,7 +16,7 @@ export const doctorVerb = verb({
   settings: DOCTOR_SETTINGS,
   groups: { keys: FIRST_KEYS },
   before: async (command) => {
-    if (plansRun(command.opts())) await takeNodeBenchmark(command);
+    if (plansRun(command.opts())) await takeNodeBenchmark(command, DOCTOR_SETTINGS);
   },
   example: `
 Example:

@@ -29,7 +29,7 @@ export const findPeakVerb = verb({
     heading: RUN_HEADING,
     hidden: NOT_OF_SEARCH,
   },
-  before: takeNodeBenchmark,
+  before: (command) => takeNodeBenchmark(command, FIND_PEAK_SETTINGS),
   example: `
 Example:
   longhaul find-peak --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { Terminal } from '../../shared/base/process/terminal.ts';
 import { sourcesOf } from '../../shared/config/command-line.ts';
-import { inspectSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
-import { pick } from '../../shared/config/setting.ts';
+import { inspectSettings } from '../../shared/config/resolve-settings.ts';
+import { pick, type SettingTable } from '../../shared/config/setting.ts';
 import { isOipAddress } from '../../shared/domain/node-address.ts';
 import { isTestProcess } from '../official/test-process.ts';
 import { askBenchmark } from '../run/ask-nodes.ts';
@@ -15,13 +15,14 @@ const ASKED = { ...pick(RUN_SETTINGS, 'sut', 'benchmark'), ...OIP_OPTIONS, ...CO
 /**
  * Sets the flag `--benchmark` of a command that has none to what its first SUT node serves, and says so. Settings that are wrong are left
  * to the verb, which names them.
+ * @param table Settings of the verb.
  * @throws MlperfError where the node does not answer, or serves several
  */
-export async function takeNodeBenchmark(command: Command): Promise<void> {
-  const { values, problems } = inspectSettings(ASKED, knownOnly(sourcesOf(command, 'run')));
+export async function takeNodeBenchmark(command: Command, table: SettingTable): Promise<void> {
+  const { values, problems } = inspectSettings({ ...table, ...ASKED }, sourcesOf(command, 'run'));
   const { sut = [], benchmark } = values as Partial<typeof values>; // Required ones may be missing.
-  if (benchmark !== undefined || sut.length === 0 || sut.some(isOipAddress)) return;
-  if (problems.length > 0) return;
+  if (problems.length > 0 || benchmark !== undefined) return;
+  if (sut.length === 0 || sut.some(isOipAddress)) return;
   const found = await askBenchmark(sut, values);
   if (found === undefined) return;
   command.setOptionValue('benchmark', found.benchmark);
@@ -29,10 +30,4 @@ export async function takeNodeBenchmark(command: Command): Promise<void> {
   if (isTestProcess()) return;
   const note = `SUT node ${found.address} serves ${found.benchmark}: taken as --benchmark`;
   new Terminal().line(`longhaul: note: ${note}`);
-}
-
-/** A section holds all keys of its verb. */
-function knownOnly({ file, ...sources }: SettingSources): SettingSources {
-  const known = [...(file ?? [])].filter(([key]) => Object.hasOwn(ASKED, key));
-  return { ...sources, file: file && new Map(known) };
 }

@@ -41,7 +41,7 @@ const FIRST_KEYS: readonly string[] = [
 export const runVerb = verb({
   runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS },
   flags: addVerbose,
-  before: takeNodeBenchmark,
+  before: (command) => takeNodeBenchmark(command, RUN_SETTINGS),
   example: `
 Example:
   longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
