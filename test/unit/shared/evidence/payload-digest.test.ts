@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PayloadDigestSum, sha256Words } from '../../../../shared/evidence/payload-digest.ts';
+import {
+  PayloadDigestSum,
+  sha256Words,
+  sha256WordsLong,
+} from '../../../../shared/evidence/payload-digest.ts';
 
 // Goal: the sum is what the .proto file says, whatever the order, and mixed-up payloads change it.
 // Method: a second implementation, written from the .proto's comment with 64-bit numbers.
@@ -103,4 +107,12 @@ describe('sha256Words', () => {
     const pieces = ['one ', '', 'two'].map((text) => Buffer.from(text));
     expect(sha256Words(pieces)).toEqual(sha256Words([Buffer.from('one two')]));
   });
+});
+
+it('digests a large payload in pieces as in one', async () => {
+  const large = new Uint8Array(40 * 1024 * 1024).map((_, i) => i % 251);
+  let pauses = 0;
+  const pause = async (): Promise<void> => void (pauses += 1);
+  expect(await sha256WordsLong(large, pause)).toEqual(sha256Words([large]));
+  expect(pauses).toBe(3);
 });
