@@ -21,7 +21,7 @@ function typical(set: RecordedSet): Record<string, number> {
 
 describe('the split of latency', () => {
   it('sums to the latency of each of 10^5 queries', async () => {
-    const address = await startPinnedSut(...SERVED);
+    const { address } = await startPinnedSut(...SERVED);
     const { set } = await recordedRun([address], 'delay', {
       scenario: 'Server',
       serverTargetQps: 5_000,
@@ -51,7 +51,7 @@ describe('the split of latency', () => {
   });
 
   it('shows 5 ms of link delay each way as network', async () => {
-    const address = await startPinnedSut(...SERVED);
+    const { address } = await startPinnedSut(...SERVED);
     const settings = { scenario: 'SingleStream', minQueryCount: 500 } as const;
     const near = typical((await recordedRun([address], 'delay', settings)).set);
     const shim = await TcpShim.start(address, { oneWayMs: 5 });

@@ -28,31 +28,56 @@ function pinned(core: number, ...args: readonly string[]): string[] {
   return ['setsid', 'sh', '-c', ahead, 'sh', String(core), process.execPath, ...args];
 }
 
-/** Starts a SUT node on its core; returns its address. It ends with the test. */
-export async function startPinnedSut(...args: readonly string[]): Promise<string> {
+/** Starts a SUT node on its core. It ends with the test. */
+export async function startPinnedSut(
+  ...args: readonly string[]
+): Promise<{ readonly address: string; readonly node: LonghaulProcess }> {
   const verb = ['sut', '--listen', '127.0.0.1:0', '--node', 'sut-a', ...args];
   const sut = new LonghaulProcess(pinned(SUT_CORE, main, ...verb));
   onTestFinished(async () => {
     sut.kill('SIGKILL');
     await sut.ended;
   });
-  return await new Promise<string>((resolve, reject) => {
+  const address = await new Promise<string>((resolve, reject) => {
     sut.child.on('message', (message: { type: string; address: string }) => {
       if (message.type === 'listening') resolve(message.address);
     });
     void sut.ended.then(({ stderr }) => reject(new Error(`the SUT node ended: ${stderr}`)));
   });
+  return { address, node: sut };
 }
 
-/** Runs `longhaul run --benchmark delay` on LoadGen's core. @param nodeFlags For Node itself. */
-export function runPinned(
+/**
+ * Starts `longhaul run --benchmark delay` on LoadGen's core.
+ * @param nodeFlags For Node itself.
+ * @param group Folder of a control group to run in.
+ */
+export function startPinnedRun(
   address: string,
   flags: readonly string[],
   nodeFlags: readonly string[] = [],
-): Promise<Ended> {
-  const target = ['run', '--sut', address, '--benchmark', 'delay', '--sample-bytes', '16'];
+  group?: string,
+): LonghaulProcess {
+  const target = [
+    'run',
+    '--sut',
+    address,
+    '--benchmark',
+    'delay',
+    '--sample-bytes',
+    '16',
+    '--verbose',
+  ];
   const args = [...target, '--output', tempFolder(), ...flags];
-  return new LonghaulProcess(pinned(LOADGEN_CORE, ...nodeFlags, main, ...args)).ended;
+  const command = pinned(LOADGEN_CORE, ...nodeFlags, main, ...args);
+  if (group === undefined) return new LonghaulProcess(command);
+  const join = `echo $$ >${group}/cgroup.procs; exec "$@"`;
+  return new LonghaulProcess(['sh', '-c', join, 'sh', ...command]);
+}
+
+/** As {@link startPinnedRun}, to its end. */
+export function runPinned(...run: Parameters<typeof startPinnedRun>): Promise<Ended> {
+  return startPinnedRun(...run).ended;
 }
 
 /** Processes that take all they get of a core, until the test ends. */
