@@ -13,7 +13,10 @@ export function lengthsOf(sampleShape: readonly number[], freeLength: FreeLength
 
 /** Elements of one sample in an input; lengths as in {@link lengthsOf}. */
 export function sampleElements(sampleShape: readonly number[], freeLength: FreeLength): number {
-  return lengthsOf(sampleShape, freeLength).reduce((product, length) => product * length, 1);
+  return sampleShape.reduce(
+    (product, length) => product * (length === FREE ? freeLength : length),
+    1,
+  );
 }
 
 /** Bytes of one sample over all inputs. */
