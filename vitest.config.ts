@@ -71,6 +71,7 @@ const SMOKE = [
 /** Unit tests of seconds each, about many variants of what others test once: part of `npm run test:all`. */
 const SLOW = [
   'loadgen-node/cli/compare',
+  'loadgen-node/loadgen/results/keeping-up',
   'loadgen-node/official/test-process',
   'loadgen-node/samples/benchmarks/3d-unet/benchmark',
   'loadgen-node/samples/benchmarks/detection/standin-map',
