@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { type BorrowedBytes, copyOf } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { keptHeaders, type OwnSide, type SocketEnds } from '../../shared/evidence/call-path.ts';
-import { ERROR_CODE } from '../../shared/http2/frames.ts';
+import { ERROR_CODE, errorName } from '../../shared/http2/frames.ts';
 import {
   type HeaderField,
   HpackDecoder,
@@ -11,7 +11,7 @@ import {
 import type { KeepaliveSettings } from '../../shared/http2/keepalive.ts';
 import { SETTING } from '../../shared/http2/outgoing.ts';
 import type { ClientSecrets, ClientSecurity } from '../../shared/security/client-security.ts';
-import type { ExpectedPeer } from '../../shared/security/connection-errors.ts';
+import { BODY_LIMIT, type ExpectedPeer } from '../../shared/security/connection-errors.ts';
 
 /** Events of a call. No call comes from inside a call to the connection. */
 export interface CallEvents {
@@ -162,6 +162,17 @@ const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
 /** Status of a call whose stream the peer reset. */
 export function statusOfReset(errorCode: number): number {
   return STATUS_OF_RESET.get(errorCode) ?? status.INTERNAL;
+}
+
+/** nginx' default of client_max_body_size, which counts all bytes of a stream. */
+const BODY_BYTES_MAX: number = 1024 * 1024;
+
+/** For people. @param sentBytes Of the call. */
+export function resetText(errorCode: number, sentBytes: number): string {
+  const text = `the server reset the call (${errorName(errorCode)})`;
+  // What is under way by then goes out behind it.
+  if (sentBytes < BODY_BYTES_MAX || sentBytes >= 2 * BODY_BYTES_MAX) return text;
+  return `${text} after ${sentBytes} bytes of it; ${BODY_LIMIT}`;
 }
 
 /** Text of a `grpc-message`: bytes of UTF-8, those outside ASCII as `%XX`. What is not so stays as it is. */
@@ -383,7 +394,8 @@ export function callEndOf(head: ResponseHead): GrpcCallEnd {
   if (grpcStatus !== undefined) return { code: grpcStatus, details: grpcMessage };
   if (httpStatus === undefined) return NO_STATUS;
   const type = contentType === undefined ? 'without content-type' : `of ${contentType}`;
-  const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC`;
+  const why = httpStatus === 413 ? `; ${BODY_LIMIT}` : '';
+  const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC${why}`;
   return { code: statusOfHttp(httpStatus), details };
 }
 

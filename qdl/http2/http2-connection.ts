@@ -8,7 +8,6 @@ import { FrameReader } from '../../shared/http2/frame-reader.ts';
 import {
   ControlFrames,
   type ErrorName,
-  errorName,
   Http2Error,
   WINDOW_BYTES_DEFAULT,
 } from '../../shared/http2/frames.ts';
@@ -31,6 +30,7 @@ import {
   RequestHeads,
   type ResponseHead,
   ResponseHeads,
+  resetText,
   statusOfReset,
 } from './grpc-calls.ts';
 import { type CallOwner, ConnectionCalls, HeldAnswers, Http2Call } from './http2-call.ts';
@@ -305,8 +305,7 @@ export class Http2Connection
   }
 
   onReset(call: Http2Call, errorCode: number): void {
-    const details = `the server reset the call (${errorName(errorCode)})`;
-    this.#end(call, statusOfReset(errorCode), details);
+    this.#end(call, statusOfReset(errorCode), resetText(errorCode, call.sentBytes));
   }
 
   /** The server ended the call. @param endsStream It also ended the HTTP/2 stream. */

@@ -130,6 +130,11 @@ export const CONNECTION_LIMITS: string =
   'Usual limits: nginx keepalive_requests (1,000 calls a connection), keepalive_time (1 h), gRPC max_connection_age, Envoy ' +
   'max_connection_duration';
 
+/** A likely cause of a reset after 1 MiB, for people. */
+export const BODY_LIMIT: string =
+  'if a proxy stands between, its limit of request bodies is a likely cause: nginx counts a whole stream ' +
+  '(client_max_body_size, 1 MiB by default; 0 is no limit)';
+
 /** Limits of idle streams that proxies have, for people. Defaults of nginx 1.22, HAProxy's examples, nghttpx and Envoy. */
 export const STREAM_LIMITS: string =
   'A proxy ends idle streams: nginx grpc_read_timeout and grpc_send_timeout (60 s), haproxy timeout client and timeout server, ' +

@@ -1,3 +1,4 @@
+import { counted } from '../../../shared/base/text.ts';
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { CONNECTION_LIMITS, STREAM_LIMITS } from '../../../shared/security/connection-errors.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
@@ -18,11 +19,9 @@ import {
 /**
  * The rules about what happens to a query between LoadGen and the SUT.
  *
- * A hand-over (another connection takes over from one that the other end gave up by plan, or a stream is opened again that
- * ended with nothing outstanding) is evidence and breaks no rule. The rules leave "the network function of the LoadGen Node
- * towards the SUT node" to the QDL, and say nothing of connections. Every query still crosses the network once: one is sent
- * again only where HTTP/2 says that it was not processed. The time stays in the latency: all outside the LoadGen node is SUT.
- * On longhaul's own protocol the node that answered Name() must open the stream, or the run ends; the other shows no node.
+ * A hand-over (another connection or stream takes over) is evidence and breaks none. The rules leave "the network function of
+ * the LoadGen Node towards the SUT node" to the QDL. A query still crosses once: it is sent again only where HTTP/2 says that it
+ * was not processed. Its time stays in the latency. On longhaul's own protocol the node of Name() must open the stream.
  */
 export const QUERY_RULES: readonly AuditRule[] = [
   {
@@ -91,20 +90,16 @@ export const QUERY_RULES: readonly AuditRule[] = [
   },
 ];
 
-/**
- * Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node.
- * @param isOip It speaks the Open Inference Protocol.
- */
+/** Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node. */
 export function handOverTexts({ handOvers }: NodeEvidence, isOip: boolean): string[] {
   if (handOvers === undefined) return [];
   const { connectionCount, callCount, streamCount, connectionReason, streamReason } = handOvers;
   const texts: string[] = [];
   if (connectionCount > 0) {
-    const requests = callCount === 1 ? 'a request' : `${callCount} requests`;
-    const again = callCount === 0 ? '' : `; ${requests} that it had not processed went out again`;
+    const again = callCount && `; ${counted(callCount, 'unprocessed request')} went out again`;
     texts.push(
       `ended ${counted(connectionCount, 'connection')} at no cost of a sample (${connectionReason}), and the run went on over ` +
-        `the next${again}. The time is in the latencies. ${CONNECTION_LIMITS}`,
+        `the next${again || ''}. The time is in the latencies. ${CONNECTION_LIMITS}`,
     );
   }
   if (streamCount > 0) {
@@ -114,10 +109,6 @@ export function handOverTexts({ handOvers }: NodeEvidence, isOip: boolean): stri
     );
   }
   return texts;
-}
-
-function counted(count: number, noun: string): string {
-  return count === 1 ? `a ${noun}` : `${count} ${noun}s`;
 }
 
 /** Counts that are compared, and the sentences of the verdicts. */

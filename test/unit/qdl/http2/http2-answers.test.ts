@@ -202,4 +202,27 @@ describe('answers', () => {
     expect((await other.ended).code).toBe(0);
     expect(events.closed).toEqual([]);
   });
+
+  it('a reset after about 1 MiB of a call tells a likely limit, and no other does', async () => {
+    await connect({ 4: 2 ** 24 });
+    peer.send(windowUpdate, 0, 0, word(2 ** 24));
+    for (const [i, [bytes, isTold]] of [
+      [900_000, false],
+      [1_100_000, true],
+      [3_000_000, false],
+    ].entries()) {
+      const call = callUnary(connection, Buffer.alloc(bytes as number));
+      const streamId = 2 * i + 1;
+      await peer.until(
+        () => (peer.dataBytes.get(streamId) ?? 0) >= (bytes as number),
+        'the request',
+      );
+      peer.send(rstStream, 0, streamId, word(2));
+      expect(/client_max_body_size/.test((await call.ended).details)).toBe(isTold);
+    }
+    const refused = callUnary(connection, Buffer.of(1));
+    await peer.until(() => peer.dataBytes.has(7), 'the request');
+    peer.sendHeaders(7, { ':status': '413', 'content-type': 'text/html' }, true);
+    expect((await refused.ended).details).toMatch(/^HTTP status 413 .*client_max_body_size/);
+  });
 });

@@ -20,9 +20,9 @@ it('connections and streams that ended at no cost of a sample are evidence, and 
   expect(found?.verdict).toBe('holds');
   expect(found?.evidence.filter((line) => line.includes(' ended '))).toEqual([
     expect.stringMatching(
-      /^sut-a\.example:50051 ended 3 connections at no cost of a sample \(.*max_age\)\), and .* next; a request that it had not processed went out again\. .*keepalive_requests/,
+      /^sut-a\.example:50051 ended 3 connections at no cost of a sample \(.*max_age\)\), and .* next; 1 unprocessed request went out again\. .*keepalive_requests/,
     ),
-    expect.stringMatching(/ ended a stream with nothing outstanding \(INTERNAL.*grpc_read_timeout/),
+    expect.stringMatching(/ ended 1 stream with nothing outstanding \(INTERNAL.*grpc_read_timeout/),
   ]);
   expect(handOverTexts(ended, true)[1]).toMatch(/--oip-method unary has no idle stream$/);
 });
