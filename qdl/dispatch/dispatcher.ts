@@ -224,26 +224,26 @@ export class Dispatcher implements ChannelEvents {
       sink.fail(responseId, ofNode(channel, fault));
       return;
     }
-    const { nodeIndex, streamIndex } = channel.place;
-    const decoder = this.#decoders[streamIndex];
+    const decoder = this.#decoders[channel.place.streamIndex];
     let response = sample.payload;
     try {
       if (decoder !== undefined) response = decoder.decode(sample.encoding, response);
     } catch (error) {
-      const failure = { code: 'bad-response', text: messageOf(error) };
-      sink.fail(responseId, ofNode(channel, failure));
+      sink.fail(responseId, ofNode(channel, { code: 'bad-response', text: messageOf(error) }));
       return;
     }
     // Decompression counts: where there is any, the clock is read behind it.
     const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
     const difference = channel.tokenStreams?.differenceFrom(slot, sample, response);
     if (difference !== undefined) this.onClaim(channel, 'token-stream', difference);
-    sink.served(responseId, nodeIndex, sample.durations, atNs - arrivedAtNs);
+    sink.served(responseId, channel.place.nodeIndex, sample.durations, atNs - arrivedAtNs);
     sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }
 
   onUsage(channel: DispatchChannel, usage: NodeUsage): void {
-    this.#parts.usages[channel.place.nodeIndex]?.add(usage, this.#parts.sink.nowNs());
+    const { usages, sink } = this.#parts;
+    const fault = usages[channel.place.nodeIndex]?.add(usage, sink.nowNs());
+    if (fault !== undefined) this.onClaim(channel, 'usage', fault);
   }
 
   onDraining(channel: DispatchChannel, reason: string): void {

@@ -21,7 +21,7 @@ import type { NetworkNames } from './network-name.ts';
 import type { BackPressureTimes } from './part-cutter.ts';
 import type { WaitProgress } from './ready-wait.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import { type UsagePoint, UsageSeries } from './usage-series.ts';
+import { type NodeMachine, type UsagePoint, UsageSeries } from './usage-series.ts';
 
 /** Comparison of both ends' counts, after the run. */
 interface LedgerReport {
@@ -49,6 +49,8 @@ export interface QdlNode {
   readonly ledger: RunLedgerCounter;
   /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not reported. */
   readonly modelInputs?: readonly ModelInput[];
+  /** What the node has to use, as its Describe tells, after `connect`. Absent: not reported. */
+  readonly machine?: NodeMachine | undefined;
   /** Claims of the node that cannot be true. */
   readonly claims: ClaimBook;
   /** All that is known of the node, as plain values. */
@@ -128,7 +130,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#payloads = payloads;
     this.#driver = driver;
     this.nodes = driver.nodes;
-    this.#usages = driver.nodes.map(() => new UsageSeries());
+    this.#usages = driver.nodes.map((node) => new UsageSeries(() => node.machine));
   }
 
   /**

@@ -32,6 +32,7 @@ import {
 import type { ModelInput, QdlNode } from '../dispatch/query-dispatch-library.ts';
 import { ReadyWait, type WaitProgress } from '../dispatch/ready-wait.ts';
 import { HandOverCounter, RunLedgerCounter } from '../dispatch/run-ledger.ts';
+import type { NodeMachine } from '../dispatch/usage-series.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
@@ -91,6 +92,11 @@ export class SutNodeHandle implements QdlNode {
         Number(length) === 0 && !emptyAxes.includes(axis) ? -1 : Number(length),
       ),
     }));
+  }
+
+  get machine(): NodeMachine | undefined {
+    const host = this.#description?.host ?? undefined;
+    return host && { cpuCount: host.cpuCount, memoryBytes: Number(host.memoryBytes) };
   }
 
   /** Newest version of the protocol that both ends speak. After {@link prepare}. */

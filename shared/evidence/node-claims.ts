@@ -14,6 +14,7 @@
  * | `empty-message` | a `SutMessage` without any field |
  * | `credit-back` | a `Credit` below the one before |
  * | `stream-end` | after Close a stream that does not end, or ends with an error |
+ * | `usage` | a `NodeUsage` with more CPU time, or memory, than the machine of its Describe has |
  * | `call-status` | an answer with more than one `grpc-status`, of which the first counts |
  */
 export const CLAIM_KINDS = [
@@ -28,6 +29,7 @@ export const CLAIM_KINDS = [
   'empty-message',
   'credit-back',
   'stream-end',
+  'usage',
   'call-status',
 ] as const;
 

@@ -21,6 +21,28 @@ it('counts from the begin of the run, in cores', () => {
   ]);
 });
 
+it('takes no report of more than the machine has, and says why', () => {
+  const series = new UsageSeries(() => ({ cpuCount: 4, memoryBytes: 1_000 }));
+  series.begin(0);
+  const add = (more: object): string | undefined => series.add({ ...second, ...more }, 1e9);
+  expect(add({ cpuNs: 4e9, machineBusyNs: 4.4e9, residentBytes: 1_000 })).toBeUndefined();
+  const words =
+    'reported 9010000 s of CPU time in 1 s, with 4 processors at most; such reports are not used';
+  expect(add({ cpuNs: Number.MAX_SAFE_INTEGER })).toBe(words);
+  expect(add({ machineBusyNs: 5e9 })).toMatch(/^reported 5 s of CPU time in 1 s, with 4/);
+  expect(add({ residentBytes: 1_001 })).toBe(
+    'reported 1001 bytes of memory, of 1000; such reports are not used',
+  );
+  expect(series.points()).toMatchObject([{ cores: 4, machineCores: 4.4, residentBytes: 1_000 }]);
+  expect(series.latest(1e9)?.cores).toBe(4);
+  // Of a node that does not tell, or tells what no machine has.
+  for (const cpuCount of [0, 2 ** 32 - 1]) {
+    const other = new UsageSeries(() => ({ cpuCount, memoryBytes: 0 }));
+    expect(other.add({ ...second, cpuNs: 100e9 }, 1e9)).toBeUndefined();
+    expect(other.add({ ...second, cpuNs: 1e14 }, 1e9)).toMatch(/with 8192 processors at most/);
+  }
+});
+
 it('has nothing before a run, and of a node that tells nothing', () => {
   const series = new UsageSeries();
   expect(series.latest(0)).toBeUndefined();
