@@ -148,6 +148,8 @@ export interface QuerySampleLibrary {
   readonly accuracySampleCount?: number;
   /** Samples that fit into memory at once and that a performance run uses, 1 or more. */
   readonly performanceSampleCount: number;
+  /** Whether a response is that of a loaded sample, where its bytes are known; called once for each, behind its time. Absent: not known. */
+  readonly isRight?: ((sampleIndex: number, response: BorrowedBytes) => boolean) | undefined;
   /**
    * Reads the samples into memory, untimed.
    * @param sampleIndices May hold an index more than once (MultiStream padding).

@@ -81,7 +81,7 @@ async function runChecked(
     effective: derived.effective,
     loadgen,
     logs,
-    sink: new EngineResponseSink(parts.clock),
+    sink: new EngineResponseSink(parts.clock, parts.qsl.isRight),
     selector: new AccuracyLogSelector(),
     interruption,
     logBeginNs: beginNs,
@@ -285,7 +285,7 @@ class TestRun {
       driver: this.#driverEnd,
       isInterrupted,
     };
-    const verdicts = makeVerdicts(results, sink.contractErrors.count, this.#problems);
+    const verdicts = makeVerdicts(results, sink.contractErrors, this.#problems);
     const outcome = { ...results, verdicts };
     writeVerdict(logs, outcome, notes);
     logs.end();

@@ -6,6 +6,7 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
 import { causeOf, explainedBy } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
+import type { ContractErrors } from './responses/response-sink.ts';
 import type {
   PerformanceOutcome,
   PhaseCounts,
@@ -28,7 +29,7 @@ type Results = Omit<TestOutcome, 'verdicts' | 'failures'>;
  */
 export function makeVerdicts(
   results: Results,
-  contractErrors: number,
+  contractErrors: Pick<ContractErrors, 'count' | 'wrongCount'>,
   sutProblems: readonly SutProblem[],
 ): TestOutcome['verdicts'] {
   const { performance, effectiveSettings } = results;
@@ -223,7 +224,7 @@ function noPeak(): VerdictReason {
 /** Faults that LoadGen only logs, or does not see, and that longhaul does not accept. */
 function longhaulReasons(
   results: Results,
-  contractErrors: number,
+  contractErrors: Pick<ContractErrors, 'count' | 'wrongCount'>,
   sutProblems: readonly SutProblem[],
 ): VerdictReason[] {
   const { performance } = results;
@@ -240,9 +241,11 @@ function longhaulReasons(
     );
   }
   if (performance?.course.keepingUp?.state === 'grew') reasons.push(notKeptUp(performance));
-  if (contractErrors > 0) {
-    const text = `The SUT broke the contract ${contractErrors} times with its responses; the detail log names them.`;
-    const seen = `${contractErrors} contract errors`;
+  const { count, wrongCount } = contractErrors;
+  if (count > 0) {
+    const wrong = wrongCount === 0 ? '' : ` (${wrongCount} have not the bytes of their sample)`;
+    const text = `The SUT broke the contract ${count} times with its responses${wrong}; the detail log names them.`;
+    const seen = `${count} contract errors`;
     reasons.push(reason('contract-errors', text, '0 contract errors', seen));
   }
   return reasons;

@@ -63,6 +63,8 @@ export interface DataSet {
   readonly performanceRepeats?: number;
   /** Bytes that {@link readPayload} will give; absent where that is not known before. */
   readonly payloadBytes?: (sampleIndex: number, form: string) => number;
+  /** Whether a response is that of a sample, where its bytes are known. Absent: not known. */
+  readonly isRight?: (sampleIndex: number, response: Uint8Array) => boolean;
   /** Notes on this data for readers of a result. */
   readonly marks?: readonly string[];
   /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { statfs } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { NO_BYTES, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { type FreeMemory, freeMemory, gigabytes } from '../../../shared/base/process/memory.ts';
@@ -57,6 +57,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly accuracySampleCount: number;
   readonly performanceSampleCount: number;
   readonly encoding: PayloadEncoding;
+  readonly isRight: QuerySampleLibrary['isRight'];
   /** A query of one sample is known when its sample is: what is stored for that is the query's payload. */
   readonly preparedQueryPayload: SamplePayloads['preparedQueryPayload'];
   readonly #dataSet: DataSet;
@@ -93,6 +94,11 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     this.totalSampleCount = dataSet.totalSampleCount * (dataSet.performanceRepeats ?? 1);
     this.performanceSampleCount = Math.min(performanceSampleCount, this.totalSampleCount);
     this.encoding = encoding;
+    const { isRight } = dataSet;
+    this.isRight =
+      isRight &&
+      ((sampleIndex, response) =>
+        isRight(sampleIndex % this.accuracySampleCount, readInPlace(response)));
     this.#dataSet = dataSet;
     this.#codec = codecNamed(encoding.compression);
     this.#payloads = new Array<undefined>(dataSet.totalSampleCount).fill(undefined);

@@ -2,6 +2,7 @@ import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes
 import type { Clock } from '../../../../shared/base/clock/clock.ts';
 import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type {
+  QuerySampleLibrary,
   ResponseSink,
   SampleFailure,
   ServiceTimes,
@@ -51,6 +52,7 @@ export class EngineResponseSink implements ResponseSink {
   /** Responses to samples that were given up, over the whole test. */
   lateResponses = 0;
   readonly #clock: Clock;
+  readonly #isRight: QuerySampleLibrary['isRight'];
   #failures = new FailureTally();
   #set: OpenSet | null = null;
   #isClosed = false;
@@ -60,8 +62,10 @@ export class EngineResponseSink implements ResponseSink {
   #nextResponseId = 0;
   #faultBetweenSets: MlperfError | null = null;
 
-  constructor(clock: Clock) {
+  /** @param isRight Of the sample library. */
+  constructor(clock: Clock, isRight?: QuerySampleLibrary['isRight']) {
     this.#clock = clock;
+    this.#isRight = isRight;
   }
 
   /** Samples that the SUT reported as failed since {@link beginPhase}. */
@@ -165,6 +169,10 @@ export class EngineResponseSink implements ResponseSink {
     if (result !== RECORDED) {
       this.#refuse(responseId, result, true);
       return;
+    }
+    // Its time is recorded: what this takes belongs to no sample. The bytes are gone at the end of this call.
+    if (this.#isRight?.(set.sampleIndices[sample] as number, payload) === false) {
+      this.contractErrors.add('wrong-bytes', responseId);
     }
     if (set.tokens !== 'off') this.#checkTokens(set, responseId, tokenCount);
     if (set.loggedSamples !== null && isBitSet(set.loggedSamples, sample)) {
@@ -306,12 +314,15 @@ const TEXTS = {
   'zero-tokens': 'n_tokens argument missing or attempted to record 0 as number of tokens',
   'one-token': 'Number of tokens need to be greater than 1',
   'negative-tokens': 'Attempted to record a negative number of tokens',
+  'wrong-bytes': 'Received a response that has not the bytes of its sample.',
 };
 
 type ContractErrorKind = keyof typeof TEXTS;
 
 /** Counts responses that break the contract. Counting does not allocate beyond the first hundred. */
-class ContractErrors {
+export class ContractErrors {
+  /** Responses among them that are not those of their samples. */
+  wrongCount = 0;
   #count = 0;
   readonly #named: { readonly kind: ContractErrorKind; readonly responseId: number }[] = [];
   #reportedCount = 0;
@@ -323,6 +334,7 @@ class ContractErrors {
 
   add(kind: ContractErrorKind, responseId: number): void {
     this.#count += 1;
+    if (kind === 'wrong-bytes') this.wrongCount += 1;
     if (this.#named.length < NAMED_MAX) this.#named.push({ kind, responseId });
   }
 

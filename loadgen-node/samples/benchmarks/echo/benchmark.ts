@@ -5,4 +5,5 @@ import { syntheticBenchmark } from '../synthetic/synthetic-benchmark.ts';
 export const benchmark: LoadgenBenchmark = syntheticBenchmark(
   'echo',
   () => (response, payload) => Buffer.compare(response, payload) === 0,
+  { comparesAll: true },
 );

@@ -16,10 +16,12 @@ import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
  * A benchmark without a model on the LoadGen node: random payloads of any size, generated in memory.
  * @param key Its row of rules.
  * @param checkFor What makes a response right, where the run says how many bytes it must have.
+ * @param options.comparesAll Every response is checked, in every mode; false: those of an accuracy run.
  */
 export function syntheticBenchmark(
   key: string,
   checkFor: (responseBytes: number | undefined) => ResponseCheck,
+  { comparesAll = false }: { readonly comparesAll?: boolean } = {},
 ): LoadgenBenchmark {
   const rules = benchmarkRules(key);
   return {
@@ -35,6 +37,7 @@ export function syntheticBenchmark(
         sampleBytes: synthetic?.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT,
         sampleCount: synthetic?.sampleCount ?? SYNTHETIC_SAMPLE_COUNT_DEFAULT,
         isRight: checkFor(synthetic?.responseBytes),
+        comparesAll,
         metric: rules.quality.metric,
       });
     },
@@ -56,6 +59,8 @@ export interface SyntheticSet {
   /** 1 or more. */
   readonly sampleCount: number;
   readonly isRight: ResponseCheck;
+  /** Every response is checked, in every mode. Default: false. */
+  readonly comparesAll?: boolean;
   /** Name of the accuracy: the share of the samples whose (first) response is right. */
   readonly metric: string;
 }
@@ -65,7 +70,7 @@ export interface SyntheticSet {
  * {@link POOL_BYTES} and one sample at most: more samples cost no more memory.
  */
 export function syntheticDataSet(set: SyntheticSet): DataSet {
-  const { name, sampleBytes, sampleCount, isRight, metric } = set;
+  const { name, sampleBytes, sampleCount, isRight, comparesAll = false, metric } = set;
   /** Distance between the payloads of neighbours. */
   const strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
   const poolBytes = sampleBytes + (sampleCount - 1) * strideBytes;
@@ -78,6 +83,10 @@ export function syntheticDataSet(set: SyntheticSet): DataSet {
     totalSampleCount: sampleCount,
     // There are no files.
     folder: '',
+    ...(comparesAll && {
+      isRight: (sampleIndex: number, response: Uint8Array) =>
+        isRight(response, payloadOf(sampleIndex)),
+    }),
     readPayload: async (sampleIndex) => {
       assert(sampleIndex < sampleCount);
       return payloadOf(sampleIndex);

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import {
+  type BorrowedBytes,
+  readInPlace,
+} from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
 import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
@@ -333,4 +337,39 @@ describe('the name of the SUT', () => {
     expect(test.sut.calls).toEqual(['name', 'stop']);
     expect(errorTexts(join(test.outdir, 'mlperf_log_detail.txt'))[0]).toMatch(/empty name/);
   });
+});
+
+describe('a SUT that answers with bytes of another sample', () => {
+  /** Of a library that knows the response to each sample: its index. */
+  class EchoQsl extends MemoryQsl {
+    readonly compared: number[] = [];
+    readonly isRight = (sampleIndex: number, response: BorrowedBytes): boolean => {
+      this.compared.push(sampleIndex);
+      return readInPlace(response)[0] === sampleIndex;
+    };
+  }
+
+  it.each(['PerformanceOnly', 'AccuracyOnly'] as const)(
+    'is INVALID, with their number, and each is compared: %s',
+    async (mode) => {
+      const qsl = new EchoQsl(100);
+      const wrong = new Set([3, 50]);
+      const responseOf = (index: number): Uint8Array =>
+        Uint8Array.of(wrong.has(index) ? index + 1 : index);
+      const outcome = await simulatedTest({ ...SINGLE_STREAM, mode }, { responseOf }, qsl).run();
+      const phase = outcome.performance ?? outcome.accuracy;
+      expect(qsl.compared).toHaveLength(phase?.counts.completedSamples as number);
+      const count = qsl.compared.filter((index) => wrong.has(index)).length;
+      expect(count).toBeGreaterThan(0);
+      const [reason] = outcome.verdicts.longhaul.reasons;
+      expect(reason?.text).toBe(
+        `The SUT broke the contract ${count} times with its responses (${count} have not the bytes of their sample); ` +
+          'the detail log names them.',
+      );
+      expect(outcome.verdicts.loadgen.reasons).toEqual([]);
+      expect(errorTexts(outcome.logFiles.detail)[0]).toMatch(
+        /that has not the bytes of its sample/,
+      );
+    },
+  );
 });

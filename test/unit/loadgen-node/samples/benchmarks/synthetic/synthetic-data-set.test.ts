@@ -120,4 +120,13 @@ describe('a right response', () => {
       '--data-dir /nowhere: benchmark echo has no data set',
     );
   });
+
+  it('are compared in every mode where they are the payloads: echo alone', async () => {
+    const setOf = async (key: string) => (await loadgenBenchmark(key)).openDataSet({} as never);
+    const [echo, none, delay] = await Promise.all(['echo', 'null', 'delay'].map(setOf));
+    expect([none?.isRight, delay?.isRight]).toEqual([undefined, undefined]);
+    const payload = (await echo?.readPayload(7, 'raw')) as Uint8Array;
+    expect([echo?.isRight?.(7, payload), echo?.isRight?.(8, payload)]).toEqual([true, false]);
+    expect(echo?.isRight?.(7, payload.subarray(1))).toBe(false);
+  });
 });
