@@ -18,6 +18,9 @@ const STEP_UP_MIN = 0.5;
  */
 const STEP_DOWN_BROKEN = 0.05;
 const STEP_DOWN_BROKEN_MAX = 0.4;
+/** Where LoadGen was too slow in every run, each step is four times as long, and so many loads tell that it is the limit. */
+const GENERATOR_STEP_MAX = 0.7;
+const GENERATOR_LOADS_MAX = 4;
 
 /** Full runs at one load. */
 interface TriedLoad {
@@ -81,7 +84,8 @@ export function nextFullRun(
   if (begun !== undefined) return { load: begun.load };
   if (tried.length === 0) return { load: Math.min(loadMax, firstLoad(search, curve)) };
   const best = confirmedLoad(fulls, rule);
-  const isLast = tried.length >= rule.loadsMax;
+  const isOfLoadgen = tried.length >= GENERATOR_LOADS_MAX && tried.every(isOfGenerator);
+  const isLast = tried.length >= rule.loadsMax || isOfLoadgen;
   if (best === undefined) {
     return isLast ? { done: 'unconfirmed' } : { load: stepDown(search, curve, tried) };
   }
@@ -126,7 +130,10 @@ function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoa
   const lowest = [...tried].sort((a, b) => a.load - b.load)[0] as TriedLoad;
   if (isBroken(lowest)) {
     const times = tried.filter(isBroken).length;
-    const step = Math.min(STEP_DOWN_BROKEN_MAX, STEP_DOWN_BROKEN * 2 ** (times - 1));
+    const [factor, most] = tried.every(isOfGenerator)
+      ? [4, GENERATOR_STEP_MAX]
+      : [2, STEP_DOWN_BROKEN_MAX];
+    const step = Math.min(most, STEP_DOWN_BROKEN * factor ** (times - 1));
     return lowest.load * (1 - step);
   }
   const excess = Math.log(worstOf(lowest) / allowedShare(search, lowest.load));
@@ -135,6 +142,10 @@ function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoa
   const byGrowth = Math.max(...lowest.runs.map(({ growth }) => growth ?? 0));
   const step = Math.max(byShare, byGrowth);
   return lowest.load * (1 - Math.min(0.3, Math.max(STEP_DOWN_MIN, step)));
+}
+
+function isOfGenerator({ runs }: TriedLoad): boolean {
+  return runs.some(isGeneratorBound);
 }
 
 /** Something else than the latency ended it. */
