@@ -29,6 +29,8 @@ export {
 export type { AccuracyResult, TestListeners, TestOptions, TestResult } from './api/start-test.ts';
 export { startTest, type TestParts } from './api/start-test.ts';
 export type {
+  Cause,
+  CausedVerdict,
   RunProgress,
   TestOutcome,
   TestPhase,

@@ -3,6 +3,7 @@ import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { QuerySampleLibrary, SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import type {
+  CausedVerdict,
   RunProgress,
   TestOutcome,
   TestPhase,
@@ -210,7 +211,7 @@ export interface AccuracyResult {
 export interface TestResult {
   readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
   /** longhaul's verdict. */
-  readonly verdict: Verdict;
+  readonly verdict: CausedVerdict;
   /** LoadGen's own, which ignores logged errors. */
   readonly loadgenVerdict: Verdict;
   /**

@@ -2,24 +2,7 @@ import { formatNs, rounded } from '../../../shared/base/text.ts';
 import { disturbances } from '../health/generator-health.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
-import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from './test-outcome.ts';
-
-/** Why a run is INVALID where its figures do not explain themselves. */
-export const CAUSE_KINDS = [
-  'sut-broke',
-  'loadgen',
-  'standstill',
-  'queue',
-  'disturbed',
-  'load',
-] as const;
-export type CauseKind = (typeof CAUSE_KINDS)[number];
-
-export interface Cause {
-  readonly kind: CauseKind;
-  /** A few words for the first line of a result; no full stop. */
-  readonly text: string;
-}
+import type { Cause, CauseKind, PerformanceOutcome, PhaseOutcome } from './test-outcome.ts';
 
 interface CauseRow {
   readonly kind: CauseKind;
@@ -78,15 +61,6 @@ const CAUSES: readonly CauseRow[] = [
     find: (performance) => (isBoundMissed(performance) ? 'the latency bound was missed' : null),
   },
 ];
-
-/** Why the performance run of a test is INVALID; null where it is not, and where its reasons have no cause in common. */
-export function causeOfTest({
-  performance,
-  effectiveSettings,
-  verdicts,
-}: Pick<TestOutcome, 'performance' | 'effectiveSettings' | 'verdicts'>): Cause | null {
-  return verdicts.longhaul.isValid ? null : causeOf(performance, effectiveSettings);
-}
 
 /** The first cause of a performance run; null where none is found. */
 export function causeOf(

@@ -116,6 +116,29 @@ export interface Verdict {
   readonly reasons: readonly VerdictReason[];
 }
 
+/** Groups of reasons for INVALID, in the order in which they are looked for. */
+export const CAUSE_KINDS = [
+  'sut-broke',
+  'loadgen',
+  'standstill',
+  'queue',
+  'disturbed',
+  'load',
+] as const;
+export type CauseKind = (typeof CAUSE_KINDS)[number];
+
+/** Why a performance run is INVALID. */
+export interface Cause {
+  readonly kind: CauseKind;
+  /** A few words for the first line of a result; no full stop. */
+  readonly text: string;
+}
+
+/** A verdict with what is behind its reasons; null where it is VALID, and where its reasons have nothing in common. */
+export interface CausedVerdict extends Verdict {
+  readonly cause: Cause | null;
+}
+
 /** All that a test says about itself. */
 export interface TestOutcome {
   readonly sutName: string;
@@ -134,7 +157,7 @@ export interface TestOutcome {
      */
     readonly loadgen: Verdict;
     /** longhaul's: LoadGen's, and no contract error, no lost sample, no fault, one and the same name. */
-    readonly longhaul: Verdict;
+    readonly longhaul: CausedVerdict;
   };
   readonly logFiles: LogFiles;
   /** How the test of another LoadGen ended that issued the queries; null where there was none, or where it never ends. */

@@ -34,11 +34,16 @@ export function makeVerdicts(
 ): TestOutcome['verdicts'] {
   const { performance, effectiveSettings } = results;
   const loadgen = loadgenReasons(results);
-  const explained = explainedBy(causeOf(performance, effectiveSettings));
+  const cause = causeOf(performance, effectiveSettings);
+  const explained = explainedBy(cause);
   const longhaul = [...loadgen, ...longhaulReasons(results, contractErrors, sutProblems)].filter(
     ({ rule }) => !explained.includes(rule),
   );
-  return { loadgen: verdictOf(loadgen), longhaul: verdictOf(longhaul) };
+  const verdict = verdictOf(longhaul);
+  return {
+    loadgen: verdictOf(loadgen),
+    longhaul: { ...verdict, cause: verdict.isValid ? null : cause },
+  };
 }
 
 export function wantsAccuracy({ mode }: EffectiveSettings): boolean {

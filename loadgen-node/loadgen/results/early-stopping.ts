@@ -124,7 +124,7 @@ export function earlyStoppingOf(
 }
 
 /** Server: enough queries for the number of samples above the bound. */
-export function earlyStoppingOfServer(
+function earlyStoppingOfServer(
   queryCount: number,
   overCount: number,
   percentile: number,

@@ -53,7 +53,7 @@ function growthOf(means: readonly number[], blockNs: number): Growth {
  * @param scheduledPerSecond Queries per second of the schedule.
  * @returns Null where the run has too few queries.
  */
-export function queueGrowth(latenciesNs: Float64Array, scheduledPerSecond: number): Growth | null {
+function queueGrowth(latenciesNs: Float64Array, scheduledPerSecond: number): Growth | null {
   const size = Math.floor(latenciesNs.length / BLOCKS);
   if (size < BLOCK_QUERIES_MIN) return null;
   const means = Array.from({ length: BLOCKS }, (_, block) => {

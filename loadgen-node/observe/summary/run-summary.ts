@@ -5,7 +5,7 @@ import { readVersionedFile, writeText } from '../../../shared/base/files/read-fi
 import { jsonText } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
-import { CAUSE_KINDS } from '../../loadgen/engine/causes.ts';
+import { CAUSE_KINDS } from '../../loadgen/engine/test-outcome.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CPP_ENGINE } from '../audit/network-audit.ts';

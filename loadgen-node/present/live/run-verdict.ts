@@ -1,6 +1,5 @@
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
-import { causeOfTest } from '../../loadgen/engine/causes.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { withoutRates } from '../../observe/figures/figure-names.ts';
@@ -20,7 +19,7 @@ export function runVerdict(outcome: TestOutcome): RunVerdict {
   const state = longhaul.isValid ? 'VALID' : 'INVALID';
   return {
     state: outcome.isInterrupted ? 'INTERRUPTED' : state,
-    cause: causeOfTest(outcome)?.text ?? null,
+    cause: longhaul.cause?.text ?? null,
     reasons: longhaul.reasons.slice(0, REASONS_MAX).map(({ text }) => text),
     figures: outcome.performance === null ? [] : figuresOf(outcome.performance),
   };

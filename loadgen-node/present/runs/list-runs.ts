@@ -9,7 +9,7 @@ import {
 } from '../../../shared/base/files/read-file.ts';
 import { counted, tableLines } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { CauseKind } from '../../loadgen/engine/causes.ts';
+import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
 import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';

@@ -1,7 +1,7 @@
 import { counted, formatNs, grouped } from '../../../shared/base/text.ts';
-import { causeOf } from '../../loadgen/engine/causes.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
+  Cause,
   PerformanceOutcome,
   TestOutcome,
   VerdictReason,
@@ -73,8 +73,11 @@ function adviceOnRule(
       : 'No sample was answered well, and no setting changes that: look at why they failed.';
   }
   if (reason.rule === 'generator-bound') return adviceOnGenerator(performance, arrivals);
+  const { cause } = outcome.verdicts.longhaul;
   const known =
-    performance === null ? '' : specificAdvice(reason, performance, settings, limitLines);
+    performance === null
+      ? ''
+      : specificAdvice(reason, performance, { settings, cause, limitLines });
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
 }
@@ -122,8 +125,15 @@ function adviceOnArrivals(
 function specificAdvice(
   { rule }: VerdictReason,
   performance: PerformanceOutcome,
-  settings: EffectiveSettings,
-  lines: AdvisedPlan['limitLines'],
+  {
+    settings,
+    cause,
+    limitLines: lines,
+  }: {
+    readonly settings: EffectiveSettings;
+    readonly cause: Cause | null;
+    readonly limitLines: AdvisedPlan['limitLines'];
+  },
 ): string {
   switch (rule) {
     case 'early-stopping':
@@ -134,7 +144,7 @@ function specificAdvice(
       return adviceOnLimit(performance, settings, lines);
     case 'not-kept-up':
     case 'latency-bound':
-      return adviceOnRate(performance, settings);
+      return adviceOnRate(performance, settings, cause);
     default:
       return '';
   }
@@ -223,10 +233,14 @@ function adviceOnLength(
   return `The SUT does more ${what} per second than was expected: set --target-qps ${perS}.`;
 }
 
-function adviceOnRate(performance: PerformanceOutcome, settings: EffectiveSettings): string {
+function adviceOnRate(
+  performance: PerformanceOutcome,
+  settings: EffectiveSettings,
+  cause: Cause | null,
+): string {
   if (settings.scenario !== 'Server') return '';
   const { summary, course, health } = performance;
-  const { kind, text = '' } = causeOf(performance, settings) ?? {};
+  const { kind, text = '' } = cause ?? {};
   if (kind === 'standstill') {
     const late = counted(course.standstill?.lateSamples ?? 0, 'late sample');
     return `${text[0]?.toUpperCase()}${text.slice(1)}, and ${late} came of that: find out what held it up. A lower --target-qps does not mend it.`;

@@ -3,7 +3,6 @@ import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
-import { causeOfTest } from '../../loadgen/engine/causes.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
@@ -125,7 +124,7 @@ export function composeSummary(
     result: isInterrupted ? 'INTERRUPTED' : judged,
     verdict: {
       isValid,
-      cause: causeOfTest(outcome),
+      cause: verdicts.longhaul.cause,
       reasons: reasons.map((reason) => ({
         ...reason,
         advice: adviceOn(reason, outcome, plan),

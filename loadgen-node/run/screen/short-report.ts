@@ -1,6 +1,5 @@
 import { counted, formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
 import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
-import { causeOfTest } from '../../loadgen/engine/causes.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
@@ -33,7 +32,7 @@ export function verdictRow(report: RunReport): Row {
   const result = outcome.isInterrupted ? 'INTERRUPTED' : judged;
   const engine =
     plan.linked === undefined ? '' : `; C++ LoadGen ${plan.linked.manifest.build.version}`;
-  const cause = outcome.isInterrupted ? null : causeOfTest(outcome);
+  const cause = outcome.isInterrupted ? null : outcome.verdicts.longhaul.cause;
   const why = cause === null ? '' : `: ${cause.text}`;
   return [result, `${what.join(', ')} (${divisionText(report)}${engine})${why}`];
 }

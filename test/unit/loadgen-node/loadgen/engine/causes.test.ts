@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { causeOfTest } from '../../../../../loadgen-node/loadgen/engine/causes.ts';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
@@ -46,7 +45,7 @@ async function judged(given: Given) {
   const outcome = await outcomeOf(given);
   const { reasons } = outcome.verdicts.longhaul;
   return {
-    cause: causeOfTest(outcome),
+    cause: outcome.verdicts.longhaul.cause,
     rules: reasons.map(({ rule }) => rule),
     advice: reasons.map((reason) => adviceOn(reason, outcome)).join(' '),
     performance: outcome.performance,
