@@ -28,6 +28,11 @@ const WEIGHT_AXES: Readonly<Record<string, number>> = { Conv: 0, Gemm: 1 };
 
 /** Largest magnitude of a weight in int8; symmetric, so that 0 is exact. */
 const WEIGHT_MAX = 127;
+/**
+ * Weights are stored in uint8, with this for 0: products of uint8 and int8 are added in pairs in 16 bits by processors without VNNI, and
+ * saturate there.
+ */
+const WEIGHT_ZERO = 128;
 /** Largest value of an activation in uint8. */
 const ACTIVATION_MAX = 255;
 
@@ -55,7 +60,7 @@ export function tensorsToQuantise(
 /**
  * The same model with static quantisation to int8 in ONNX's QDQ form: pairs of QuantizeLinear and
  * DequantizeLinear around the operators, which ONNX Runtime fuses into operators of int8. Weights are
- * int8 per output channel, activations uint8 per tensor, shifts int32.
+ * in the range of int8 per output channel, activations uint8 per tensor, shifts int32.
  * @param ranges Of all {@link tensorsToQuantise}, as seen on representative inputs.
  */
 export function quantiseModel(
@@ -147,7 +152,7 @@ class Quantiser {
     return activation;
   }
 
-  /** Weights as int8 with a scale per output channel. */
+  /** Weights with a scale per output channel. */
   #weights(tensor: string, axis: number): { name: string; scales: Float32Array } {
     const { dims, values } = this.#floats(tensor);
     const channels = dims[axis] as number;
@@ -161,8 +166,10 @@ class Quantiser {
     for (let i = 0; i < channels; i += 1) {
       scales[i] = Math.max(scales[i] as number, WEIGHT_SCALE_MIN);
     }
-    const quantised = Int8Array.from(values, (value, i) =>
-      Math.round(value / (scales[Math.floor(i / inner) % channels] as number)),
+    const quantised = Uint8Array.from(
+      values,
+      (value, i) =>
+        WEIGHT_ZERO + Math.round(value / (scales[Math.floor(i / inner) % channels] as number)),
     );
     const name = this.#dequantised(tensor, dims, quantised, scales, axis);
     return { name, scales };
@@ -181,15 +188,18 @@ class Quantiser {
   #dequantised(
     tensor: string,
     dims: readonly number[],
-    values: Int8Array | Int32Array,
+    values: Uint8Array | Int32Array,
     scales: Float32Array,
     axis: number,
   ): string {
-    const zeros = values instanceof Int8Array ? new Int8Array(scales.length) : undefined;
+    const zeros =
+      values instanceof Uint8Array
+        ? new Uint8Array(scales.length).fill(WEIGHT_ZERO)
+        : new Int32Array(scales.length);
     const input = [
       this.#constant(`${tensor}_quantised`, dims, values),
       this.#constant(`${tensor}_scales`, [scales.length], scales),
-      this.#constant(`${tensor}_zeros`, [scales.length], zeros ?? new Int32Array(scales.length)),
+      this.#constant(`${tensor}_zeros`, [scales.length], zeros),
     ];
     return this.#operator('DequantizeLinear', input, { axis }, `${tensor}_float`);
   }
