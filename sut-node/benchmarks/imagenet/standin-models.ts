@@ -19,7 +19,7 @@ import {
 } from './standin-graph.ts';
 
 /** Raise with every change of the graph: no model of the old way is found in the cache then. */
-const STANDIN_GRAPH_REVISION = 1;
+const STANDIN_GRAPH_REVISION = 2;
 
 /** One path or name per precision. */
 export type StandinFiles = Readonly<Record<StandinPrecision, string>>;
