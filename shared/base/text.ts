@@ -76,6 +76,12 @@ export function formatExactNs(ns: number): string {
   return `${ns / 1e9} s`;
 }
 
+/** A length of time beside another that it is held against: every digit only where three figures hide which is larger. */
+export function formatBeside(ns: number, otherNs: number): string {
+  const text = formatNs(ns);
+  return text === formatNs(otherNs) ? formatExactNs(ns) : text;
+}
+
 /** A length of time for people, three significant figures: `12.3 ms`; a dash for what is none: not finite, or below 0. */
 export function formatNs(ns: number): string {
   if (!Number.isFinite(ns) || ns < 0) return '-';

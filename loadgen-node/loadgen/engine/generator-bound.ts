@@ -1,4 +1,4 @@
-import { formatExactNs, formatNs } from '../../../shared/base/text.ts';
+import { formatBeside, formatNs } from '../../../shared/base/text.ts';
 import { causesOfLateness, starvation } from '../health/generator-health.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
@@ -75,14 +75,15 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const fromIssue = summarizeFromIssue(judged);
   if (fromIssue.isValid === summary.isValid) return null;
   const what = summary.tokens === null ? 'latency' : 'TTFT';
-  const needed = `${formatExactNs(targetNs(fromIssue))} from the issue`;
-  const seen = `${formatExactNs(targetNs(summary))} from the schedule`;
+  const [issueNs, scheduleNs] = [targetNs(fromIssue), targetNs(summary)];
+  const ofIssue = formatBeside(issueNs, scheduleNs);
+  const ofSchedule = formatBeside(scheduleNs, issueNs);
   return {
     text:
       `the verdict would be the other one if ${what} were taken from the issue ` +
-      `(${formatExactNs(targetNs(fromIssue))} instead of ${formatExactNs(targetNs(summary))} at the target percentile)`,
-    needed,
-    seen,
+      `(${ofIssue} instead of ${ofSchedule} at the target percentile)`,
+    needed: `${ofIssue} from the issue`,
+    seen: `${ofSchedule} from the schedule`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { formatExactNs } from '../../../shared/base/text.ts';
+import { formatBeside, formatExactNs } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -213,7 +213,7 @@ function evaluateLatencyBound(targetNs: number, settings: EffectiveSettings): Va
     needed:
       `${percentileLabel(settings.targetLatencyPercentile, 2)}th percentile latency of ` +
       `${formatExactNs(settings.targetLatencyNs)} or less`,
-    seen: formatExactNs(targetNs),
+    seen: formatBeside(targetNs, settings.targetLatencyNs),
     recommendation: isMet ? '' : 'Reduce target QPS to improve latency.',
   };
 }

@@ -1,4 +1,4 @@
-import { formatExactNs } from '../../../shared/base/text.ts';
+import { formatBeside, formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import { keepsTokenBounds, type RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -107,7 +107,7 @@ function evaluateBounds(
     needed:
       `${label}th percentile of ${formatExactNs(serverTtftLatencyNs)} or less to the first token and ` +
       `${formatExactNs(serverTpotLatencyNs)} or less per output token`,
-    seen: `${formatExactNs(firstNs)} and ${formatExactNs(perTokenNs)}`,
+    seen: `${formatBeside(firstNs, serverTtftLatencyNs)} and ${formatBeside(perTokenNs, serverTpotLatencyNs)}`,
     recommendation: advice.join('\n * '),
   };
 }
