@@ -25,7 +25,7 @@ describe('watchThread', () => {
     [
       'runs out of memory',
       // In turns of its event loop: Node.js 26 does not end a loop without any by this limit.
-      'const all = []; setInterval(() => { for (let i = 0; i < 1e5; i += 1) all.push({ i, text: `${i}` }); });',
+      'const all = []; setInterval(() => { for (let i = 0; i < 1e5; i += 1) all.push({ i, text: String(i) }); });',
       'Worker terminated due to reaching memory limit',
     ],
   ])('tells why a thread ended that %s', async (_case, script, reason) => {
