@@ -55,7 +55,7 @@ describe('digits in process', () => {
     const alone = plan('127.0.0.1:1', accuracy);
     const prepared = await prepareData(alone, SILENT_HOST);
     const { outcome } = await measureInside(prepared);
-    expect(outcome.verdicts.longhaul).toEqual({ isValid: true, reasons: [] });
+    expect(outcome.verdicts.longhaul).toEqual({ isValid: true, reasons: [], cause: null });
     const responses = responsesIn(alone.output);
     expect(responses.size).toBe(prepared.dataSet.totalSampleCount);
     expect(responses).toEqual(responsesIn(network.plan.output));
