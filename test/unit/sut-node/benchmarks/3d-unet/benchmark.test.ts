@@ -6,7 +6,11 @@ import {
 } from '../../../../../shared/benchmarks/volume/volume.ts';
 import { benchmark } from '../../../../../sut-node/benchmarks/3d-unet/benchmark.ts';
 import { WINDOW_VOXELS } from '../../../../../sut-node/benchmarks/3d-unet/sliding-window.ts';
-import type { OpenedModel, RunModel } from '../../../../../sut-node/model/model-facts.ts';
+import {
+  FREE,
+  type OpenedModel,
+  type RunModel,
+} from '../../../../../sut-node/model/model-facts.ts';
 
 // Goal: a volume goes through the model window by window, in batches that the model takes; a model or a payload that does not fit
 // is told.
@@ -15,7 +19,7 @@ import type { OpenedModel, RunModel } from '../../../../../sut-node/model/model-
 const SIDES = [128, 128, 128];
 
 function modelOf(fields: { batch?: number; output?: readonly number[]; name?: string } = {}) {
-  const { batch = 0, output = [batch, 3, ...SIDES], name = 'input' } = fields;
+  const { batch = FREE, output = [batch, 3, ...SIDES], name = 'input' } = fields;
   return {
     file: 'unet.onnx',
     inputs: [{ name, elementType: 'float', shape: [batch, 1, ...SIDES] }],

@@ -8,11 +8,12 @@ import {
   standinEncoder,
 } from '../../../../../sut-node/benchmarks/gnmt/standin-graph.ts';
 import { translate } from '../../../../../sut-node/benchmarks/gnmt/translate.ts';
-import type {
-  InputTensor,
-  ModelTensor,
-  OutputTensor,
-  RunModel,
+import {
+  FREE,
+  type InputTensor,
+  type ModelTensor,
+  type OutputTensor,
+  type RunModel,
 } from '../../../../../sut-node/model/model-facts.ts';
 import { fileDigest } from '../../../../../sut-node/model/model-file.ts';
 import { createOrtSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
@@ -116,24 +117,24 @@ function runOf(plain: PlainTranslation, units: number, size: number): RunModel {
 
 function graphsOf(units: number, size: number) {
   const states = LAYERS.flatMap((i) => [`h_${i}`, `c_${i}`]);
-  const state = (name: string): ModelTensor => tensor(name, 'float', 0, units);
+  const state = (name: string): ModelTensor => tensor(name, 'float', FREE, units);
   const memory = (part: string): ModelTensor[] =>
-    ['memory', 'keys'].map((name) => tensor(`${part}/${name}`, 'float', 0, 0, units));
+    ['memory', 'keys'].map((name) => tensor(`${part}/${name}`, 'float', FREE, FREE, units));
   return translationGraphs(
     {
       file: '/m.yaml',
       inputs: [
-        tensor('encoder/source_ids', 'int64', -1, -1),
-        tensor('encoder/source_lengths', 'int32', -1),
-        tensor('decoder/token_ids', 'int32', -1),
-        tensor('decoder/source_lengths', 'int32', -1),
+        tensor('encoder/source_ids', 'int64', FREE, FREE),
+        tensor('encoder/source_lengths', 'int32', FREE),
+        tensor('decoder/token_ids', 'int32', FREE),
+        tensor('decoder/source_lengths', 'int32', FREE),
         ...memory('decoder'),
         ...[...states, 'attention'].map((name) => state(`decoder/${name}`)),
       ],
       outputs: [
         ...memory('encoder'),
         ...states.map((name) => state(`encoder/${name}`)),
-        tensor('decoder/log_probs', 'float', -1, size),
+        tensor('decoder/log_probs', 'float', FREE, size),
         ...[...states, 'attention'].map((name) => state(`decoder/next_${name}`)),
       ],
     },
