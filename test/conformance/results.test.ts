@@ -74,6 +74,7 @@ describe.each([
           issuedS: input.final_query_issued_time_s,
           allDoneS: input.final_query_all_samples_done_time_s,
         },
+        lastDoneS: 0,
         tokens: settings.useTokenLatencies ? tokensOf(input) : null,
       },
       settings,

@@ -99,6 +99,7 @@ function measurementsOf(
       issuedS: measured.final_query_issued_time_s,
       allDoneS: measured.final_query_all_samples_done_time_s,
     },
+    lastDoneS: measured.final_query_all_samples_done_time_s,
     tokens: useTokenLatencies
       ? {
           tokenCount: measured.tokens_per_sample.reduce((sum, count) => sum + count, 0),

@@ -1,8 +1,17 @@
-import { formatNs, rounded } from '../../../shared/base/text.ts';
+import { formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import { disturbances } from '../health/generator-health.ts';
+import { queriesToDecide } from '../results/early-stopping.ts';
+import type { KeepingUp } from '../results/queue-growth.ts';
+import type { LateSamples } from '../results/standstill.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
-import type { Cause, CauseKind, PerformanceOutcome, PhaseOutcome } from './test-outcome.ts';
+import type {
+  Cause,
+  CauseKind,
+  PerformanceOutcome,
+  PhaseCounts,
+  PhaseOutcome,
+} from './test-outcome.ts';
 
 interface CauseRow {
   readonly kind: CauseKind;
@@ -13,20 +22,23 @@ interface CauseRow {
 }
 
 const OF_LATENCY = ['latency-bound', 'early-stopping'];
-const OF_LENGTH = ['min-duration', 'min-queries', 'early-stopping'];
 
 /**
  * Causes in the order in which they are looked for: a later one is claimed only where no earlier one explains what was seen. A SUT that broke
- * explains all; times that a late LoadGen made say nothing of the SUT; queries that waited in one standstill say nothing of the load;
- * a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its schedule, and other work on LoadGen's
- * machine explains neither of them, but a tail. What is left is a load too close to what the SUT does.
+ * explains all; of one that fails samples nothing else is claimed; times that a late LoadGen made say nothing of the SUT; queries that
+ * waited in a standstill say nothing of the load; a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its
+ * schedule: no standstill and no other work on LoadGen's machine makes one, and other work explains a tail. What is left is the load.
  */
 const CAUSES: readonly CauseRow[] = [
   {
     kind: 'sut-broke',
-    explains: ['lost-samples', 'generator-bound', 'not-kept-up', 'latency-bound', ...OF_LENGTH],
+    explains: [
+      ...['lost-samples', 'generator-bound', 'not-kept-up', 'latency-bound'],
+      ...['min-duration', 'min-queries', 'early-stopping'],
+    ],
     find: (performance) => brokenText(performance),
   },
+  { kind: 'errors', explains: [], find: ({ counts }) => errorsText(counts) },
   {
     kind: 'loadgen',
     explains: ['not-kept-up', ...OF_LATENCY],
@@ -37,23 +49,18 @@ const CAUSES: readonly CauseRow[] = [
     kind: 'standstill',
     explains: ['early-stopping'],
     find: (performance, settings) =>
-      isMissedByStandstill(performance, settings) ? standstillText(performance) : null,
+      isMissedByStandstill(performance, settings) ? standstillText(performance.course.late) : null,
   },
-  {
-    kind: 'queue',
-    explains: OF_LATENCY,
-    find: (performance) => notKeptUpText(performance),
-  },
+  { kind: 'queue', explains: OF_LATENCY, find: ({ course }) => notKeptUpText(course.keepingUp) },
   {
     kind: 'disturbed',
     explains: ['early-stopping'],
-    find: (performance) => {
-      const isDisturbed =
-        performance.health !== null && disturbances(performance.health).length > 0;
-      return isBoundMissed(performance) && isDisturbed
+    find: (performance) =>
+      isBoundMissed(performance) &&
+      performance.health !== null &&
+      disturbances(performance.health).length > 0
         ? "the latency bound was missed while LoadGen's machine was disturbed"
-        : null;
-    },
+        : null,
   },
   {
     kind: 'load',
@@ -67,7 +74,7 @@ export function causeOf(
   performance: PerformanceOutcome | null,
   settings: EffectiveSettings,
 ): Cause | null {
-  if (performance === null) return null;
+  if (performance === null || performance.endCause === 'interrupted') return null;
   for (const { kind, find } of CAUSES) {
     const text = find(performance, settings);
     if (text !== null) return { kind, text };
@@ -75,9 +82,19 @@ export function causeOf(
   return null;
 }
 
-/** Rules that are not met because of a cause. */
-export function explainedBy(cause: Cause | null): readonly string[] {
-  return CAUSES.find(({ kind }) => kind === cause?.kind)?.explains ?? [];
+/** Rules that a performance run does not meet because of its cause. */
+export function explainedBy(
+  cause: Cause | null,
+  performance: PerformanceOutcome | null,
+  { scenario, targetLatencyPercentile }: EffectiveSettings,
+): readonly string[] {
+  const { explains = [] } = CAUSES.find(({ kind }) => kind === cause?.kind) ?? {};
+  // So few queries would be too few without any late one.
+  const queries = performance?.summary.queryCount ?? 0;
+  const isShort = queries < queriesToDecide(scenario, targetLatencyPercentile);
+  return isShort && cause?.kind !== 'sut-broke'
+    ? explains.filter((rule) => rule !== 'early-stopping')
+    : explains;
 }
 
 function brokenText({ endCause }: PhaseOutcome): string | null {
@@ -86,33 +103,43 @@ function brokenText({ endCause }: PhaseOutcome): string | null {
   return endCause === 'fault' ? 'the SUT broke' : null;
 }
 
+function errorsText({ lostSamples, issuedSamples, contractErrors }: PhaseCounts): string | null {
+  if (lostSamples > 0)
+    return `${grouped(lostSamples)} of ${grouped(issuedSamples)} samples were lost`;
+  return contractErrors > 0 ? 'the SUT broke the contract with its responses' : null;
+}
+
 function isBoundMissed({ summary, endCause }: PerformanceOutcome): boolean {
   return !summary.validity.performance.isMet && !isBrokenEnd(endCause);
 }
 
-/** Without the samples that were late by the standstill, the bound would have been kept. */
+/** Without the samples that were late by it the bound would have been kept; and no queue grew all through. */
 function isMissedByStandstill(
   performance: PerformanceOutcome,
   { targetLatencyPercentile }: EffectiveSettings,
 ): boolean {
-  const { summary, course } = performance;
-  if (course.standstill === null || !isBoundMissed(performance)) return false;
-  const { completedSampleCount, overlatencyCount, tokens } = summary;
-  const within = tokens?.good?.samples ?? completedSampleCount - overlatencyCount;
-  const others = completedSampleCount - within - course.standstill.lateSamples;
-  return others <= (1 - targetLatencyPercentile) * completedSampleCount;
+  const { keepingUp, late } = performance.course;
+  const hasGrown = keepingUp?.state === 'grew';
+  if (!late?.standstill || hasGrown || !isBoundMissed(performance)) return false;
+  const { completedSampleCount: count, overlatencyCount, tokens } = performance.summary;
+  const within = tokens?.good?.samples ?? count - overlatencyCount;
+  const others = count - within - late.standstill.lateSamples;
+  // LoadGen looks at the sample of this rank.
+  return others < count - Math.floor(count * targetLatencyPercentile);
 }
 
-function standstillText({ course }: PerformanceOutcome): string | null {
-  if (course.standstill === null) return null;
-  const { fromNs, toNs, completedSamples } = course.standstill;
+function standstillText(late: LateSamples | null): string | null {
+  if (!late?.standstill) return null;
+  const { count, totalNs, longestNs, fromNs, completedSamples } = late.standstill;
   const how = completedSamples === 0 ? 'answered nothing' : 'hardly answered';
-  return `the SUT ${how} for ${formatNs(toNs - fromNs)}, from ${formatNs(fromNs)} on`;
+  return count === 1
+    ? `the SUT ${how} for ${formatNs(longestNs)}, from ${formatNs(fromNs)} on`
+    : `the SUT ${how} ${count} times, for ${formatNs(totalNs)} in all, the longest from ${formatNs(fromNs)} on`;
 }
 
-/** Text of a queue that grew all through a run; null where it did not. */
-function notKeptUpText({ course, summary }: PerformanceOutcome): string | null {
-  if (course.keepingUp?.state !== 'grew') return null;
-  const { completed, scheduled } = summary.rates;
-  return `the SUT did not keep up: ${rounded(completed, 3)} of ${rounded(scheduled, 3)} queries/s completed`;
+/** Words of a SUT that did not keep up; null where it did, or where that is not known. */
+export function notKeptUpText(kept: KeepingUp | null): string | null {
+  if (kept?.state !== 'grew') return null;
+  const { answeredPerSecond, scheduledPerSecond } = kept;
+  return `the SUT did not keep up: ${rounded(answeredPerSecond, 3)} of ${rounded(scheduledPerSecond, 3)} queries/s completed`;
 }

@@ -24,6 +24,7 @@ export function measurementsOf(
       issuedS: final.issuedNs / 1e9,
       allDoneS: final.doneNs / 1e9,
     },
+    lastDoneS: recorder.lastCompletionNs / 1e9,
     tokens: useTokenLatencies ? recorder.tokens() : null,
     intervalsTaken: recorder.intervalsTaken(arrivalIntervalNs),
   };
@@ -41,6 +42,7 @@ export function joinMeasurements(first: Measurements, next: Measurements): Measu
       issuedS: first.finalQuery.issuedS + next.finalQuery.issuedS,
       allDoneS: first.finalQuery.allDoneS + next.finalQuery.allDoneS,
     },
+    lastDoneS: first.lastDoneS + next.lastDoneS,
     tokens: joinTokens(first.tokens, next.tokens),
     intervalsTaken:
       first.intervalsTaken && next.intervalsTaken

@@ -113,7 +113,7 @@ function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: Te
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
   const findings = judgeDispatch({ issued, measured, settings, summary, lagShareMax });
-  const course = courseOf(issued, settings, parts.arrivals === undefined);
+  const course = courseOf(issued, settings, summary, parts.arrivals === undefined);
   return { summary, extension: null, course, ...findings };
 }
 
@@ -126,7 +126,11 @@ function extendedFindings(
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);
   const course = courseOfParts(
-    judged.map((one) => ({ ...one.course, queries: one.summary.queryCount })),
+    judged.map((one, i) => ({
+      ...one.course,
+      queries: one.summary.queryCount,
+      beginNs: (parts[i] as IssuedSet).end.startNs - (parts[0] as IssuedSet).end.startNs,
+    })),
   );
   return { ...worst, ...dispatchTimes(parts), ...run, course };
 }

@@ -5,7 +5,7 @@ import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
-import type { Standstill } from '../results/standstill.ts';
+import type { LateSamples } from '../results/standstill.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { DriverEnd } from './issue/issue-driver.ts';
@@ -78,10 +78,10 @@ export interface DispatchFindings {
 
 /** How a performance run went over its time; Server. */
 export interface RunCourse {
-  /** Null where the load had no single rate. */
+  /** Null where the load had no single rate, and where no answer took long. */
   readonly keepingUp: KeepingUp | null;
-  /** Null where the SUT answered all the time. */
-  readonly standstill: Standstill | null;
+  /** Null where the bound was kept. */
+  readonly late: LateSamples | null;
 }
 
 /** The performance phase. */
@@ -119,6 +119,7 @@ export interface Verdict {
 /** Groups of reasons for INVALID, in the order in which they are looked for. */
 export const CAUSE_KINDS = [
   'sut-broke',
+  'errors',
   'loadgen',
   'standstill',
   'queue',

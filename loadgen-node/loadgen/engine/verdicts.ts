@@ -1,7 +1,8 @@
-import { formatNs, rounded } from '../../../shared/base/text.ts';
+import { counted, rounded } from '../../../shared/base/text.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
+import type { KeepingUp } from '../results/queue-growth.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
 import { causeOf, explainedBy } from './causes.ts';
@@ -32,13 +33,19 @@ export function makeVerdicts(
   contractErrors: Pick<ContractErrors, 'count' | 'wrongCount'>,
   sutProblems: readonly SutProblem[],
 ): TestOutcome['verdicts'] {
-  const { performance, effectiveSettings } = results;
-  const loadgen = loadgenReasons(results);
+  const { accuracy, performance, effectiveSettings } = results;
+  // Faults come before the rules that are not met because of them.
+  const ofAccuracy = accuracy === null ? [] : endReasons('accuracy', accuracy);
+  const ofPerformance = performanceReasons(results, ofAccuracy);
   const cause = causeOf(performance, effectiveSettings);
-  const explained = explainedBy(cause);
-  const longhaul = [...loadgen, ...longhaulReasons(results, contractErrors, sutProblems)].filter(
-    ({ rule }) => !explained.includes(rule),
-  );
+  const explained = explainedBy(cause, performance, effectiveSettings);
+  const longhaul = [
+    ...ofAccuracy,
+    ...[...ofPerformance, ...longhaulReasons(results, contractErrors, sutProblems)].filter(
+      ({ rule }) => !explained.includes(rule),
+    ),
+  ];
+  const loadgen = [...ofAccuracy, ...ofPerformance];
   const verdict = verdictOf(longhaul);
   return {
     loadgen: verdictOf(loadgen),
@@ -89,13 +96,16 @@ function verdictOf(reasons: readonly VerdictReason[]): Verdict {
   return { isValid: reasons.length === 0, reasons: ordered };
 }
 
-function loadgenReasons(results: Results): VerdictReason[] {
+/** LoadGen's reasons behind those of the accuracy run. */
+function performanceReasons(
+  results: Results,
+  ofAccuracy: readonly VerdictReason[],
+): VerdictReason[] {
   const { accuracy, performance, effectiveSettings: settings, isInterrupted } = results;
   const reasons: VerdictReason[] = [];
-  // Faults come before the rules that are not met because of them.
-  if (accuracy !== null) reasons.push(...endReasons('accuracy', accuracy));
-  if (performance !== null) reasons.push(...endReasons('performance', performance));
-  if (performance !== null) reasons.push(...judgedReasons(performance, results));
+  if (performance !== null) {
+    reasons.push(...endReasons('performance', performance), ...judgedReasons(performance, results));
+  }
   if (isSearchUnfinished(results) && performance === null && !isInterrupted) {
     reasons.push(noPeak());
     return reasons;
@@ -103,9 +113,10 @@ function loadgenReasons(results: Results): VerdictReason[] {
   const isMissing =
     (wantsAccuracy(settings) && accuracy === null) ||
     (wantsPerformance(settings) && performance === null);
-  if (isMissing && !reasons.some(({ rule }) => rule === 'interrupted' || rule === 'fault')) {
-    reasons.push(missingPhase(isInterrupted));
-  }
+  const isTold = [...ofAccuracy, ...reasons].some(
+    ({ rule }) => rule === 'interrupted' || rule === 'fault',
+  );
+  if (isMissing && !isTold) reasons.push(missingPhase(isInterrupted));
   return reasons;
 }
 
@@ -245,31 +256,26 @@ function longhaulReasons(
       reason('generator-bound', text, generatorLimit?.needed ?? '', generatorLimit?.seen ?? ''),
     );
   }
-  if (performance?.course.keepingUp?.state === 'grew') reasons.push(notKeptUp(performance));
+  const kept = performance?.course.keepingUp;
+  if (kept?.state === 'grew') reasons.push(notKeptUp(kept));
   const { count, wrongCount } = contractErrors;
   if (count > 0) {
     const wrong = wrongCount === 0 ? '' : ` (${wrongCount} have not the bytes of their sample)`;
-    const text = `The SUT broke the contract ${count} times with its responses${wrong}; the detail log names them.`;
+    const text = `The SUT broke the contract ${counted(count, 'time')} with its responses${wrong}; the detail log names them.`;
     const seen = `${count} contract errors`;
     reasons.push(reason('contract-errors', text, '0 contract errors', seen));
   }
   return reasons;
 }
 
-function notKeptUp({ course, summary }: PerformanceOutcome): VerdictReason {
-  const { completed, scheduled } = summary.rates;
-  const growth = formatNs(Math.round((course.keepingUp?.share ?? 0) * 1e9));
+function notKeptUp({ share, answeredPerSecond, scheduledPerSecond }: KeepingUp): VerdictReason {
+  const [answered, scheduled] = [rounded(answeredPerSecond, 3), rounded(scheduledPerSecond, 3)];
+  const growth = rounded((share ?? 0) * scheduledPerSecond, 2);
   const text =
-    `The SUT did not keep up with the load: it completed ${rounded(completed, 3)} of ${rounded(scheduled, 3)} queries per second, ` +
-    `and its queue grew all through the run: latency by ${growth} a second.`;
-  const needed = `${rounded(scheduled, 3)} queries/s completed`;
-  return reason(
-    'not-kept-up',
-    text,
-    needed,
-    `${rounded(completed, 3)} queries/s`,
-    'server_target_qps',
-  );
+    `The SUT did not keep up with the load: it completed ${answered} of ${scheduled} queries per second, ` +
+    `and ${growth} more of them waited each second, all through the run.`;
+  const needed = `${scheduled} queries/s completed`;
+  return reason('not-kept-up', text, needed, `${answered} queries/s`, 'server_target_qps');
 }
 
 /**

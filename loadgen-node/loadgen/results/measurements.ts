@@ -16,6 +16,8 @@ export interface Measurements {
     readonly issuedS: number;
     readonly allDoneS: number;
   };
+  /** The last completion of a sample, in s since the start: with answers out of order it is another than that of the final query. */
+  readonly lastDoneS: number;
   /** Token models only. */
   readonly tokens: RecordedTokens | null;
   /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */

@@ -1,12 +1,11 @@
 /**
- * Whether the queue of the SUT grew all through a run, by the latencies alone.
+ * Whether what waits at the SUT grew all through a run.
  *
- * A load above what the SUT completes makes each query wait longer than the one before: by load / capacity - 1 seconds per second of the
- * schedule. A run that is short beside its bound can end before that passes the bound. Waiting times follow one another closely: near the
- * limit they walk at random, so that a line through them has a slope by chance, and the scatter about that line says nothing of it. So the
- * mean step between neighbouring blocks is held against the scatter of the steps themselves. A queue that comes back to rest has
- * smaller steps in the long run than that scatter lets expect, which errs on the safe side. A SUT that stood still once makes one large step,
- * and with it a large scatter.
+ * A load above what the SUT completes leaves more and more queries waiting: by load / capacity - 1 seconds of the schedule per second. A run that is
+ * short beside its bound can end before any of them passes the bound. Near the limit the number that waits walks at random, so that a line through it
+ * has a slope by chance, and the scatter about that line says nothing of it. So the mean step between neighbouring blocks is held against the scatter of the
+ * steps themselves. A queue that comes back to rest has smaller steps in the long run than that scatter lets expect, which errs on the safe
+ * side. A SUT that stood still once makes one large step, and with it a large scatter.
  */
 
 /** Blocks of a run; more would not tell more, and fewer leave the scatter of their steps uncertain. */
@@ -28,15 +27,22 @@ const DEVIATIONS_SURE = 3.6;
 const SHARE_TOLD = 0.05;
 /** ... in more than one run of a hundred. */
 const DEVIATIONS_TOLD = 2.7;
+/**
+ * Until a typical answer has come, what waits grows whatever the SUT can do. A run whose typical answer takes longer than this
+ * share of it is judged by latencies alone, which tell of a SUT that answers in order.
+ */
+const FILLING_SHARE_MAX = 0.75;
+/** A run that would have to be this many times longer to tell is of another kind than these queues. */
+const LONGER_MAX = 20;
 
-/** Seconds per second that the latency grew by: the share that the load is above what the SUT completes; negative where it fell. */
+/** Growth in seconds per second: the share that the load is above what the SUT completes; negative where less and less waits. */
 interface Growth {
   readonly share: number;
   /** Standard error of the share. */
   readonly error: number;
 }
 
-/** @param means Mean latencies of blocks of equal length, in their order, in ns. */
+/** @param means Means of blocks of equal length, in their order, in ns. */
 function growthOf(means: readonly number[], blockNs: number): Growth {
   const steps = means.slice(1).map((mean, block) => mean - (means[block] as number));
   const step = steps.reduce((sum, one) => sum + one, 0) / steps.length;
@@ -48,37 +54,145 @@ function growthOf(means: readonly number[], blockNs: number): Growth {
 }
 
 /**
- * How fast the latency grew over a run.
- * @param latenciesNs In the order of the queries.
- * @param scheduledPerSecond Queries per second of the schedule.
+ * How fast times grew over a run.
+ * @param timesNs In the order of the queries.
+ * @param perSecond Queries per second.
  * @returns Null where the run has too few queries.
  */
-function queueGrowth(latenciesNs: Float64Array, scheduledPerSecond: number): Growth | null {
-  const size = Math.floor(latenciesNs.length / BLOCKS);
+function growthOfTimes(timesNs: Float64Array, perSecond: number): Growth | null {
+  const size = Math.floor(timesNs.length / BLOCKS);
   if (size < BLOCK_QUERIES_MIN) return null;
   const means = Array.from({ length: BLOCKS }, (_, block) => {
-    const part = latenciesNs.subarray(block * size, (block + 1) * size);
-    return part.reduce((sum, latencyNs) => sum + latencyNs, 0) / size;
+    const part = timesNs.subarray(block * size, (block + 1) * size);
+    return part.reduce((sum, ns) => sum + ns, 0) / size;
   });
-  return growthOf(means, (size / scheduledPerSecond) * 1e9);
+  return growthOf(means, (size / perSecond) * 1e9);
 }
 
-/** Latencies that completed in a stretch of a run. */
+function isAbove({ share, error }: Growth, deviations: number): boolean {
+  return share > GROWTH_MAX && share >= deviations * error;
+}
+
+/**
+ * Share by which the load seems to be above what the SUT completes, by latencies: enough for a search to go lower. Null where that is not
+ * seen.
+ * @param latenciesNs In the order of the queries.
+ * @param scheduledPerSecond Null: there was no schedule.
+ */
+export function likelyGrowth(
+  latenciesNs: Float64Array,
+  scheduledPerSecond: number | null,
+): number | null {
+  if (scheduledPerSecond === null) return null;
+  const growth = growthOfTimes(latenciesNs, scheduledPerSecond);
+  return growth !== null && isAbove(growth, DEVIATIONS_LIKELY) ? growth.share : null;
+}
+
+/** Whether a SUT kept up with the load of a run. */
+export interface KeepingUp {
+  /** `grew`: surely not. `unknown`: the run is too short to tell. */
+  readonly state: 'kept' | 'grew' | 'unknown';
+  /** Share by which the load seems to be above what the SUT completes; null: too few queries. */
+  readonly share: number | null;
+  /** Queries of a run of the same kind that tell; null: not known, or not needed. */
+  readonly queriesToTell: number | null;
+  /** Queries per second: due, and answered until the last one was. */
+  readonly scheduledPerSecond: number;
+  readonly answeredPerSecond: number;
+}
+
+/** Times of the answered queries of a run, in ns since its start. */
+export interface QueryTimes {
+  /** In the order of issue; sorted. */
+  readonly issuedNs: Float64Array;
+  /** From the issue to the answer, in the same order: a late LoadGen is not the SUT's. */
+  readonly latenciesNs: Float64Array;
+}
+
+/** True where no answer took more than a hundredth of a run: the SUT kept up, since no more than that can have waited in its end. */
+export function isPrompt(longestNs: number, lastedNs: number): boolean {
+  return longestNs <= GROWTH_MAX * lastedNs;
+}
+
+/**
+ * Judges whether the SUT kept up with a load of one rate. Of SUTs with one server that get 5 % more than they complete (M/D/1, M/M/1), at most one
+ * run in a hundred is `kept`, whatever its length; from 20,000 (M/D/1) and 45,000 (M/M/1) queries on, 99 of 100 are `grew`. Of loads
+ * of 95 % fewer than 1 in 1,000 are `grew`, of just what the SUT completes 4 in 1,000.
+ */
+export function keepingUp({ issuedNs, latenciesNs }: QueryTimes): KeepingUp {
+  const lastedNs = issuedNs.at(-1) ?? 0;
+  const sorted = latenciesNs.slice().sort();
+  const endNs = issuedNs.reduce((end, ns, i) => Math.max(end, ns + (latenciesNs[i] as number)), 0);
+  const scheduledPerSecond = issuedNs.length / (lastedNs / 1e9);
+  const answeredPerSecond = issuedNs.length / (endNs / 1e9);
+  const judged = (
+    state: KeepingUp['state'],
+    share: number | null,
+    queriesToTell = 0,
+  ): KeepingUp => ({
+    ...{ state, share, scheduledPerSecond, answeredPerSecond },
+    queriesToTell: queriesToTell > 0 ? queriesToTell : null,
+  });
+  const typicalNs = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  if (typicalNs > FILLING_SHARE_MAX * lastedNs) {
+    const growth = growthOfTimes(latenciesNs, scheduledPerSecond);
+    const hasGrown = growth !== null && isAbove(growth, DEVIATIONS_SURE);
+    return judged(hasGrown ? 'grew' : 'unknown', growth?.share ?? null);
+  }
+  const from = countAtMost(issuedNs, typicalNs);
+  const waitingNs = waitingAtIssue(issuedNs, latenciesNs)
+    .subarray(from)
+    .map((count) => (count / scheduledPerSecond) * 1e9);
+  const growth = growthOfTimes(waitingNs, scheduledPerSecond);
+  if (growth === null) return judged('unknown', null);
+  if (isAbove(growth, DEVIATIONS_SURE)) return judged('grew', growth.share);
+  const margin = DEVIATIONS_TOLD * growth.error;
+  if (growth.share + margin <= SHARE_TOLD) return judged('kept', growth.share);
+  // The error falls with the square root of their number.
+  const longer = (margin / SHARE_TOLD) ** 2;
+  const needed = longer > LONGER_MAX ? 0 : Math.ceil(issuedNs.length * longer);
+  return judged('unknown', growth.share, needed);
+}
+
+/** Queries that wait right after each issue, in the order of issue. */
+export function waitingAtIssue(issuedNs: Float64Array, latenciesNs: Float64Array): Float64Array {
+  const doneNs = issuedNs.map((ns, i) => ns + (latenciesNs[i] as number)).sort();
+  let done = 0;
+  return issuedNs.map((ns, i) => {
+    while (done < doneNs.length && (doneNs[done] as number) <= ns) done += 1;
+    return i + 1 - done;
+  });
+}
+
+/** Number of values up to a limit. */
+export function countAtMost(sorted: Float64Array, limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** What waited in a stretch of a run. */
 interface Window {
-  readonly sumNs: number;
-  readonly count: number;
+  /** Queries times ns. */
+  readonly waiting: number;
   readonly lengthNs: number;
 }
 
-/** A run while it goes on, in fewer than 80 windows of one length. */
+/** A run while queries are issued, in fewer than 80 windows of one length. */
 export class GrowthWatch {
   #windows: readonly Window[] = [];
   /** Looks that the last window has, and that each of the others has. */
   #filled = 0;
   #looks = 1;
 
-  /** Takes the queries that completed since the look before. Looks are of about one length. */
-  add(look: Window): void {
+  /** Takes how many queries wait at a look, and the time since the look before. Looks are of about one length. */
+  add(waiting: number, lengthNs: number): void {
+    const look = { waiting: waiting * lengthNs, lengthNs };
     const last = this.#windows.at(-1);
     const isOpen = last !== undefined && this.#filled < this.#looks;
     this.#windows = isOpen
@@ -93,72 +207,25 @@ export class GrowthWatch {
     this.#filled = this.#looks;
   }
 
-  /** Share by which the load is surely above what the SUT completes; null where that is not seen. */
-  sureGrowth(): number | null {
-    const blocks = this.#windows.filter(({ count }) => count >= BLOCK_QUERIES_MIN);
-    if (blocks.length < BLOCKS) return null;
-    const lengthNs = blocks.reduce((sum, one) => sum + one.lengthNs, 0) / blocks.length;
-    const growth = growthOf(
-      blocks.map(({ sumNs, count }) => sumNs / count),
-      lengthNs,
-    );
+  /**
+   * Share by which the load is surely above what the SUT completes; null where that is not seen.
+   * @param perSecond Queries per second.
+   * @param typicalNs How long a typical answer took so far.
+   */
+  sureGrowth(perSecond: number, typicalNs: number): number | null {
+    const lengthNs = this.#windows[0]?.lengthNs ?? 1;
+    const lastedNs = this.#windows.reduce((sum, one) => sum + one.lengthNs, 0);
+    const blocks = this.#windows.slice(Math.ceil(typicalNs / lengthNs));
+    if (blocks.length < BLOCKS || typicalNs > FILLING_SHARE_MAX * lastedNs) return null;
+    const means = blocks.map((one) => (one.waiting / one.lengthNs / perSecond) * 1e9);
+    const growth = growthOf(means, lengthNs);
     return isAbove(growth, DEVIATIONS_SURE) ? growth.share : null;
   }
 }
 
-/**
- * Share by which the load seems to be above what the SUT completes: enough for a search to go lower. Null where that is not seen.
- * @param scheduledPerSecond Null: there was no schedule.
- */
-export function likelyGrowth(
-  latenciesNs: Float64Array,
-  scheduledPerSecond: number | null,
-): number | null {
-  if (scheduledPerSecond === null) return null;
-  const growth = queueGrowth(latenciesNs, scheduledPerSecond);
-  return growth !== null && isAbove(growth, DEVIATIONS_LIKELY) ? growth.share : null;
-}
-
-function isAbove({ share, error }: Growth, deviations: number): boolean {
-  return share > GROWTH_MAX && share >= deviations * error;
-}
-
 function joined(first: Window, next: Window): Window {
   return {
-    sumNs: first.sumNs + next.sumNs,
-    count: first.count + next.count,
+    waiting: first.waiting + next.waiting,
     lengthNs: first.lengthNs + next.lengthNs,
   };
-}
-
-/** Whether a SUT kept up with the load of a run. */
-export interface KeepingUp {
-  /** `grew`: surely not. `unknown`: the run is too short to tell. */
-  readonly state: 'kept' | 'grew' | 'unknown';
-  /** Share by which the load seems to be above what the SUT completes; null: too few queries. */
-  readonly share: number | null;
-  /** Queries of a run of the same kind that tell; null: too few to say, or it is known. */
-  readonly queriesToTell: number | null;
-}
-
-/**
- * Judges whether the SUT kept up with a load of one rate. Of SUTs with one server that get 5 % more than they complete (M/D/1, M/M/1), at most one
- * run in a hundred is `kept`, whatever its length; from 20,000 (M/D/1) and 40,000 (M/M/1) queries on, 99 of 100 are `grew`. Of loads
- * of 95 % fewer than 1 in 1,000 are `grew`, of just what the SUT completes 4 in 1,000.
- * @param latenciesNs In the order of the queries.
- * @param scheduledNs When the last of them was due, since the start.
- */
-export function keepingUp(latenciesNs: Float64Array, scheduledNs: number): KeepingUp {
-  const most = latenciesNs.reduce((max, latencyNs) => Math.max(max, latencyNs), 0);
-  const growth = queueGrowth(latenciesNs, latenciesNs.length / (scheduledNs / 1e9));
-  const share = growth?.share ?? null;
-  // All that waited in the end is a hundredth of the run at most.
-  if (most <= GROWTH_MAX * scheduledNs) return { state: 'kept', share, queriesToTell: null };
-  if (growth === null) return { state: 'unknown', share, queriesToTell: null };
-  if (isAbove(growth, DEVIATIONS_SURE)) return { state: 'grew', share, queriesToTell: null };
-  const margin = DEVIATIONS_TOLD * growth.error;
-  if (growth.share + margin <= SHARE_TOLD) return { state: 'kept', share, queriesToTell: null };
-  // The error falls with the square root of their number.
-  const queriesToTell = Math.ceil(latenciesNs.length * (margin / SHARE_TOLD) ** 2);
-  return { state: 'unknown', share, queriesToTell };
 }

@@ -69,6 +69,8 @@ export function summarize(
     /** Server: samples above the latency bound; else 0. */
     overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
+    /** Server: completed samples per second until the last of them was; no rate of LoadGen's. */
+    answeredPerSecond: scenario === 'Server' ? samplesNs.length / measured.lastDoneS : 0,
     /** Token models: their own results; else null. */
     tokens: tokens?.summary ?? null,
     /** Queries in fixed intervals (round v0.5's MultiStream): what became of the intervals; else null. */

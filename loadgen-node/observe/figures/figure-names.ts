@@ -45,7 +45,10 @@ export const FIGURES = {
   longest_gap_p50: latency("median of the samples' largest inter-token latencies"),
   longest_gap_p99: latency("99th percentile of the samples' largest inter-token latencies"),
   scheduled_qps: rate('Server: samples per second by the schedule'),
-  completed_qps: rate('completed samples per second'),
+  answered_qps: rate('Server: completed samples per second until the last of them was'),
+  completed_qps: rate(
+    'completed samples per second; Server: until that of the last query was, as LoadGen says',
+  ),
   tokens_per_second: rate('completed output tokens per second'),
   goodput_qps: rate('Server: samples per second that were completed within every bound'),
   goodput_tokens_per_second: rate('Server: output tokens per second of those samples'),

@@ -82,7 +82,10 @@ function finalQuery(
   let row = end - 1;
   while (row > begin && (queries[row] as number) > query) row -= 1;
   if (queries[row] !== query) {
-    return { scheduledNs: Number.NaN, issuedNs: 0, doneNs: lastCompletionNs };
+    return {
+      ...{ scheduledNs: Number.NaN, issuedNs: 0, doneNs: lastCompletionNs },
+      lastDoneNs: lastCompletionNs,
+    };
   }
   const dueNs = scheduledNs[row] as number;
   const wasIssuedNs = issuedNs[row] as number;
@@ -94,6 +97,7 @@ function finalQuery(
     scheduledNs: dueNs,
     issuedNs: wasIssuedNs,
     doneNs: Number.isNaN(doneNs) ? lastCompletionNs : doneNs,
+    lastDoneNs: lastCompletionNs,
   };
 }
 

@@ -34,6 +34,8 @@ export interface FinalQuery {
   readonly scheduledNs: number;
   readonly issuedNs: number;
   readonly doneNs: number;
+  /** The last completion of the part, also of another query. */
+  readonly lastDoneNs: number;
 }
 
 /**
@@ -76,6 +78,7 @@ export class Figures<D extends GrowingDistribution> {
   #gaps: LogHistogram | null = null;
   #longestGap: D | null = null;
   readonly #final = { scheduledS: 0, issuedS: 0, allDoneS: 0 };
+  #lastDoneS = 0;
 
   /**
    * @param make Makes a distribution that has no values.
@@ -142,7 +145,8 @@ export class Figures<D extends GrowingDistribution> {
   }
 
   /** A part of a run is over: rates count the times of all parts, pauses between them left out. */
-  endPart({ scheduledNs, issuedNs, doneNs }: FinalQuery): void {
+  endPart({ scheduledNs, issuedNs, doneNs, lastDoneNs }: FinalQuery): void {
+    this.#lastDoneS += lastDoneNs / 1e9;
     this.#final.scheduledS += scheduledNs / 1e9;
     this.#final.issuedS += issuedNs / 1e9;
     this.#final.allDoneS += doneNs / 1e9;
@@ -185,6 +189,7 @@ export class Figures<D extends GrowingDistribution> {
               longestGap: this.#longestGap,
             },
       rates: runRates(scenario, { completedSamples, maxLatencyS, finalQuery: this.#final }),
+      answeredPerSecond: completedSamples / this.#lastDoneS,
       multiStreamRate: completedSamples / allDoneS,
       overlatency: hasBound ? this.#overlatency : null,
       good:
@@ -221,6 +226,7 @@ interface MeasuredFigures {
     readonly longestGap: Distribution | null;
   } | null;
   readonly rates: ReturnType<typeof runRates>;
+  readonly answeredPerSecond: number;
   /** Completed samples per second in MultiStream, for which LoadGen has no rate. */
   readonly multiStreamRate: number;
   /** Server: completed samples above the latency bound; null without a bound. */
@@ -248,7 +254,10 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
     ...lagFigures(lag),
     // Without completed samples LoadGen's rates are below 0.
     ...(completedSamples > 0 && {
-      ...(scenario === 'Server' && { scheduled_qps: rates.scheduled }),
+      ...(scenario === 'Server' && {
+        scheduled_qps: rates.scheduled,
+        answered_qps: measured.answeredPerSecond,
+      }),
       completed_qps: completedRates[scenario],
       ...(overlatency !== null && { overlatency: overlatency / completedSamples }),
       ...goodputFigures(measured),
@@ -382,7 +391,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const ofStatistics = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
     statistics ? logged(statistics, completedSampleCount) : null;
   return namedFigures({
-    ...{ scenario, rates, contractErrors },
+    ...{ scenario, rates, contractErrors, answeredPerSecond: summary.answeredPerSecond },
     queries: issuedQueries,
     samples: issuedSamples,
     completedSamples,

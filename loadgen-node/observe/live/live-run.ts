@@ -76,8 +76,9 @@ export class LiveRun {
     const latency = figures.latencyOf(goal.scenario);
     this.#overall.addAll(latency);
     this.#overallLag.addAll(figures.lag);
-    const { sumNs, count } = figures.sampleLatency;
-    this.#growth.add({ sumNs, count, lengthNs: windowS * 1e9 });
+    const outstanding = progress.issuedSamples - progress.completedSamples - progress.lostSamples;
+    // Behind the last query less and less waits.
+    if (progress.elapsedNs <= goal.lastDueNs) this.#growth.add(outstanding, windowS * 1e9);
     const isByQuery = goal.scenario !== 'Offline';
     const perRate = isByQuery ? goal.samplesPerQuery : 1;
     const completed = totals.completedSamples - this.#last.completedSamples;
@@ -94,7 +95,7 @@ export class LiveRun {
       issuedQueriesOfSet: progress.issuedQueries,
       completedSamplesOfSet: progress.completedSamples,
       totals,
-      outstanding: progress.issuedSamples - progress.completedSamples - progress.lostSamples,
+      outstanding,
       rateUnit: isByQuery ? 'queries' : 'samples',
       issuedPerS: isByQuery ? issued / windowS : null,
       completedPerS: completed / perRate / windowS,
@@ -113,7 +114,7 @@ export class LiveRun {
       lag: goal.targetQps > 0 ? liveLag(figures.lag) : null,
       lagSoFar: goal.lagNsMax > 0 ? liveLag(this.#overallLag) : null,
       lagNsMax: goal.lagNsMax,
-      growth: goal.hasOneRate ? this.#growth.sureGrowth() : null,
+      growth: goal.hasOneRate ? this.#growth.sureGrowth(goal.targetQps, this.#typicalNs()) : null,
       split: this.#split(),
       nodes: this.#nodes(nodes, windowS),
       loadgen: this.#loadgenUse?.() ?? null,
@@ -138,6 +139,10 @@ export class LiveRun {
       this.#overallLag.clear();
     }
     this.#overallOf = load;
+  }
+
+  #typicalNs(): number {
+    return this.#overall.count === 0 ? Number.POSITIVE_INFINITY : this.#overall.percentileNs(0.5);
   }
 
   #split(): number[] | null {

@@ -85,7 +85,7 @@ const LOADS: readonly string[] = ['targetQps', 'arrivals', 'concurrency'];
  */
 function inputsOf(settings: ReturnType<typeof differingSettings>): readonly FigureName[] {
   const isOtherLoad = settings.some(({ name }) => LOADS.includes(name));
-  return isOtherLoad ? ['scheduled_qps', 'completed_qps'] : ['scheduled_qps'];
+  return isOtherLoad ? ['scheduled_qps', 'answered_qps', 'completed_qps'] : ['scheduled_qps'];
 }
 
 function disturbance({

@@ -228,7 +228,12 @@ function ratesOf(
   };
   return [
     ...scaled('completed_qps', (row) => completedSamples[row] as number),
-    ...(scenario === 'Server' ? scaled('scheduled_qps', () => 1) : []),
+    ...(scenario === 'Server'
+      ? [
+          ...scaled('answered_qps', (row) => completedSamples[row] as number),
+          ...scaled('scheduled_qps', () => 1),
+        ]
+      : []),
     ...(isGood === null ? [] : scaled('goodput_qps', (row) => (isGood(row) ? 1 : 0))),
     ...(tokens === null || scenario !== 'Server'
       ? []

@@ -1,4 +1,4 @@
-import { formatNs, percentage } from '../../../shared/base/text.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { type Html, html, htmlTable, tile } from '../html/html.ts';
 import {
@@ -116,7 +116,7 @@ function progressOf(point: LiveSnapshot, isOver: boolean): Html {
 
 /** The verdict so far, by the rules of the verdict that can be judged while a run goes on. The others look at the whole of it. */
 function soFar(point: LiveSnapshot): Html {
-  const { bound, overall, overShare, totals, lagSoFar, lagNsMax, growth } = point;
+  const { bound, overall, overShare, totals, lagSoFar, lagNsMax, growth, targetPerS } = point;
   const lost = totals.lostSamples;
   const parts: [isGood: boolean, text: string][] = [
     [lost === 0, lost === 0 ? 'no sample lost' : `${amount(lost)} samples lost`],
@@ -127,17 +127,15 @@ function soFar(point: LiveSnapshot): Html {
     const allowed = `${percentileName(bound.percentile)} allows ${formatShare(1 - bound.percentile)}`;
     parts.unshift([isKept, `${share}, ${allowed}`]);
   }
-  if (growth !== null) {
-    parts.unshift([
-      false,
-      `the SUT does not keep up: its queue grows by ${percentage(growth, 2)} of the time`,
-    ]);
+  const isLate = lagSoFar !== null && lagSoFar.p99Ns > lagNsMax;
+  if (growth !== null && targetPerS !== null && !isLate) {
+    const more = amount(growth * targetPerS);
+    parts.unshift([false, `the SUT does not keep up: ${more} more queries wait each second`]);
   }
   if (lagSoFar !== null) {
-    const isKept = lagSoFar.p99Ns <= lagNsMax;
     const lag = `dispatch lag p99 ${formatNs(lagSoFar.p99Ns)}, at most ${formatNs(lagNsMax)} allowed`;
-    if (isKept) parts.push([true, lag]);
-    else parts.unshift([false, `LoadGen itself is too slow: ${lag}`]);
+    if (isLate) parts.unshift([false, `LoadGen itself is too slow: ${lag}`]);
+    else parts.push([true, lag]);
   }
   const isGood = parts.every(([good]) => good);
   const text = parts.map(([, one]) => one).join('; ');

@@ -237,6 +237,7 @@ const COLUMNS = [
 /** Few words for what an INVALID run is, by its cause. */
 const CAUSE_WORDS: Readonly<Record<CauseKind, string>> = {
   'sut-broke': 'SUT broke',
+  errors: 'samples failed',
   loadgen: 'LoadGen too slow',
   standstill: 'SUT stood still',
   queue: 'SUT did not keep up',

@@ -7,7 +7,7 @@ import type {
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
 import { disturbances, isThrottled } from '../../loadgen/health/generator-health.ts';
-import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
+import { minPassingQueries, queriesToDecide } from '../../loadgen/results/early-stopping.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import {
   type OtherArrivals,
@@ -166,6 +166,8 @@ function adviceOnEarlyStopping(
   const advisedCount = (needed: number): string =>
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
   if (settings.scenario !== 'Server') return advisedCount(minPassingQueries(1, percentile) + 1);
+  // How many are late is another reason; so many are too few without any.
+  if (!validity.performance.isMet) return advisedCount(queriesToDecide('Server', percentile));
   // The bounds are about tokens then, and slow queries, which the counts below are about, have
   // none.
   if (summary.tokens !== null) {
@@ -241,27 +243,34 @@ function adviceOnRate(
   if (settings.scenario !== 'Server') return '';
   const { summary, course, health } = performance;
   const { kind, text = '' } = cause ?? {};
+  // What fails samples comes first, and what slow ones are slow for is not known then.
+  if (kind === 'errors') return '';
   if (kind === 'standstill') {
-    const late = counted(course.standstill?.lateSamples ?? 0, 'late sample');
-    return `${text[0]?.toUpperCase()}${text.slice(1)}, and ${late} came of that: find out what held it up. A lower --target-qps does not mend it.`;
+    const late = counted(course.late?.standstill?.lateSamples ?? 0, 'late sample');
+    return `${asSentence(text)}, and ${late} came of that: find out what held it up. A lower --target-qps does not mend it.`;
   }
-  const { scheduled, completed } = summary.rates;
-  const keepsUp = completed >= scheduled * (1 - MARGIN);
-  const outOfReach = adviceOnFastest(summary, settings, keepsUp);
+  const outOfReach = adviceOnFastest(summary, settings, kind !== 'queue');
   if (outOfReach !== '') return outOfReach;
-  const ofCompleted = lowerRate(settings, 1 - (completed / settings.targetQps) * (1 - MARGIN));
-  if (kind === 'queue') return `T${ofCompleted.slice(1)}`;
+  if (kind === 'queue') {
+    const { answeredPerSecond = 0 } = course.keepingUp ?? {};
+    const share = 1 - (answeredPerSecond / settings.targetQps) * (1 - MARGIN);
+    return asSentence(lowerRate(settings, share));
+  }
   if (kind === 'disturbed' && health !== null) {
     return `LoadGen's machine was disturbed (${disturbances(health).join('; ')}): repeat the run without that before you judge the SUT by it.`;
   }
-  if (!keepsUp) {
-    return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${ofCompleted}`;
+  if (course.late?.areBehindOthers === false) {
+    return 'The late queries did not wait behind others: the SUT takes so long for some of them, and a lower --target-qps may not help.';
   }
   const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
   if (summary.tokens === null && mostAreSlow) {
     return 'Most queries are above the bound, though the SUT completed what was asked: longhaul find-peak looks for the --target-qps that keeps it.';
   }
   return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
+}
+
+function asSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** On a bound that not one sample kept; empty where some kept each. */

@@ -20,7 +20,7 @@ export interface HeadFigure {
 
 /** The metric of each scenario; of Server what was completed: a submission reports what was scheduled, which says nothing of the SUT. */
 const METRICS: Readonly<Record<Scenario, readonly [figure: FigureName, title: string]>> = {
-  Server: ['completed_qps', 'Samples completed per second'],
+  Server: ['answered_qps', 'Samples completed per second'],
   Offline: ['completed_qps', 'Samples per second'],
   SingleStream: ['p90', 'Latency, 90th percentile'],
   MultiStream: ['p99', 'Latency, 99th percentile'],
@@ -68,7 +68,7 @@ export function headFigures(run: HeadOfRun): HeadFigure[] {
     const isStreams = run.scenario === 'MultiStream' && run.round === 'v0.5';
     const { scheduled_qps: scheduled } = run.figures;
     const ofScenario =
-      figure === 'completed_qps' && scheduled !== undefined
+      figure === 'answered_qps' && scheduled !== undefined
         ? `${figureText('scheduled_qps', scheduled)} scheduled, the metric of the scenario`
         : 'the metric of the scenario';
     const note = isStreams ? 'the metric of round v0.5 is the number of streams' : ofScenario;

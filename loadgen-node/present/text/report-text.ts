@@ -100,7 +100,8 @@ function accuracyText({ text, isMet }: NonNullable<RunSummary['accuracy']>): str
 /** Answers, throughput and latency, as far as the run has them. */
 function figureTexts(summary: RunSummary): string[] {
   const { figures, scenario, latencyBoundNs, targetPercentile, contractErrors } = summary;
-  const { samples, lost = 0, completed_qps: completed, max } = figures;
+  const { samples, lost = 0, max } = figures;
+  const completed = figures.answered_qps ?? figures.completed_qps;
   const lines: string[] = [];
   if (samples !== undefined) {
     const missing = lost === 0 ? 'none lost' : `${lost} lost`;

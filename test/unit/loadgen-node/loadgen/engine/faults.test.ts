@@ -363,7 +363,7 @@ describe('a SUT that answers with bytes of another sample', () => {
       expect(count).toBeGreaterThan(0);
       const [reason] = outcome.verdicts.longhaul.reasons;
       expect(reason?.text).toBe(
-        `The SUT broke the contract ${count} times with its responses (${count} have not the bytes of their sample); ` +
+        `The SUT broke the contract ${count} ${count === 1 ? 'time' : 'times'} with its responses (${count} have not the bytes of their sample); ` +
           'the detail log names them.',
       );
       expect(outcome.verdicts.loadgen.reasons).toEqual([]);

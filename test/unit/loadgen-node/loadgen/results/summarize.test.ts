@@ -22,6 +22,7 @@ function boundIsMet(latencyNs: number): boolean {
       queryLatenciesNs: new Float64Array(0),
       maxLatencyS: latencyNs / 1e9,
       finalQuery: { scheduledS: 100, issuedS: 100, allDoneS: 100 },
+      lastDoneS: 1,
       tokens: null,
     },
     settings,

@@ -126,7 +126,7 @@ describe('figures of one run', () => {
       ofTokens.tokens(4, first + each * 3, first);
     }
     for (const figures of [plain, ofTokens]) {
-      figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9 });
+      figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     }
     expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: (3 * 3) / 4 });
     expect(plain.close('Server').goodput_tokens_per_second).toBeUndefined();
@@ -149,7 +149,7 @@ describe('figures of one run', () => {
       figures.completed(20);
       figures.tokens(count, 20, firstNs);
     }
-    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9 });
+    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     expect(figures.close('Server').goodput).toBe(1 / 4);
   });
 
@@ -158,7 +158,7 @@ describe('figures of one run', () => {
     figures.issued(0, 1);
     figures.completed(20);
     figures.tokens(0, 20, 0);
-    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9 });
+    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     const closed = figures.close('Server');
     expect(closed.p50).toBe(20);
     const names = Object.keys(closed).filter((name) => /^t[tp][fo]t_/.test(name));

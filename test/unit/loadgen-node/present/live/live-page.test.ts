@@ -99,7 +99,7 @@ describe('livePanels', () => {
   it.each([
     [
       { growth: 0.05 },
-      /^INVALID so far *: the SUT does not keep up: its queue grows by 5 % of the time/,
+      /^INVALID so far *: the SUT does not keep up: 5 more queries wait each second/,
     ],
     [
       { lagSoFar: { p50Ns: 1e6, p99Ns: 54.8e6, maxNs: 90e6 } },

@@ -17,9 +17,12 @@ describe('headFigures', () => {
     ['SingleStream', ['p90', '3 ms'], ['p99', '5 ms'], '3 ms at p90'],
     ['MultiStream', ['p99', '5 ms'], ['p99.9', '8 ms'], '5 ms at p99'],
     ['Offline', ['completed_qps', '380 /s'], ['p99', '5 ms'], '380 /s'],
-    ['Server', ['completed_qps', '380 /s'], ['p99', '5 ms'], '380 /s'],
+    ['Server', ['answered_qps', '370 /s'], ['p99', '5 ms'], '370 /s'],
   ] as const)('of %s', (scenario, metric, tail, text) => {
-    const run = { scenario, figures: { ...figures, completed_qps: 380, scheduled_qps: 94.1 } };
+    const run = {
+      scenario,
+      figures: { ...figures, answered_qps: 370, completed_qps: 380, scheduled_qps: 94.1 },
+    };
     const counts = ['samples', '1,000', false];
     expect(seen(run)).toEqual([[...metric, false], [...tail, false], counts]);
     expect(metricText(run)).toBe(text);

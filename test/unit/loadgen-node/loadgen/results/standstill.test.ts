@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { lateSamplesOf } from '../../../../../loadgen-node/loadgen/results/standstill.ts';
+
+// Goal: late samples that come of a stretch without answers are told from those of a load, of batches, and of answers that take long by themselves.
+// Method: times by hand, 100 queries a second.
+
+const EVERY_NS = 10e6;
+
+/** Looks at a run whose query `i` is answered at `doneNs(i, issued)`. @param boundNs Above it a query is late. */
+function lookAt(
+  queries: number,
+  boundNs: number,
+  doneNs: (query: number, issuedNs: number) => number,
+  lagNs = (_query: number) => 0,
+) {
+  const issuedNs = Float64Array.from({ length: queries }, (_, i) => i * EVERY_NS + lagNs(i));
+  const latenciesNs = issuedNs.map((ns, i) => doneNs(i, ns) - ns);
+  return lateSamplesOf({
+    ...{ issuedNs, latenciesNs },
+    isLate: (query) => (latenciesNs[query] as number) + lagNs(query) > boundNs,
+    lagsNs: issuedNs.map((_, i) => lagNs(i)),
+  });
+}
+
+/** A SUT that needs 1 ms, and answers nothing from each of these seconds on, for 2 s. */
+const stopped =
+  (...seconds: readonly number[]) =>
+  (_query: number, issuedNs: number): number => {
+    const begin = seconds.find(
+      (second) => issuedNs >= second * 1e9 && issuedNs < (second + 2) * 1e9,
+    );
+    return begin === undefined ? issuedNs + 1e6 : (begin + 2) * 1e9;
+  };
+
+describe('late samples', () => {
+  it('of one stretch without answers are told with when and how long', () => {
+    const { standstill } = lookAt(1_000, 500e6, stopped(3));
+    expect(standstill).toMatchObject({ count: 1, completedSamples: 0, lateSamples: 150 });
+    expect(standstill?.fromNs).toBeCloseTo(2.991e9, -7);
+    expect(standstill?.longestNs).toBeCloseTo(2e9, -8);
+  });
+
+  it('of several stretches are counted together', () => {
+    const { standstill } = lookAt(1_000, 500e6, stopped(1, 6));
+    expect(standstill).toMatchObject({ count: 2, lateSamples: 300 });
+    expect(standstill?.totalNs).toBeCloseTo(4e9, -8);
+  });
+
+  it('of one queue are behind others, and of no standstill', () => {
+    let freeNs = 0;
+    const oneByOne = (query: number, issuedNs: number): number => {
+      freeNs = Math.max(freeNs, issuedNs) + (query % 100 < 20 ? 12e6 : 9e6);
+      return freeNs;
+    };
+    expect(lookAt(1_000, 40e6, oneByOne)).toEqual({ standstill: null, areBehindOthers: true });
+  });
+
+  it('of a SUT that takes long for some of them are behind no others', () => {
+    const each100th = (query: number, issuedNs: number): number =>
+      issuedNs + (query % 50 === 0 ? 100e6 : 1e6);
+    expect(lookAt(1_000, 30e6, each100th)).toEqual({ standstill: null, areBehindOthers: false });
+  });
+
+  it('of batches are of no standstill', () => {
+    // 32 at a time, all answered 200 ms after the last of them came.
+    const batches = (query: number): number => Math.ceil((query + 1) / 32) * 32 * EVERY_NS + 200e6;
+    expect(lookAt(1_000, 300e6, batches).standstill).toBeNull();
+  });
+
+  it('are of LoadGen where it stood still itself', () => {
+    const lag = (query: number): number =>
+      query >= 300 && query < 500 ? (500 - query) * EVERY_NS : 0;
+    expect(lookAt(1_000, 500e6, (_query, issuedNs) => issuedNs + 1e6, lag).standstill).toBeNull();
+  });
+
+  it('are of no standstill while a SUT fills', () => {
+    const pipeline = (_query: number, issuedNs: number): number => issuedNs + 4e9;
+    expect(lookAt(1_000, 3e9, pipeline).standstill).toBeNull();
+  });
+});
