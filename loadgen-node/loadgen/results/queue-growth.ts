@@ -123,7 +123,8 @@ export function keepingUp({ issuedNs, latenciesNs }: QueryTimes): KeepingUp {
   const lastedNs = issuedNs.at(-1) ?? 0;
   const sorted = latenciesNs.slice().sort();
   const endNs = issuedNs.reduce((end, ns, i) => Math.max(end, ns + (latenciesNs[i] as number)), 0);
-  const scheduledPerSecond = issuedNs.length / (lastedNs / 1e9);
+  // As LoadGen counts them.
+  const scheduledPerSecond = (issuedNs.length - 1) / (lastedNs / 1e9);
   const answeredPerSecond = issuedNs.length / (endNs / 1e9);
   const judged = (
     state: KeepingUp['state'],

@@ -278,13 +278,14 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
 
 /** Goodput by the bounds of Server, on the latency or on tokens; none without them. */
 function goodputFigures(measured: MeasuredFigures) {
-  const { overlatency, good, completedSamples, samples, rates, tokens, scenario } = measured;
+  const { overlatency, good, completedSamples, samples, tokens, scenario } = measured;
+  const { answeredPerSecond } = measured;
   if (scenario !== 'Server') return {};
   const count =
     good?.samples ?? (overlatency === null ? Number.NaN : completedSamples - overlatency);
   return {
     goodput: count / samples,
-    goodput_qps: (rates.completed * count) / completedSamples,
+    goodput_qps: (answeredPerSecond * count) / completedSamples,
     ...(good !== null &&
       tokens !== null && {
         goodput_tokens_per_second: (tokens.perSecond * good.tokenCount) / tokens.tokenCount,

@@ -128,10 +128,10 @@ describe('figures of one run', () => {
     for (const figures of [plain, ofTokens]) {
       figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     }
-    expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: (3 * 3) / 4 });
+    expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: 3 });
     expect(plain.close('Server').goodput_tokens_per_second).toBeUndefined();
     expect(ofTokens.close('Server')).toMatchObject({
-      ...{ goodput: 2 / 5, completed_qps: 3, goodput_qps: 1.5 },
+      ...{ goodput: 2 / 5, completed_qps: 3, answered_qps: 4, goodput_qps: 2 },
       ...{ tokens_per_second: 16, goodput_tokens_per_second: 8 },
     });
     expect(plain.close('SingleStream').goodput).toBeUndefined();
