@@ -119,6 +119,7 @@ const TILES: readonly (readonly [figure: FigureName, title: string])[] = [
 /** The other main figures as tiles. */
 export function renderTiles(summary: RunSummary): Html {
   const { figures, scenario, mode, settings, loadTest } = summary;
+  const { answered_qps: answered } = figures;
   const shown = headFigures(summary).map(({ figure }) => figure);
   const rate = settings.find(({ key }) => key === 'targetQps')?.value;
   const arrivals = loadTest ? `arrivals ${loadTest.arrivals}` : 'Poisson arrivals';
@@ -131,8 +132,11 @@ export function renderTiles(summary: RunSummary): Html {
   const latencies = (issued ?? 0) - (figures.lost ?? 0);
   const tiles = TILES.flatMap(([name, title]) => {
     const value = figures[name];
-    // A query of a stream is due when it is issued: it has no lag.
-    const isMeant = name !== 'lag_p99' || scenario === 'Server';
+    // A query of a stream is due when it is issued: it has no lag. Of Server's two rates the head has the one.
+    const isMeant =
+      scenario === 'Server'
+        ? name !== 'completed_qps' || answered === undefined
+        : name !== 'lag_p99';
     // Of so few it would be the largest.
     const isKnown = name !== 'p99.9' || isCarried(latencies, 0.999);
     if (value === undefined || shown.includes(name) || !isMeant || !isKnown) return [];
