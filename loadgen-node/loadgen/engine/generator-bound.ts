@@ -37,7 +37,7 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
     isGeneratorBound: limit !== null,
     generatorBoundReason: limit === null ? '' : [limit.text, ...causes].join('; '),
     generatorLimit: limit && { needed: limit.needed, seen: limit.seen },
-    isSutSlow: limit !== null && isSutSlow(judged),
+    isSutSlow: limit !== null && isSutSlow(judged, lagsNs),
     health,
   };
 }
@@ -131,29 +131,14 @@ export function lagLimit(
   return { ns: bound.ns * lagShareMax, text };
 }
 
-/** Share of the samples whose node must have told its times for them to say something of all. */
-const TOLD_SHARE_MIN = 0.9;
+/** LoadGen reads answers as late as it issues: of latencies that are so many times longer than its lag, the rest is the SUT's. */
+const LAG_OF_LATENCY_MAX = 0.1;
 
-/**
- * Whether the SUT misses its bound by the times that its nodes report: they contain nothing of LoadGen. Latency from the issue does, since a
- * late LoadGen reads completions late as well, and so says nothing of the SUT.
- */
-function isSutSlow({ issued, settings }: JudgedSet): boolean {
-  const { service, queryEnd, samplesPerQuery, isCompleted } = issued.recorder.columns();
-  if (settings.scenario !== 'Server' || settings.useTokenLatencies || service === null)
-    return false;
-  const toldNs = new Float64Array(issued.recorder.completedSamples);
-  let count = 0;
-  for (let sample = 0; sample < queryEnd * samplesPerQuery; sample += 1) {
-    if (!isCompleted(sample)) continue;
-    const ns = service.residenceOf(sample);
-    if (Number.isNaN(ns)) continue;
-    toldNs[count] = ns;
-    count += 1;
-  }
-  if (count === 0 || count < TOLD_SHARE_MIN * toldNs.length) return false;
-  const sorted = toldNs.subarray(0, count).sort();
-  return percentileOf(sorted, settings.targetLatencyPercentile) > settings.targetLatencyNs;
+/** Whether the latencies say something of the SUT beside a LoadGen that was too slow: its own lag is a small part of them. */
+function isSutSlow(judged: JudgedSet, sortedLagsNs: Float64Array): boolean {
+  if (judged.settings.scenario !== 'Server') return false;
+  const latencyNs = targetNs(summarizeFromIssue(judged));
+  return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * latencyNs;
 }
 
 /** Bound that the queries of a schedule have to keep; null without a schedule. */

@@ -72,7 +72,7 @@ export interface DispatchFindings {
   readonly generatorBoundReason: string;
   /** What LoadGen was to keep and what it did, with units; null if not generator-bound. */
   readonly generatorLimit: { readonly needed: string; readonly seen: string } | null;
-  /** By the times of its own nodes the SUT misses the bound without LoadGen's lateness, too. */
+  /** Beside a LoadGen that was too slow: its lag is a small part of the latencies, so that they say something of the SUT. */
   readonly isSutSlow: boolean;
 }
 

@@ -46,7 +46,7 @@ export function makeVerdicts(
     ),
   ];
   const loadgen = [...ofAccuracy, ...ofPerformance];
-  const verdict = verdictOf(longhaul);
+  const verdict = verdictOf(longhaul, performance?.isSutSlow);
   return {
     loadgen: verdictOf(loadgen),
     longhaul: { ...verdict, cause: verdict.isValid ? null : cause },
@@ -85,14 +85,17 @@ const LAST_REASONS: readonly string[] = [
   'early-stopping',
 ];
 
-function placeOf({ rule }: VerdictReason): number {
+function placeOf({ rule }: VerdictReason, isSutSlow: boolean): number {
+  // A LoadGen that keeps its schedule would not help.
+  if (rule === 'generator-bound' && isSutSlow)
+    return FIRST_REASONS.length + LAST_REASONS.length + 1;
   const first = FIRST_REASONS.indexOf(rule);
   return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
 }
 
 /** Reasons in the order in which to look at them. */
-function verdictOf(reasons: readonly VerdictReason[]): Verdict {
-  const ordered = [...reasons].sort((a, b) => placeOf(a) - placeOf(b));
+function verdictOf(reasons: readonly VerdictReason[], isSutSlow = false): Verdict {
+  const ordered = [...reasons].sort((a, b) => placeOf(a, isSutSlow) - placeOf(b, isSutSlow));
   return { isValid: reasons.length === 0, reasons: ordered };
 }
 
@@ -247,11 +250,8 @@ function longhaulReasons(
   const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
   if (isSearchUnfinished(results) && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
-    const { generatorBoundReason, generatorLimit, isSutSlow } = performance;
-    const also = isSutSlow
-      ? ' The SUT is too slow as well: its nodes alone took longer than the bound.'
-      : '';
-    const text = `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${generatorBoundReason}.${also}`;
+    const { generatorBoundReason, generatorLimit } = performance;
+    const text = `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${generatorBoundReason}.`;
     reasons.push(
       reason('generator-bound', text, generatorLimit?.needed ?? '', generatorLimit?.seen ?? ''),
     );

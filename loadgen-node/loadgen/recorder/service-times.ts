@@ -69,11 +69,6 @@ export class ServiceTimeRecorder {
     return isKnown ? (this.#values[sample * VALUES + index] as number) : Number.NaN;
   }
 
-  /** Sum of {@link SERVICE_TIMES}: how long the sample was in its node, in ns; NaN where that reported none. */
-  residenceOf(sample: number): number {
-    return SERVICE_TIMES.reduce((sum, _, index) => sum + this.timeOf(sample, index), 0);
-  }
-
   /** Time that reading the response took on this side, in ns; NaN if unknown. */
   decodeOf(sample: number): number {
     if (this.nodeOf(sample) < 0) return Number.NaN;

@@ -278,8 +278,8 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
 
 /** Goodput by the bounds of Server, on the latency or on tokens; none without them. */
 function goodputFigures(measured: MeasuredFigures) {
-  const { overlatency, good, completedSamples, samples, tokens, scenario } = measured;
-  const { answeredPerSecond } = measured;
+  const { overlatency, good, completedSamples, samples, tokens, scenario, answeredPerSecond } =
+    measured;
   if (scenario !== 'Server') return {};
   const count =
     good?.samples ?? (overlatency === null ? Number.NaN : completedSamples - overlatency);

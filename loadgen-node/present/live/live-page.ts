@@ -116,7 +116,7 @@ function progressOf(point: LiveSnapshot, isOver: boolean): Html {
 
 /** The verdict so far, by the rules of the verdict that can be judged while a run goes on. The others look at the whole of it. */
 function soFar(point: LiveSnapshot): Html {
-  const { bound, overall, overShare, totals, lagSoFar, lagNsMax, growth, targetPerS } = point;
+  const { bound, overall, overShare, totals } = point;
   const lost = totals.lostSamples;
   const parts: [isGood: boolean, text: string][] = [
     [lost === 0, lost === 0 ? 'no sample lost' : `${amount(lost)} samples lost`],
@@ -127,21 +127,31 @@ function soFar(point: LiveSnapshot): Html {
     const allowed = `${percentileName(bound.percentile)} allows ${formatShare(1 - bound.percentile)}`;
     parts.unshift([isKept, `${share}, ${allowed}`]);
   }
-  const isLate = lagSoFar !== null && lagSoFar.p99Ns > lagNsMax;
-  if (growth !== null && targetPerS !== null && !isLate) {
-    const more = amount(growth * targetPerS);
-    parts.unshift([false, `the SUT does not keep up: ${more} more queries wait each second`]);
-  }
-  if (lagSoFar !== null) {
-    const lag = `dispatch lag p99 ${formatNs(lagSoFar.p99Ns)}, at most ${formatNs(lagNsMax)} allowed`;
-    if (isLate) parts.unshift([false, `LoadGen itself is too slow: ${lag}`]);
-    else parts.push([true, lag]);
-  }
+  addCourse(point, parts);
   const isGood = parts.every(([good]) => good);
   const text = parts.map(([, one]) => one).join('; ');
   // Without a bound on the latency nothing tells yet; bounds on tokens are judged at the end.
   if (isGood && bound === null) return html`<p><strong>So far</strong>: ${text}</p>`;
   return html`<p><strong class="${isGood ? 'good' : 'bad'}">${isGood ? 'Good so far' : 'INVALID so far'}</strong>: ${text}</p>`;
+}
+
+/** Adds whether LoadGen keeps its schedule, and whether the SUT keeps up: what limits the run comes first. */
+function addCourse(
+  { overall, lagSoFar, lagNsMax, growth, targetPerS }: LiveSnapshot,
+  parts: [isGood: boolean, text: string][],
+): void {
+  const isLate = lagSoFar !== null && lagSoFar.p99Ns > lagNsMax;
+  // Of latencies that are far longer than LoadGen's lag the rest is the SUT's.
+  const isOwn = isLate && lagSoFar.p99Ns > (overall?.p99Ns ?? 0) / 10;
+  if (lagSoFar !== null) {
+    const lag = `dispatch lag p99 ${formatNs(lagSoFar.p99Ns)}, at most ${formatNs(lagNsMax)} allowed`;
+    if (isLate) parts.unshift([false, `LoadGen itself is too slow: ${lag}`]);
+    else parts.push([true, lag]);
+  }
+  if (growth !== null && targetPerS !== null && !isOwn) {
+    const more = amount(growth * targetPerS);
+    parts.unshift([false, `the SUT does not keep up: ${more} more queries wait each second`]);
+  }
 }
 
 /** Figures of the last second. */

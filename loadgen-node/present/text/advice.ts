@@ -161,7 +161,9 @@ function adviceOnEarlyStopping(
   const longer = (count: number): string => {
     const minQueryCount = Math.max(count, settings.minQueryCount);
     const limit = adviceOnLimit(performance, { ...settings, minQueryCount }, lines);
-    return `${longerRun(count, queryCount, durationNs)} ${limit}`.trimEnd();
+    const isServer = settings.scenario === 'Server';
+    const perS = isServer ? settings.targetQps : queryCount / (durationNs / 1e9);
+    return `${longerRun(count, perS)} ${limit}`.trimEnd();
   };
   const advisedCount = (needed: number): string =>
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
@@ -182,8 +184,8 @@ function adviceOnEarlyStopping(
 }
 
 /** Both flags are lower bounds: a longer run has as many queries as a larger count. */
-function longerRun(count: number, seen: number, durationNs: number): string {
-  const lastingS = Math.ceil(((count / seen) * durationNs * (1 + MARGIN)) / 1e9);
+function longerRun(count: number, perS: number): string {
+  const lastingS = Math.ceil((count / perS) * (1 + MARGIN));
   return `set --min-query-count ${count}, or --min-duration ${lastingS}s.`;
 }
 
@@ -207,7 +209,8 @@ function adviceOnLimit(
   lines: AdvisedPlan['limitLines'],
 ): string {
   if (endCause !== 'max-query-count' && endCause !== 'max-duration') return '';
-  const perS = summary.queryCount / (durationNs / 1e9);
+  const perS =
+    settings.scenario === 'Server' ? settings.targetQps : summary.queryCount / (durationNs / 1e9);
   const neededS = Math.max(settings.minDurationMs / 1e3, settings.minQueryCount / perS);
   const isDuration = endCause === 'max-duration';
   const seconds = Math.ceil(neededS * (1 + MARGIN));
@@ -254,7 +257,9 @@ function adviceOnRate(
   if (kind === 'queue') {
     const { answeredPerSecond = 0 } = course.keepingUp ?? {};
     const share = 1 - (answeredPerSecond / settings.targetQps) * (1 - MARGIN);
-    return asSentence(lowerRate(settings, share));
+    const lower = lowerRate(settings, share);
+    if (summary.validity.performance.isMet) return asSentence(lower);
+    return `To keep up at all, ${lower} What keeps the bound as well, longhaul find-peak tells.`;
   }
   if (kind === 'disturbed' && health !== null) {
     return `LoadGen's machine was disturbed (${disturbances(health).join('; ')}): repeat the run without that before you judge the SUT by it.`;

@@ -42,7 +42,10 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   if (set.count > 1) add(8, `part ${set.index + 1}/${set.count} of the data set`);
   add(1, clockTime(snapshot.elapsedS));
   if (share !== null) add(7, `${Math.floor(share * 100)} %`);
-  if (remainingS !== null && decision === undefined) add(5, `ETA ${clockTime(remainingS)}`);
+  if (remainingS !== null && decision === undefined) {
+    const isIssued = share === 1 && outstanding > 0;
+    add(5, isIssued ? 'waiting for answers' : `ETA ${clockTime(remainingS)}`);
+  }
   if (decision !== undefined) {
     const { neededQueries, queries } = decision;
     if (remainingS !== null) add(4.4, `decided in about ${clockTime(remainingS)}`);

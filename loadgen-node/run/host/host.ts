@@ -49,6 +49,7 @@ export async function orAbort<T>(
 const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGINT: EXIT.interrupted,
   SIGTERM: EXIT.terminated,
+  SIGHUP: EXIT.hungUp,
 };
 
 /** A signal, or a defect of longhaul, ended the work; the host has said so. */
@@ -68,7 +69,7 @@ export class InterruptedError extends MlperfError {
 const DEFECT_MS_MAX = 30_000;
 
 /**
- * The host of a command: this process's terminal, Ctrl-C and SIGTERM. The first signal asks the work to end by itself, so that
+ * The host of a command: this process's terminal, Ctrl-C, SIGTERM, and SIGHUP of a terminal that is gone. The first signal asks the work to end by itself, so that
  * logs are written; the second one ends the process at once. What is thrown where nobody catches it, in a callback of a socket
  * or a timer, ends the work in the same way: a run that has its last answer keeps its result.
  */
@@ -82,7 +83,7 @@ export class CommandHost implements RunHost {
   constructor(atSignal?: string, terminal: Terminal = new Terminal()) {
     this.#terminal = terminal;
     if (atSignal === undefined) return;
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(name, () => {
         const isSecond = this.#exitCode !== undefined;
         this.#exitCode ??= EXIT_OF_SIGNAL[name] as number;

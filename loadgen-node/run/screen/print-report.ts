@@ -270,7 +270,7 @@ function reasonLines({ outcome, plan }: RunReport, advises: boolean): string[] {
   if (given.size > 1) {
     lines.push('  Change one thing at a time, from the top: the others may go with it.');
   }
-  if (loadgen.isValid) lines.push("  LoadGen's own verdict, which ignores such errors, is VALID.");
+  if (loadgen.isValid) lines.push("  LoadGen's own verdict, by its rules alone, is VALID.");
   return lines;
 }
 

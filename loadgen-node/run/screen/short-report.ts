@@ -253,6 +253,7 @@ function loadgenText(
   const loadTest = summary?.loadTest ?? null;
   const isTimed = hasSchedule({ scenario, round: plan.round, loadTest });
   const { kind, head, causes } = generatorFinding(performance, isTimed);
+  if (isSutLost(performance.endCause)) return 'not judged: the SUT was gone before the end';
   // The reasons of the verdict have all of it.
   if (kind === 'bound') return head;
   if (kind === 'disturbed') return `${head}, but ${causes[0] ?? ''}`;

@@ -167,7 +167,8 @@ function refuseBroken({ endCause, faultText }: ProbeEnd): void {
 
 type VerdictWithWhy = Pick<PeakProbe, 'verdict' | 'why'>;
 
-function ofFullRun({ isValid, reasons, end }: ProbeOutcome, growth: number | null): VerdictWithWhy {
+function ofFullRun(outcome: ProbeOutcome, growth: number | null): VerdictWithWhy {
+  const { isValid, reasons, end } = outcome;
   if (isValid && growth !== null) {
     const perSecond = formatNs(Math.round(growth * 1e9));
     const percent = Number((growth * 100).toPrecision(2));
@@ -177,8 +178,9 @@ function ofFullRun({ isValid, reasons, end }: ProbeOutcome, growth: number | nul
   if (isValid) return { verdict: 'keeps', why: 'VALID' };
   const lost = lostVerdict(end);
   if (lost !== undefined) return lost;
-  if (reasons.some(({ rule }) => rule === 'generator-bound')) return generatorVerdict(end);
-  const other = reasons.find(({ rule }) => !RULES_OF_LOAD.includes(rule));
+  const isLate = reasons.some(({ rule }) => rule === 'generator-bound');
+  if (isLate && isOwnLag(outcome)) return generatorVerdict(end);
+  const other = reasons.find(({ rule }) => ![...RULES_OF_LOAD, 'generator-bound'].includes(rule));
   const first = other ?? reasons[0];
   return { verdict: other === undefined ? 'misses' : 'invalid', why: inWords(first) };
 }
@@ -191,9 +193,10 @@ function ofScreening(
   search: LoadSearch,
   planned: PlannedProbe,
   shares: readonly OverShare[],
-  { end }: ProbeOutcome,
+  outcome: ProbeOutcome,
   watch: ScreeningWatch,
 ): VerdictWithWhy {
+  const { end } = outcome;
   const lost = lostVerdict(end);
   if (lost !== undefined) return lost;
   if (watch.isBacklogHopeless) {
@@ -205,7 +208,7 @@ function ofScreening(
   const decision = decideAll(decisions);
   // Lateness of LoadGen makes latencies longer, never shorter: a load that looks light is light.
   const isHeavy = shares.some(({ over, queries }) => over > queries * (1 - search.percentile));
-  if (end.isGeneratorBound && planned.kind === 'screening' && isHeavy) {
+  if (end.isGeneratorBound && planned.kind === 'screening' && isHeavy && isOwnLag(outcome)) {
     return generatorVerdict(end);
   }
   const all = namedBounds(search);
@@ -217,6 +220,11 @@ function ofScreening(
     undecided: 'near the limit or too short to tell',
   };
   return { verdict: decision, why: texts[decision] };
+}
+
+/** False where latencies are so much longer than LoadGen's lag that the rest is the SUT's. */
+function isOwnLag({ lagP99Ns, latenciesNs }: ProbeOutcome): boolean {
+  return lagP99Ns === 0 || lagP99Ns > meanOf(latenciesNs) / 10;
 }
 
 function lostVerdict({ counts, faultText }: ProbeEnd): VerdictWithWhy | undefined {

@@ -24,6 +24,8 @@ export const EXIT = {
   benchmark: 5,
   /** Something of this machine: output folder, port, missing package. */
   system: 6,
+  /** SIGHUP: the terminal is gone. */
+  hungUp: 129,
   /** Ctrl-C. */
   interrupted: 130,
   /** SIGTERM in the middle of a run. */

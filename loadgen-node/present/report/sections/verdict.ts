@@ -56,7 +56,9 @@ export function renderNotes({ notes }: RunSummary): Html | null {
 
 /** Null where the reasons of the verdict contain it. */
 function generatorText(summary: RunSummary): Html | null {
-  if (summary.verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return null;
+  const { cause, reasons } = summary.verdict;
+  if (cause?.kind === 'sut-broke') return null;
+  if (reasons.some(({ rule }) => rule === 'generator-bound')) return null;
   const { kind, text } = generatorFinding(summary, hasSchedule(summary));
   return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen was ${text}.</p>`;
 }
