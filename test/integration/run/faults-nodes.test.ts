@@ -111,7 +111,9 @@ describe('a run with a node that', () => {
     });
     await firstPart(node);
     const { stdout, lost, issued } = await endOfSpoiledRun(begun, performance.now());
-    expect(stdout).toContain(`The SUT broke the contract ${errorCount} times`);
+    expect(stdout).toContain(
+      `The SUT broke the contract ${errorCount.toLocaleString('en-US')} times`,
+    );
     expect(lost).toBe(0);
     // Neither end counts wrong answers as samples of the run.
     expect(node.sampleIds).toHaveLength(issued);
