@@ -77,8 +77,7 @@ export class Figures<D extends GrowingDistribution> {
   #perOutputToken: D | null = null;
   #gaps: LogHistogram | null = null;
   #longestGap: D | null = null;
-  readonly #final = { scheduledS: 0, issuedS: 0, allDoneS: 0 };
-  #lastDoneS = 0;
+  readonly #final = { scheduledS: 0, issuedS: 0, allDoneS: 0, lastDoneS: 0 };
 
   /**
    * @param make Makes a distribution that has no values.
@@ -146,7 +145,7 @@ export class Figures<D extends GrowingDistribution> {
 
   /** A part of a run is over: rates count the times of all parts, pauses between them left out. */
   endPart({ scheduledNs, issuedNs, doneNs, lastDoneNs }: FinalQuery): void {
-    this.#lastDoneS += lastDoneNs / 1e9;
+    this.#final.lastDoneS += lastDoneNs / 1e9;
     this.#final.scheduledS += scheduledNs / 1e9;
     this.#final.issuedS += issuedNs / 1e9;
     this.#final.allDoneS += doneNs / 1e9;
@@ -189,7 +188,7 @@ export class Figures<D extends GrowingDistribution> {
               longestGap: this.#longestGap,
             },
       rates: runRates(scenario, { completedSamples, maxLatencyS, finalQuery: this.#final }),
-      answeredPerSecond: completedSamples / this.#lastDoneS,
+      answeredPerSecond: completedSamples / this.#final.lastDoneS,
       multiStreamRate: completedSamples / allDoneS,
       overlatency: hasBound ? this.#overlatency : null,
       good:
