@@ -138,7 +138,7 @@ function standstillText(late: LateSamples | null): string | null {
 }
 
 /** Words of a SUT that did not keep up; null where it did, or where that is not known. */
-export function notKeptUpText(kept: KeepingUp | null): string | null {
+function notKeptUpText(kept: KeepingUp | null): string | null {
   if (kept?.state !== 'grew') return null;
   const { answeredPerSecond, scheduledPerSecond } = kept;
   return `the SUT did not keep up: ${rounded(answeredPerSecond, 3)} of ${rounded(scheduledPerSecond, 3)} queries/s completed`;

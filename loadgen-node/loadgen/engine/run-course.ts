@@ -1,5 +1,5 @@
 import { keepsTokenBounds, type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
-import { isPrompt, keepingUp, type QueryTimes } from '../results/queue-growth.ts';
+import { type AnswerTimes, isPrompt, keepingUp } from '../results/queue-growth.ts';
 import { lateSamplesOf } from '../results/standstill.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -30,7 +30,7 @@ export function courseOf(
 const NO_COURSE: RunCourse = { keepingUp: null, late: null };
 
 /** Of the queries that were answered, in the order of issue; `queries` are their numbers. How long others waited is not known. */
-function timesOf(columns: RecordedColumns): QueryTimes & { readonly queries: Uint32Array } {
+function timesOf(columns: RecordedColumns): AnswerTimes & { readonly queries: Uint32Array } {
   const { queryEnd, isCompleted, issuedNs, scheduledNs, latencyNs } = columns;
   const queries = new Uint32Array(queryEnd).map((_, query) => query).filter(isCompleted);
   // With one issue thread they are in order, and sorting 10^7 of them takes seconds.

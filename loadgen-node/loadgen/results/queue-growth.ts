@@ -102,7 +102,7 @@ export interface KeepingUp {
 }
 
 /** Times of the answered queries of a run, in ns since its start. */
-export interface QueryTimes {
+export interface AnswerTimes {
   /** In the order of issue; sorted. */
   readonly issuedNs: Float64Array;
   /** From the issue to the answer, in the same order: a late LoadGen is not the SUT's. */
@@ -119,7 +119,7 @@ export function isPrompt(longestNs: number, lastedNs: number): boolean {
  * run in a hundred is `kept`, whatever its length; from 20,000 (M/D/1) and 45,000 (M/M/1) queries on, 99 of 100 are `grew`. Of loads
  * of 95 % fewer than 1 in 1,000 are `grew`, of just what the SUT completes 4 in 1,000.
  */
-export function keepingUp({ issuedNs, latenciesNs }: QueryTimes): KeepingUp {
+export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
   const lastedNs = issuedNs.at(-1) ?? 0;
   const sorted = latenciesNs.slice().sort();
   const endNs = issuedNs.reduce((end, ns, i) => Math.max(end, ns + (latenciesNs[i] as number)), 0);

@@ -1,4 +1,4 @@
-import { countAtMost, type QueryTimes, waitingAtIssue } from './queue-growth.ts';
+import { type AnswerTimes, countAtMost, waitingAtIssue } from './queue-growth.ts';
 
 /**
  * Stretches of a run in which the SUT hardly answered while queries waited. Late samples that come of them say nothing of what the
@@ -35,7 +35,7 @@ const OWN_LAG_SHARE = 0.25;
 const BEHIND_OTHERS = 1.5;
 
 /** Times of queries, with what tells which of them were late, and how late LoadGen was, in ns. */
-interface LateTimes extends QueryTimes {
+interface LateTimes extends AnswerTimes {
   readonly isLate: (query: number) => boolean;
   readonly lagsNs: Float64Array;
 }
