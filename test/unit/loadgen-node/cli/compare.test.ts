@@ -168,7 +168,7 @@ describe('longhaul compare', () => {
       series: { figure: string }[];
       conditions: { holds: boolean }[];
     };
-    expect(series.map(({ figure }) => figure)).toEqual(['completed_qps', 'p50', 'p99', 'errors']);
+    expect(series.map(({ figure }) => figure)).toEqual(['answered_qps', 'p50', 'p99', 'errors']);
     expect(conditions.map(({ holds }) => holds)).toEqual([true, false]);
   });
 

@@ -30,6 +30,7 @@ describe('longhaul runs', () => {
     const startedAt = `2026-11-${String(day).padStart(2, '0')}T08:30:00.000Z`;
     const figures = {
       scheduled_qps: 94.14,
+      answered_qps: 94.14,
       completed_qps: 94.14,
       p90: 3e6,
       p99: 11.6e6,
