@@ -130,9 +130,10 @@ describe('requests of the Open Inference Protocol, whatever they are', () => {
     const scene = new OipScene({ workers: createEchoModel(timerClock) });
     const outcomes: Outcome[] = [];
     const before = process.memoryUsage().rss;
-    const beganAt = performance.now();
+    const begin = process.cpuUsage();
     infer(scene, requestWith(contents, elements), outcomes);
-    expect(performance.now() - beganAt).toBeLessThan(2_000);
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1e3).toBeLessThan(3_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(128 * 2 ** 20);
     while (scene.inference.count > 0) await setImmediate();
     const [outcome] = outcomes;
