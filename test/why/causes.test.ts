@@ -124,7 +124,7 @@ describe.skipIf(why !== undefined)(title('the cause of an INVALID run'), () => {
     const flags = [...SERVER, '--target-latency', '30s', '--min-query-count', '700'];
     const { text, code } = await screenOf(startPinnedRun(address, flags));
     expect(text).toMatch(
-      /^INVALID .*: the SUT did not keep up: 4\d(\.\d)? of 9\d(\.\d)? queries\/s completed 1\. /,
+      /^INVALID .*: the SUT did not keep up: (4\d(\.\d)?|50) of 9\d(\.\d)? queries\/s completed 1\. /,
     );
     expect(text).toContain("LoadGen's own verdict, by its rules alone, is VALID.");
     expect(code).toBe(3);
