@@ -9,7 +9,7 @@ export interface NodeUsage {
   readonly machineBusyNs?: number | undefined;
 }
 
-/** What a node has to use. */
+/** Processors and memory of a node. */
 export interface NodeMachine {
   readonly cpuCount: number;
   readonly memoryBytes: number;

@@ -160,7 +160,7 @@ function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => n
   return Math.max(0, pick(delay) - RESOLUTION_MS * 1e6);
 }
 
-/** What the control groups of this process tell of their CPU limits, since it was made. */
+/** Counters of the CPU limits that hold for this process, since it was made. */
 class Throttling {
   readonly #atBegin = groupsOfProcess().flatMap((folder) => {
     const seen = readThrottling(folder);

@@ -113,7 +113,7 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   return [`LoadGen is ${ownSoftware()}, the SUT ${first.software}${agreed}`];
 }
 
-/** What a run that meets its bound is too short to say: whether the SUT would keep up with the load. */
+/** Says of a run that meets its bound that it is too short to tell whether the SUT keeps up with the load. */
 export function courseNotes(performance: PerformanceOutcome | null): string[] {
   if (performance === null || isBrokenEnd(performance.endCause)) return [];
   const { course, summary } = performance;

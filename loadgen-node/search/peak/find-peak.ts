@@ -64,7 +64,7 @@ export async function findPeak(
   }
 }
 
-/** What the probes of a search have found; null: it is not at its end. */
+/** Result of the probes of a search; null: it is not at its end. */
 export function peakOf(search: LoadSearch, probes: readonly PeakProbe[]): PeakResult | null {
   const step = nextStep(search, probes);
   return 'ending' in step ? peakResult(search, probes, step) : null;
