@@ -15,6 +15,7 @@ import {
   outputError,
   withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
+import { statIfThere } from '../../../shared/base/files/read-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CURVE_FILES, CURVE_PICTURES } from '../../present/curve/load-point.ts';
 import type { RunHost } from '../host/host.ts';
@@ -100,7 +101,7 @@ export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>)
 /** Bytes of an earlier run's files, which are free when it is replaced. */
 export function earlierResultBytes(output: string): number {
   const sizes = resultsIn(output).map((name) => {
-    const stat = statSync(join(output, name), { throwIfNoEntry: false });
+    const stat = statIfThere(join(output, name));
     return stat?.isFile() ? stat.size : 0;
   });
   return sizes.reduce((sum, size) => sum + size, 0);

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { statIfThere } from '../../../shared/base/files/read-file.ts';
 import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { DataSet } from '../data-set/data-set.ts';
@@ -34,7 +35,7 @@ export function standinBenchmark(
       if (dataFolder === undefined) {
         throw configInvalid(`${needs}, or --data-dir ${STAND_IN_WORD} for ${makes}`);
       }
-      if (statSync(dataFolder, { throwIfNoEntry: false })?.isDirectory() === true) {
+      if (statIfThere(dataFolder)?.isDirectory() === true) {
         return openOwn(dataFolder, options);
       }
       throw dataSetError(`${dataFolder}: there is no such folder; ${needs}`);

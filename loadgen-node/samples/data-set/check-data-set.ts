@@ -11,6 +11,7 @@ import {
   dataSetError,
   errorCodeOf,
 } from '../../../shared/base/errors/mlperf-error.ts';
+import { NOWHERE } from '../../../shared/base/files/read-file.ts';
 import { counted, firstOf } from '../../../shared/base/text.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
 import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
@@ -177,7 +178,7 @@ async function hashFiles(
 function hashIfThere(path: string): Promise<string | undefined> {
   return readingFile(path, () =>
     hashFile(path).catch((error: unknown) => {
-      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      if (NOWHERE.has(errorCodeOf(error))) return undefined;
       throw error;
     }),
   );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Pack, Parser, type ReadEntry } from 'tar';
 import { MlperfError, outputError, withReason } from '../../../shared/base/errors/mlperf-error.ts';
+import { statIfThere } from '../../../shared/base/files/read-file.ts';
 import { formatChecksumList } from '../../samples/data-set/checksum-list.ts';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
 import { isWithin } from '../tree/file-work.ts';
@@ -255,8 +256,7 @@ function problemOf(path: string, stats: Stats): string | undefined {
  * @throws MlperfError `ERR_CONFIG_FILE` for a tree with keys, and when a file cannot be read
  */
 function refuseKeys(tree: string, files: readonly PackedFile[], keyFile: string | undefined): void {
-  const isThere =
-    keyFile !== undefined && statSync(keyFile, { throwIfNoEntry: false })?.isFile() === true;
+  const isThere = keyFile !== undefined && statIfThere(keyFile)?.isFile() === true;
   const key = isThere ? readOrRefuse(keyFile, (path) => readFileSync(path)) : undefined;
   const keys = files.filter(({ path, stats: { size } }) => {
     if (size > Math.max(KEY_BYTES_MAX, key?.length ?? 0)) return false;

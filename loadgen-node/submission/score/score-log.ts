@@ -1,7 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { defaultCacheFolder, writeText } from '../../../shared/base/files/read-file.ts';
+import {
+  defaultCacheFolder,
+  statIfThere,
+  writeText,
+} from '../../../shared/base/files/read-file.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -206,13 +210,13 @@ function scoreText(
 
 /** @throws MlperfError `ERR_OUTPUT` for a log that is not there, or of which the middle is gone. */
 async function logOf(path: string): Promise<string> {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = statIfThere(path);
   if (found === undefined) {
     const what = `it is ${RUN_FILES.accuracy} of an accuracy run, or the folder of one`;
     throw new MlperfError('ERR_OUTPUT', `${path}: there is no such file or folder; ${what}`);
   }
   const log = found.isDirectory() ? join(path, RUN_FILES.accuracy) : path;
-  const size = statSync(log, { throwIfNoEntry: false })?.size;
+  const size = statIfThere(log)?.size;
   if (size === undefined) {
     const text = `${path} has no ${RUN_FILES.accuracy}: it is not the folder of an accuracy run`;
     throw new MlperfError('ERR_OUTPUT', text);

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { statIfThere } from '../../../shared/base/files/read-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type TreeListing, treeListing } from '../check/read/tree-listing.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
@@ -95,7 +96,7 @@ function placeIn(
   const log = posix.join(folder, 'accuracy', RUN_FILES.accuracy);
   const text = posix.join(folder, 'accuracy', RUN_FILES.accuracyText);
   for (const path of [log, text]) {
-    const stat = lstatSync(listing.pathOf(path), { throwIfNoEntry: false });
+    const stat = statIfThere(listing.pathOf(path), lstatSync);
     if (stat === undefined || stat.isFile()) continue;
     throw new MlperfError('ERR_CONFIG_FILE', `${path} is not a plain file (a link, a folder?)`);
   }

@@ -112,6 +112,7 @@ const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'no server listens there',
   EISDIR: 'it is a folder',
+  ELOOP: 'it is a link that points at itself, or one of a ring of links',
   EMFILE: 'this process may not open more files: raise "ulimit -n"',
   ENFILE: 'this machine may not open more files: raise fs.file-max',
   ERR_FS_EISDIR: 'it is a folder',

@@ -7,6 +7,7 @@ import {
   openSync,
   readSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -179,6 +180,26 @@ function makeOne(path: string): void {
     mkdirSync(path);
   } catch (error) {
     if (errorCodeOf(error) !== 'EEXIST') throw error; // Another process was faster.
+  }
+}
+
+/** What systems answer where a path leads to nothing; ELOOP: along a link that points at itself, or a ring of links. */
+export const NOWHERE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/**
+ * What is at a path; undefined where it leads to nothing.
+ * @param stat `lstatSync`: a link at its end is not followed.
+ * @throws Error of the file system.
+ */
+export function statIfThere(
+  path: string,
+  stat: (path: string) => Stats = statSync,
+): Stats | undefined {
+  try {
+    return stat(path);
+  } catch (error) {
+    if (NOWHERE.has(errorCodeOf(error))) return undefined;
+    throw error;
   }
 }
 

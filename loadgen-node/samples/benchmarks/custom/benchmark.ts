@@ -29,7 +29,7 @@ export const benchmark: LoadgenBenchmark = {
 async function openFileDataSet(folder: string): Promise<DataSet> {
   const entries = await readingFile(folder, () => readdir(folder, { withFileTypes: true }));
   const files = entries
-    .filter((entry) => !entry.isDirectory() && isSample(entry.name))
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isSample(entry.name))
     .map(({ name }) => name)
     .sort();
   if (files.length === 0) {

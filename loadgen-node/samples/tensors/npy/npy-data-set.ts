@@ -113,7 +113,7 @@ async function arraysIn(folder: string, dataSetFolder: string): Promise<readonly
     }),
   );
   return entries
-    .filter((entry) => !entry.isDirectory() && isArray(entry.name))
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArray(entry.name))
     .map(({ name }) => name)
     .sort();
 }

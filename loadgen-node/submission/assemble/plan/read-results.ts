@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { statIfThere } from '../../../../shared/base/files/read-file.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
@@ -395,5 +396,5 @@ function evidenceOf(test: TestId, folder: string, { entry, resolve }: TestsOfRes
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return statIfThere(path)?.isDirectory() === true;
 }

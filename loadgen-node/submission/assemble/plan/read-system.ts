@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../../shared/base/files/read-file.ts';
+import { readJsonFile, statIfThere } from '../../../../shared/base/files/read-file.ts';
 import {
   SUITES,
   type SubmissionDivision,
@@ -242,7 +242,7 @@ async function readWeights(
     return { name, file: undefined, source, sha256: stated, bytes: statedBytes };
   }
   const path = resolve(file);
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = statIfThere(path);
   if (stat?.isFile() !== true) {
     const text = stat === undefined ? `there is no file ${path}` : `${path} is no file`;
     throw new MlperfError('ERR_CONFIG_FILE', `${text} with weights`);
@@ -277,7 +277,12 @@ export function collectFiles(paths: readonly string[]) {
   let skippedCount = 0;
   const addFile = (path: string, name: string): void => {
     if (/\s/.test(name)) problems.push(`${path} has a blank in its name: the checkers refuse it`);
-    const { size } = statSync(path);
+    const stat = statSync(path);
+    if (!stat.isFile()) {
+      problems.push(`${path} is neither a file nor a folder`);
+      return;
+    }
+    const { size } = stat;
     if (size > TREE_FILE_BYTES_MAX) {
       problems.push(`${path} has ${size} bytes: the checkers refuse files above 50 MiB`);
     }

@@ -1,10 +1,11 @@
-import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import {
   describeSystemError,
   MlperfError,
   withReason,
 } from '../../../../shared/base/errors/mlperf-error.ts';
+import { statIfThere } from '../../../../shared/base/files/read-file.ts';
 
 /** Names of the entries of one folder, sorted. */
 interface TreeFolder {
@@ -61,17 +62,15 @@ export function treeListing(root: string) {
     leadsToFolder: (path: string) => {
       const links = odd('symlink-to-folder');
       if (hasFolder(path) || links.some(({ file }) => file === path)) return true;
-      return links.some(({ file }) => path.startsWith(`${file}/`)) && isFolder(pathOf(path));
+      return (
+        links.some(({ file }) => path.startsWith(`${file}/`)) &&
+        statIfThere(pathOf(path))?.isDirectory() === true
+      );
     },
   };
 }
 
 export type TreeListing = ReturnType<typeof treeListing>;
-
-/** Links followed. */
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
 
 function readTree(root: string) {
   const checkRoot = (): void => {
@@ -120,7 +119,7 @@ function readTree(root: string) {
 function oddityOf(entry: Dirent, path: string): [TreeOddity['kind'], string] | undefined {
   if (entry.isDirectory() || entry.isFile()) return undefined;
   if (!entry.isSymbolicLink()) return ['special', 'It is neither a file nor a folder.'];
-  return isFolder(path)
-    ? ['symlink-to-folder', 'It is a symbolic link to a folder.']
-    : ['symlink', 'It is a symbolic link.'];
+  const stat = statIfThere(path);
+  if (stat?.isDirectory()) return ['symlink-to-folder', 'It is a symbolic link to a folder.'];
+  return ['symlink', stat ? 'It is a symbolic link.' : 'It is a symbolic link that leads nowhere.'];
 }
