@@ -169,7 +169,10 @@ function adviceOnEarlyStopping(
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
   if (settings.scenario !== 'Server') return advisedCount(minPassingQueries(1, percentile) + 1);
   // How many are late is another reason; so many are too few without any.
-  if (!validity.performance.isMet) return advisedCount(queriesToDecide('Server', percentile));
+  if (!validity.performance.isMet) {
+    const least = queriesToDecide('Server', percentile);
+    return `Even with none above the bound it takes ${grouped(least)} queries: ${longer(least)}`;
+  }
   // The bounds are about tokens then, and slow queries, which the counts below are about, have
   // none.
   if (summary.tokens !== null) {
