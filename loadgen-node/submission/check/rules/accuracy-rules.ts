@@ -1,14 +1,7 @@
 import { posix } from 'node:path';
-import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { isStrict } from '../read/sites.ts';
 import { accuracySamplesOf, OFFICIAL_HASH_LINE, SHA256_LINE } from '../result/check-accuracy.ts';
-import {
-  ALL_CHECKERS,
-  NEWER_CHECKERS,
-  type RuleTable,
-  SUBMISSION_RULES,
-  UP_TO_V51,
-} from './rule.ts';
+import { inferenceRules, main, type RuleTable, STRICT, submissionRules, tag } from './rule.ts';
 import { sampleCountKey } from './run-rules.ts';
 
 /**
@@ -17,13 +10,15 @@ import { sampleCountKey } from './run-rules.ts';
  */
 const PERCENT_TOLERANCE = 0.00051;
 
-const TRUNCATION = 'truncate_accuracy_log.py';
-
 /** Rules about accuracy.txt and the accuracy log. */
 export const ACCURACY_RULES = {
   'accuracy-metric-missing': {
-    warningInOpen: SUBMISSION_ROUNDS,
+    by: [
+      tag('check_accuracy_dir', { divisions: STRICT }),
+      main('AccuracyCheck.accuracy_result_check', { divisions: STRICT }),
+    ],
     rule: "accuracy.txt has a line that begins as the model's accuracy script writes it.",
+    because: 'open reports the accuracy that it obtained',
     advice:
       'Write what the official script prints (longhaul accuracy); figures without quotes or np.float64().',
     // Open reports an accuracy, which may be of another metric.
@@ -34,6 +29,10 @@ export const ACCURACY_RULES = {
       `No line shows ${metric}.`,
   },
   'accuracy-below-target': {
+    by: [
+      tag('check_accuracy_dir', { divisions: STRICT }),
+      main('AccuracyCheck.accuracy_result_check', { divisions: STRICT }),
+    ],
     rule: "The accuracy reaches the model's target.",
     advice: 'Fix the model, or submit to open.',
     accuracyFigure: ({ target: { metric, lower }, value, site }) =>
@@ -43,6 +42,10 @@ export const ACCURACY_RULES = {
       `${metric} is ${value}; ${lower} is required.`,
   },
   'accuracy-above-limit': {
+    by: [
+      tag('check_accuracy_dir', { divisions: STRICT }),
+      main('AccuracyCheck.accuracy_result_check', { divisions: STRICT }),
+    ],
     rule: "The accuracy is not above the model's upper limit.",
     advice: 'Fix the model, or submit to open.',
     accuracyFigure: ({ target: { metric, upper }, value, site }) =>
@@ -52,9 +55,10 @@ export const ACCURACY_RULES = {
       `${metric} is ${value}; ${upper} at most.`,
   },
   'accuracy-line-twice': {
-    severity: 'warning',
+    by: [],
     rule: 'accuracy.txt has one result.',
-    source: `${ALL_CHECKERS}: up to the hash every line that matches counts, and the worst one refuses`,
+    because:
+      'up to the hash the official checks count every line that matches, and the worst one refuses',
     advice: 'Keep the line of the run.',
     accuracyTarget: ({ target: { metric }, figures }) =>
       figures.length > 1 && {
@@ -63,9 +67,9 @@ export const ACCURACY_RULES = {
       },
   },
   'accuracy-total-differs': {
-    warningInOpen: UP_TO_V51,
+    by: [inferenceRules('Constraints for the Closed division', { divisions: STRICT })],
     rule: 'The accuracy is of the whole data set.',
-    source: `${NEWER_CHECKERS} by the log's count; they do not read "total" in accuracy.txt`,
+    because: 'open reports the accuracy of the same data set',
     advice: 'Make the accuracy run over all samples.',
     accuracyFigure: ({ shares, site }) =>
       shares !== undefined &&
@@ -73,8 +77,9 @@ export const ACCURACY_RULES = {
       `It is of ${shares.total} samples, not of ${accuracySamplesOf(site)}.`,
   },
   'accuracy-impossible': {
+    by: [inferenceRules('Constraints for the Closed division', { divisions: STRICT })],
     rule: 'An accuracy is at most 100 %, and is the share of "good" in "total".',
-    source: 'no checker looks',
+    because: 'no accuracy script writes it',
     advice: 'Take the file as the accuracy script wrote it.',
     accuracyFigure: ({ shares, value }) => {
       const { good, total = 1 } = shares ?? {};
@@ -85,9 +90,12 @@ export const ACCURACY_RULES = {
     },
   },
   'accuracy-count-differs': {
-    warningInOpen: UP_TO_V51,
+    by: [
+      inferenceRules('Constraints for the Closed division', { divisions: STRICT }),
+      main('AccuracyCheck.dataset_check'),
+    ],
     rule: 'The accuracy run had all samples of the data set.',
-    source: NEWER_CHECKERS,
+    because: 'open reports the accuracy of the same data set',
     advice: 'Make the accuracy run over all samples.',
     accuracy: (run) => {
       const key = sampleCountKey(run.log);
@@ -102,16 +110,20 @@ export const ACCURACY_RULES = {
     },
   },
   'hash-missing': {
-    warningInOpen: SUBMISSION_ROUNDS,
+    by: [
+      tag('check_accuracy_dir', { divisions: STRICT }),
+      main('AccuracyCheck.accuracy_result_check', { divisions: STRICT }),
+    ],
     rule: 'accuracy.txt has a line hash=<SHA-256 of the whole accuracy log>.',
+    because: 'truncate_accuracy_log.py writes it',
     advice: 'Truncate the tree: longhaul submission truncate.',
     accuracyText: ({ text: { hashLines } }) =>
       !hashLines.some(({ text }) => OFFICIAL_HASH_LINE.test(text)) && 'It has no line hash=....',
   },
   'hash-malformed': {
-    severity: 'warning',
+    by: [],
     rule: 'The hash is 64 lower-case hexadecimal digits, alone on its line.',
-    source: `${TRUNCATION}; the checkers take any word`,
+    because: 'truncate_accuracy_log.py writes no other; the official checks take any word',
     advice: 'Truncate again from the originals.',
     hashLine: ({ text }) => !SHA256_LINE.test(text) && `"${text.slice(0, 90)}" is no such line.`,
     test01Hashes: ({ hashLines }) => {
@@ -120,22 +132,24 @@ export const ACCURACY_RULES = {
     },
   },
   'hash-twice': {
+    by: [],
     rule: 'accuracy.txt has only one hash.',
-    source: `${TRUNCATION}; no checker looks`,
+    because:
+      'truncate_accuracy_log.py leaves a log that was cut; the first hash is that of the whole log',
     advice: 'Put back the originals, remove the hash lines, and truncate once.',
     accuracyText: ({ text: { hashLines } }) =>
       hashLines.length > 1 && { line: hashLines[1]?.line, text: hashesText(hashLines) },
     test01Hashes: ({ hashLines }) => hashLines.length > 1 && hashesText(hashLines),
   },
   'hash-wrong': {
+    by: [submissionRules('Inference')],
     rule: 'The hash is that of the whole accuracy log.',
-    source: `${TRUNCATION}; no checker computes it`,
     advice: 'Put back the original of this run, and truncate once.',
   },
   'accuracy-log-shared': {
-    severity: 'warning',
+    by: [],
     rule: 'Each model and scenario has its own accuracy log.',
-    source: 'no checker compares them',
+    because: 'reviewers ask',
     advice: 'Take the log of the accuracy run of this result.',
     accuracyText: ({ text: { hash }, scenario, measured, model, accuracyHashes }) => {
       // A result that is inferred is a copy.
@@ -150,30 +164,37 @@ export const ACCURACY_RULES = {
     },
   },
   'original-missing': {
+    by: [submissionRules('Inference')],
     rule: 'With --originals, every truncated log has its original.',
-    source: `${SUBMISSION_RULES}: the originals are kept; no checker looks`,
     advice: 'Name the folder of "longhaul submission truncate --backup", or find the log.',
   },
   'accuracy-log-not-truncated': {
-    warningInOpen: ['v4.1'],
+    by: [
+      tag('check_accuracy_dir', { divisions: STRICT }),
+      main('AccuracyCheck.accuracy_json_check'),
+    ],
     rule: 'An accuracy log in the tree has at most 10,240 bytes.',
+    because: 'truncate_accuracy_log.py cuts it',
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
   'accuracy-log-damaged': {
-    severity: 'warning',
+    by: [],
     rule: 'An accuracy log is whole, or truncated in the official form.',
-    source: `${TRUNCATION}; no checker looks`,
+    because: 'truncate_accuracy_log.py cuts a log in this form',
     advice: 'Put back the original, and truncate once.',
   },
   'accuracy-log-empty': {
+    by: [inferenceRules('LoadGen Operation')],
     rule: 'The accuracy log of a result has records.',
-    source: 'LoadGen writes an empty one in performance mode; no checker looks',
     advice: 'Take the log of the accuracy run.',
   },
   'accuracy-file-missing': {
-    warningInOpen: UP_TO_V51,
+    by: [
+      tag('check_extra_files', { since: 4, divisions: STRICT }),
+      main('AccuracyCheck.extra_files_check'),
+    ],
     rule: 'Models that generate pictures or videos have the prescribed ones in accuracy/.',
-    source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}`,
+    because: 'reviewers look at them',
     advice: 'Add the files.',
     result: ({ listing, layout, place, model }) => {
       const shown = model?.accuracyFiles;

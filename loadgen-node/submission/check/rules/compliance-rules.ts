@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { sampleRateKey } from '../../rules/submission-model.ts';
 import type { TestId } from '../../rules/submission-rounds.ts';
 import { isStrict, testsOf } from '../read/sites.ts';
-import { ALL_CHECKERS, COMPLIANCE_SCRIPTS, OLDER_CHECKERS, type RuleTable } from './rule.ts';
+import { complianceTests, main, type RuleTable, submissionRules, tag } from './rule.ts';
 import { testSettings } from './run-rules.ts';
 
 /** Shares of the result's rate between which that of a test has to lie. */
@@ -15,6 +15,11 @@ const RATE_SHARES: Partial<Record<TestId, { readonly low: number; readonly high:
 /** Rules about compliance tests. */
 export const COMPLIANCE_RULES = {
   'test-missing': {
+    by: [
+      submissionRules('Compliance Testing'),
+      tag('check_compliance_dir'),
+      main('ComplianceCheck.dir_exists_check'),
+    ],
     rule: 'Closed and network results have every compliance test of the model.',
     advice: 'Run it: longhaul compliance <TEST> --run <performance run>.',
     result: (site) =>
@@ -24,8 +29,9 @@ export const COMPLIANCE_RULES = {
       }),
   },
   'test-not-asked': {
-    severity: 'warning',
+    by: [],
     rule: 'Only compliance tests of the model and round are in the tree.',
+    because: 'no official check looks at it',
     advice: 'Remove the folder.',
     result: (site) => {
       if (!isStrict(site) || site.model === undefined) return false;
@@ -41,25 +47,30 @@ export const COMPLIANCE_RULES = {
     },
   },
   'test-not-passed': {
+    by: [
+      tag('check_compliance_perf_dir'),
+      tag('check_compliance_acc_dir'),
+      main('ComplianceCheck.compliance_performance_check'),
+      main('ComplianceCheck.accuracy_check'),
+    ],
     rule: 'verify_performance.txt (verify_accuracy.txt, verify_output_len.txt) says TEST PASS.',
-    source: `${ALL_CHECKERS}; from v5.0 on verify_accuracy.txt says it on a line of its own`,
     advice: "Read the test's README.md, correct the system, and run the test again.",
   },
   'test-verdict-mixed': {
-    severity: 'warning',
+    by: [],
     rule: 'A verify file has one verdict.',
-    source: `${ALL_CHECKERS} look for TEST PASS only`,
+    because: 'the official checks look for TEST PASS only',
     advice: 'Run the verification again, into a new file.',
   },
   'test-settings-wrong': {
+    by: [complianceTests('Test Methodology')],
     rule: 'The test ran with the settings of its audit.config.',
-    source: 'audit.config of the compliance tests; no checker looks',
     advice: 'Put the logs of the right test into the folder.',
     performance: (run) => run.test !== undefined && testSettings(run),
   },
   'test-rate-differs': {
+    by: [complianceTests('Test Methodology')],
     rule: "The test's rate is near the result's: TEST01 within 10 %, TEST04 less than 10 % faster, TEST05 at most 5 % slower.",
-    source: `${COMPLIANCE_SCRIPTS}; the checkers believe verify_performance.txt`,
     advice: 'Take the logs of the run that was verified, or run the test again.',
     // The figures that verify_performance.txt was made from, compared again.
     test: ({ log, test, measured, performance }) => {
@@ -76,29 +87,32 @@ export const COMPLIANCE_RULES = {
     },
   },
   'baseline-beside-pass': {
+    by: [tag('check_compliance_acc_dir')],
     rule: 'baseline_accuracy.txt and compliance_accuracy.txt are present only if verify_accuracy.txt has no TEST PASS.',
-    source: OLDER_CHECKERS,
+    because: 'nobody needs them beside TEST PASS',
     advice: 'Remove the two files.',
   },
   'baseline-missing': {
+    by: [tag('check_compliance_acc_dir'), main('ComplianceCheck.accuracy_check')],
     rule: "If TEST01's responses differ, baseline_accuracy.txt and compliance_accuracy.txt are present.",
     advice: 'Make both files: longhaul compliance TEST01 writes them.',
   },
   'baseline-differs': {
+    by: [tag('check_compliance_acc_dir'), main('ComplianceCheck.accuracy_check')],
     rule: 'The two accuracies of TEST01 differ by at most 1 % (0.1 % for models of 99.9 %, FID 2 %).',
     advice: 'The SUT answers otherwise in performance mode: find out why.',
   },
   'test01-hash-missing': {
-    severity: 'warning',
+    by: [],
     rule: "TEST01's accuracy.txt has a line hash=<SHA-256 of its whole accuracy log>.",
-    source: 'truncate_accuracy_log.py; no checker looks',
+    because: 'truncate_accuracy_log.py writes it',
     advice: 'Truncate the tree: longhaul submission truncate.',
     test01Hashes: ({ hashLines }) => hashLines.length === 0 && 'It has no line hash=....',
   },
   'test01-log-not-truncated': {
-    severity: 'warning',
+    by: [],
     rule: 'An accuracy log in the tree has at most 10,240 bytes.',
-    source: 'truncate_accuracy_log.py; in TEST01 no checker looks',
+    because: 'truncate_accuracy_log.py cuts it',
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
 } as const satisfies RuleTable;

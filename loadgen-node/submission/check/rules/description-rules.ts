@@ -30,14 +30,7 @@ import {
 import { isStrict } from '../read/sites.ts';
 import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
 import { userConfDiffers, weightsFile } from '../result/measurements.ts';
-import {
-  ALL_CHECKERS,
-  INFERENCE_RULES,
-  NETWORK_RULES,
-  NEWER_CHECKERS,
-  type RuleTable,
-  SUBMISSION_RULES,
-} from './rule.ts';
+import { inferenceRules, main, type RuleTable, submissionRules, tag } from './rule.ts';
 import { unused } from './tree-rules.ts';
 
 const TODO_WORD = new RegExp(`\\b${TODO_MARK}\\b`);
@@ -45,6 +38,7 @@ const TODO_WORD = new RegExp(`\\b${TODO_MARK}\\b`);
 /** Rules about `systems/<system>.json` and the measurements file. */
 export const DESCRIPTION_RULES = {
   'system-missing': {
+    by: [tag('check_results_dir'), main('SystemCheck.missing_check')],
     rule: 'Every system with results has a description, systems/<system>.json.',
     advice: 'Make one: longhaul submission system describe --output systems/<system>.json.',
     submitter: ({ listing, layout, division, submitter, systems }) =>
@@ -56,9 +50,9 @@ export const DESCRIPTION_RULES = {
       }),
   },
   'system-unused': {
-    warningIn: ['v4.1', 'v5.0'],
+    by: [tag('check_results_dir', { since: 5.1 })],
     rule: 'Every description in systems/ has results.',
-    source: 'submission checker of v5.1, submission_checker_old',
+    because: 'reviewers ask for its results',
     advice: 'Remove the description, or add its results.',
     submitter: ({ listing, layout, division, submitter, systems }) => {
       const folder = posix.dirname(layout.system(division, submitter, 'any'));
@@ -70,8 +64,12 @@ export const DESCRIPTION_RULES = {
     },
   },
   'field-missing': {
+    by: [
+      submissionRules('<system_desc_id>.json metadata'),
+      tag('check_system_desc_id'),
+      main('SystemCheck.required_fields_check'),
+    ],
     rule: 'The description has every key that the official tools need.',
-    source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}, <system_desc_id>.json metadata`,
     advice: 'Add the key.',
     description: (site) => {
       const { description, division, round } = site;
@@ -85,14 +83,15 @@ export const DESCRIPTION_RULES = {
     },
   },
   'field-empty': {
+    by: [tag('check_system_desc_id', { since: 3.1 }), main('SystemCheck.required_fields_check')],
     rule: 'Required keys have a value.',
     advice: 'Say what it is; "N/A" where there is none.',
     description: fieldsThatAre('empty', ', which counts as empty'),
   },
   'field-blank': {
     severity: 'warning',
+    by: [submissionRules('<system_desc_id>.json metadata')],
     rule: 'A value is not only blanks.',
-    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take blanks for a value`,
     advice: 'Say what it is; "N/A" where there is none.',
     description: fieldsThatAre('blank'),
     weights: ({ weights }) =>
@@ -104,27 +103,28 @@ export const DESCRIPTION_RULES = {
       }),
   },
   'field-not-text': {
+    by: [tag('check_results_dir.log_result'), main('ResultExporter.add_result')],
     rule: 'Names, notes and types are texts.',
-    source: `${ALL_CHECKERS} break off while they join the texts`,
     advice: 'Put the value in quotes.',
     description: fieldsThatAre('not-text'),
   },
   'field-not-plain': {
     severity: 'warning',
+    by: [submissionRules('<system_desc_id>.json metadata')],
     rule: 'A value is a text or a number.',
-    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take lists and objects as well`,
     advice: 'Write it as one text.',
     description: fieldsThatAre('not-plain'),
   },
   'field-not-number': {
-    warningIn: ['v4.1'],
+    by: [main('ResultExporter.add_result')],
     rule: 'number_of_nodes, host_processors_per_node and accelerators_per_node are whole numbers.',
-    source: `${NEWER_CHECKERS}: any other text ends it while it writes its report`,
+    because: 'submission_checker/main.py ends at any other text while it writes its report',
     advice: 'Write a number, "0" where there is none.',
     description: fieldsThatAre('not-number'),
   },
   'field-unknown': {
     severity: 'note',
+    by: [],
     rule: 'The official tools know every key of the description.',
     advice: 'Move the value to hw_notes or sw_notes if reviewers should see it.',
     description: ({ description, round }) => {
@@ -137,9 +137,9 @@ export const DESCRIPTION_RULES = {
     },
   },
   'todo-left': {
-    severity: 'warning',
+    by: [],
     rule: 'Values and texts have no TODO.',
-    source: 'longhaul submission system describe marks with TODO what it could not read',
+    because: 'longhaul submission system describe marks with TODO what it could not read',
     advice: 'Fill in the value.',
     description: ({ description }) => Object.entries(description).map(todoIn),
     weights: ({ weights }) => WEIGHTS_KEYS.map((key) => todoIn([key, weights[key]])),
@@ -147,6 +147,7 @@ export const DESCRIPTION_RULES = {
       TODO_WORD.test(text) && `The line says "${shortened(text.trim(), 160)}".`,
   },
   'division-differs': {
+    by: [tag('check_system_desc_id'), main('SystemCheck.division_check')],
     rule: '"division" is the name of the division\'s folder, in lower case.',
     advice: 'Write the name of the folder.',
     description: ({ description, division }) => {
@@ -155,6 +156,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'submitter-differs': {
+    by: [tag('check_system_desc_id'), main('SystemCheck.submitter_check')],
     rule: '"submitter" is the name of the submitter\'s folder, in upper or lower case.',
     advice: 'Write the name of the folder.',
     description: ({ description, submitter }) => {
@@ -164,6 +166,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'status-unknown': {
+    by: [tag('check_results_dir'), main('SystemCheck.availability_check')],
     rule: '"status" is available, preview or rdi.',
     advice: 'Choose one of the three.',
     description: ({ description, round }) => {
@@ -173,6 +176,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'system-type-unknown': {
+    by: [tag('check_results_dir'), main('SystemCheck.system_type_check')],
     rule: '"system_type" is datacenter, edge, "datacenter,edge" or "edge,datacenter".',
     advice: 'Choose one of the four; the Network division wants datacenter.',
     description: ({ description }) => {
@@ -182,8 +186,8 @@ export const DESCRIPTION_RULES = {
   },
   'not-datacenter': {
     severity: 'warning',
+    by: [inferenceRules('Network Division')],
     rule: 'The Network division has only the datacenter suite.',
-    source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Write datacenter, or submit to open.',
     description: ({ description, division }) => {
       const type = stated(description, 'system_type') ?? 'datacenter';
@@ -192,8 +196,8 @@ export const DESCRIPTION_RULES = {
     },
   },
   'is-network-not-text': {
+    by: [tag('is_system_over_network'), main('SystemCheck.network_check')],
     rule: '"is_network" is the text "True", not the JSON value true.',
-    source: `${ALL_CHECKERS}: older ones break off, newer ones refuse it`,
     advice: 'Write "is_network": "True".',
     description: ({ description: { is_network: value }, division }) => {
       const isText = value === undefined || typeof value === 'string';
@@ -201,6 +205,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'is-network-false': {
+    by: [tag('is_system_over_network'), main('SystemCheck.network_check')],
     rule: 'In the network division "is_network" is "True".',
     advice: 'Write "is_network": "True".',
     description: ({ description: { is_network: value }, division }) =>
@@ -210,8 +215,12 @@ export const DESCRIPTION_RULES = {
       `is_network is "${value}".`,
   },
   'is-network-in-closed': {
+    by: [
+      tag('is_system_over_network'),
+      main('SystemCheck.network_check'),
+      main('SystemCheck.required_fields_check'),
+    ],
     rule: 'A closed description has no is_network, or "False" where the tools of the round accept it.',
-    source: `${ALL_CHECKERS}; with "False" ${NEWER_CHECKERS} asks for all other network keys`,
     advice: 'Remove is_network, or submit to network.',
     description: ({ description, division, round }) => {
       const value = description['is_network'];
@@ -225,8 +234,8 @@ export const DESCRIPTION_RULES = {
   },
   'network-field-empty': {
     severity: 'warning',
+    by: [inferenceRules('SUT over the Network and Setup Constraints')],
     rule: 'The description states fabric, protocol and interfaces of both ends (OSI layers 1 to 4).',
-    source: `${NETWORK_RULES}, System Topology (the official tools let the keys be empty)`,
     advice: 'Say what it is.',
     description: (site) =>
       NETWORK_FIELDS.map(({ key }) => {
@@ -239,8 +248,8 @@ export const DESCRIPTION_RULES = {
   },
   'fabric-not-permitted': {
     severity: 'warning',
+    by: [inferenceRules('SUT over the Network and Setup Constraints')],
     rule: 'Ethernet, IEEE 802.11, InfiniBand or 3GPP connects LoadGen node and SUT nodes.',
-    source: `${NETWORK_RULES}, fabric interconnects`,
     advice: "Name the fabric in network_type; another fabric needs the working group's approval.",
     description: ({ description, division }) => {
       const type = textOf(description['network_type']);
@@ -254,15 +263,15 @@ export const DESCRIPTION_RULES = {
   },
   'bus-interconnect': {
     severity: 'warning',
+    by: [inferenceRules('SUT over the Network and Setup Constraints')],
     rule: 'No bus connects LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
-    source: `${NETWORK_RULES}, bus interconnects`,
     advice: 'Use a permitted fabric; if the word means something else here, use another word.',
     description: ({ description, division }) => division === 'network' && busOf(description),
   },
   'ecc-not-stated': {
     severity: 'warning',
+    by: [inferenceRules('ECC')],
     rule: 'The description of a datacenter system states that ECC is on in DRAM and HBM.',
-    source: `${INFERENCE_RULES}, datacenter systems; no tool looks, and the description need not say it`,
     advice:
       'State "ECC enabled" in host_memory_configuration, and in accelerator_memory_configuration if there are accelerators.',
     description: ({ description }) =>
@@ -274,30 +283,30 @@ export const DESCRIPTION_RULES = {
       ),
   },
   'ecc-off': {
+    by: [inferenceRules('ECC')],
     rule: 'ECC is on in all runs of a datacenter system.',
-    source: `${INFERENCE_RULES}, datacenter systems`,
     advice: 'Switch ECC on and make the runs again.',
     description: ({ description }) =>
       eccTexts(description).map(([key, value]) => ECC_OFF.test(value) && `${key} is "${value}".`),
   },
   'bandwidth-too-small': {
     severity: 'warning',
+    by: [inferenceRules('Datacenter Bandwidth Requirements')],
     rule: 'The links carry the bytes per second that the result needs.',
-    source: `${INFERENCE_RULES}, Datacenter Bandwidth Requirements`,
     advice: 'Correct network_rate and number_nic_*, or use faster links.',
     read: bandwidthTooSmall,
   },
   'bandwidth-unknown': {
     severity: 'warning',
+    by: [inferenceRules('Datacenter Bandwidth Requirements')],
     rule: 'The description states rate and number of interfaces.',
-    source: `${INFERENCE_RULES}, system architecture description`,
     advice: 'Write network_rate as a number with a unit (100 Gbit/s), number_nic_* as numbers.',
     read: bandwidthUnknown,
   },
   'nodes-differ': {
     severity: 'warning',
+    by: [submissionRules('<system_desc_id>.json metadata')],
     rule: 'number_of_nodes is the number of SUT nodes in the audit.',
-    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; no tool compares`,
     advice: 'Write the number of nodes of the runs.',
     read: ({ layout, division, submitter, system, description, audits }) => {
       const stated = countOf(description?.['number_of_nodes']);
@@ -310,8 +319,8 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-file-missing': {
+    by: [tag('check_measurement_dir'), main('MeasurementsCheck.missing_check')],
     rule: 'A result has <system>_<implementation>_<scenario>.json; from v6.0 on measurements.json.',
-    source: `${ALL_CHECKERS} (that of v4.1 breaks off)`,
     advice: 'Add the file.',
     measurements: (site) => {
       const { system, scenario } = site.place;
@@ -322,6 +331,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-field-missing': {
+    by: [tag('check_measurement_dir'), main('MeasurementsCheck.required_fields_check')],
     rule: 'The measurements file has its five keys, each with a value.',
     advice: 'Add the key; "N/A" is a value.',
     weights: ({ weights }) =>
@@ -332,8 +342,8 @@ export const DESCRIPTION_RULES = {
   },
   'retraining-stated': {
     severity: 'warning',
+    by: [inferenceRules('Closed Division')],
     rule: 'Closed and network do not retrain the model.',
-    source: `${INFERENCE_RULES}, Model; no tool looks`,
     advice: 'Write "No", or submit to open.',
     weights: (site) => {
       const value = site.weights['retraining'];
@@ -342,20 +352,20 @@ export const DESCRIPTION_RULES = {
     },
   },
   'conf-unreadable': {
+    by: [tag('check_measurement_dir')],
     rule: 'The checker of v4.1 can read user.conf and mlperf.conf.',
-    source: 'submission checker of v4.1, where a model needs equal issue',
     advice: 'Repair the line.',
   },
   'conf-not-for-loadgen': {
-    severity: 'warning',
+    by: [],
     rule: 'user.conf and mlperf.conf have only lines of "model.scenario.key = value".',
-    source: 'LoadGen refuses other lines; no checker looks',
+    because: 'LoadGen refuses other lines',
     advice: 'Repair the line, or take the file that the run read.',
   },
   'user-conf-differs': {
     severity: 'warning',
+    by: [submissionRules('Inference')],
     rule: 'user.conf has the values of the log.',
-    source: `${SUBMISSION_RULES}, directory structure; no tool compares`,
     advice: 'Take the user.conf of the run.',
     read: userConfDiffers,
   },

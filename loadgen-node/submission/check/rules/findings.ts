@@ -1,11 +1,15 @@
-import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  type SubmissionDivision,
+  type SubmissionRound,
+} from '../../rules/submission-rounds.ts';
 import type { Answer, Facts, FindingSink, Seen } from '../read/sites.ts';
 import { ACCURACY_RULES } from './accuracy-rules.ts';
 import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES } from './network-rules.ts';
 import { PERFORMANCE_RULES } from './performance-rules.ts';
-import { ALL_CHECKERS, type CheckFinding, type RuleRow, type Severity } from './rule.ts';
+import type { CheckFinding, Decider, RuleRow } from './rule.ts';
 import { RUN_RULES } from './run-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
 import { HELD_IN_V05, V05_RULES } from './v05-rules.ts';
@@ -50,9 +54,29 @@ function ruleOfRound(id: FindingId, round: SubmissionRound): RuleRow | undefined
   return held && { ...RULES[id], ...held };
 }
 
-/** Severity and words of a rule. */
-function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
-  return { severity, rule, source, advice };
+/**
+ * Severity and source of a rule in a round: who decides there makes it an error.
+ * @param division Undefined: beside the divisions.
+ */
+export function verdictOf(
+  { severity, by, because }: RuleRow,
+  round: SubmissionRound,
+  division: SubmissionDivision | undefined,
+) {
+  const ofRound = by.filter(
+    ({ rounds, divisions }) =>
+      rounds.includes(round) && (division === undefined || divisions.includes(division)),
+  );
+  const nobody = `no text and no official check of ${round}`;
+  const ofNobody = because === undefined ? nobody : `${nobody}; ${because}`;
+  return {
+    severity: severity ?? (ofRound.length > 0 ? ('error' as const) : ('warning' as const)),
+    source: ofRound.length > 0 ? ofRound.map(deciderText).join('; ') : ofNobody,
+  };
+}
+
+function deciderText({ in: document, name }: Decider): string {
+  return `${document}, ${name}`;
 }
 
 /** Findings of one id in one file that are kept; more are only counted. */
@@ -101,18 +125,11 @@ export class Findings implements FindingSink {
     if (count > PER_FILE_MAX) return;
     const short = seen.length > SEEN_MAX ? `${seen.slice(0, SEEN_MAX)}...` : seen;
     const where = line === undefined ? {} : { line };
-    const row = textsOf(rule);
-    const severity = this.#severityOf(rule, file);
-    this.#list.push({ id, ...row, severity, file, ...where, seen: short });
-  }
-
-  /** As the round and the division of the file have it. */
-  #severityOf({ severity = 'error', warningIn, warningInOpen }: RuleRow, file: string): Severity {
-    const isOpen = SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`)) === 'open';
-    const isWarning =
-      warningIn?.includes(this.#round) || (isOpen && warningInOpen?.includes(this.#round));
-    const own = isWarning === true ? 'warning' : severity;
-    return this.#isStrict && own === 'warning' ? 'error' : own;
+    const division = SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
+    const { severity: own, source } = verdictOf(rule, this.#round, division);
+    const severity = this.#isStrict && own === 'warning' ? 'error' : own;
+    const { rule: text, advice } = rule;
+    this.#list.push({ id, severity, rule: text, source, advice, file, ...where, seen: short });
   }
 
   /** In the order in which they were found. */

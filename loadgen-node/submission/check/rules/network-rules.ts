@@ -14,7 +14,7 @@ import {
 } from '../read/sites.ts';
 import { auditMismatches, isLogOfLonghaul } from '../result/check-audit.ts';
 import { type EngineProof, proofOfEngine } from '../result/cpp-engine.ts';
-import { NETWORK_RULES, type RuleTable } from './rule.ts';
+import { inferenceRules, ours, type RuleTable } from './rule.ts';
 
 /** Versions of LoadGen as a tagged build writes them: `4.1 @ <git hash>`. */
 const TAGGED = /^\d+\.\d+(?:\.\d+)? @ (?!0+$)[0-9a-f]{7,40}$/;
@@ -50,35 +50,34 @@ const TOPICS = [
   },
 ] as const;
 
-const QDL = `${NETWORK_RULES}, QDL constraints`;
-
 /** Rules of the Network division that no official tool checks, and the two marks. */
 export const NETWORK_DIVISION_RULES = {
   'stand-in-model': {
     severity: 'mark',
+    by: [],
     rule: "The run used the benchmark's own model and data set, not a stand-in.",
-    source: 'longhaul: stand-ins have the form of the real model and data, and no accuracy',
+    because: 'stand-ins have the form of the real model and data, and no accuracy',
     advice: 'Use the model and the data set of the benchmark.',
     read: standIn,
   },
   'not-approved-loadgen': {
     severity: 'mark',
+    by: [inferenceRules('LoadGen Operation')],
     rule: 'LoadGen is compiled, unaltered, from an approved revision of mlcommons/inference.',
-    source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
     advice: 'Do not present the result as an MLPerf result.',
     read: ownEngine,
   },
   'loadgen-not-known': {
     severity: 'warning',
+    by: [inferenceRules('LoadGen Operation')],
     rule: 'The log names an unchanged, approved revision of LoadGen, with git hash, build and files.',
-    source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
     advice: 'Build LoadGen from the tag of the round.',
     read: (facts) =>
       [...facts.runs].map(([run, log]) => !isOfLonghaul(facts, run, log) && unknownBuild(log)),
   },
   'loadgen-contradicted': {
+    by: [ours('With the C++ LoadGen')],
     rule: 'The evidence of a run by the C++ LoadGen is of the LoadGen that wrote its log.',
-    source: 'longhaul, evidence of the engine; what a log says may not be changed',
     advice: 'Take the log and network_audit.json from the folder of one run.',
     read: (facts) =>
       proofsOf(facts).map(
@@ -86,72 +85,72 @@ export const NETWORK_DIVISION_RULES = {
       ),
   },
   'own-records-removed': {
+    by: [ours('Runs that longhaul did not make')],
     rule: 'Logs of longhaul have all of their longhaul_* records.',
-    source: 'longhaul, detail log; what a log says may not be changed',
     advice: 'Take the log as longhaul wrote it.',
     read: (facts) =>
       [...facts.runs].map(([run, log]) => isOfLonghaul(facts, run, log) && removedRecords(log)),
   },
   'audit-missing': {
     severity: 'warning',
+    by: [ours('The audit of a run')],
     rule: 'documentation/evidence has network_audit.json for each network run of longhaul.',
-    source: 'longhaul, network-audit',
     advice:
       'Build the tree with longhaul submission build, or add the file from the folder of the run.',
   },
   'network-rules-unproved': {
     severity: 'warning',
+    by: [inferenceRules('Network Division')],
     rule: 'Evidence shows that QDL and SUT keep the rules of the Network division.',
-    source: `${NETWORK_RULES}; a foreign LoadGen writes no audit, and no tool looks`,
     advice: 'Be ready to show it to reviewers: round trip of Name(), counts of both ends, hosts.',
   },
   'audit-broken': {
     severity: 'warning',
+    by: [ours('The audit of a run')],
     rule: 'network_audit.json can be read.',
-    source: 'longhaul, network-audit',
     advice: 'Copy it again from the folder of the run.',
   },
   'audit-of-another-run': {
+    by: [ours('The audit of a run')],
     rule: 'network_audit.json is of the run whose logs are in the tree.',
-    source: 'longhaul, network-audit',
     advice: 'Copy it from the folder of the run.',
     audit: auditMismatches,
   },
   'audit-rule-broken': {
+    by: [inferenceRules('Network Division')],
     rule: 'The run broke no rule of the Network division.',
-    source: NETWORK_RULES,
     advice: 'Read longhaul audit, correct it and repeat the run, or submit to open.',
   },
   'audit-rule-unproved': {
     severity: 'warning',
+    by: [inferenceRules('Network Division')],
     rule: 'The audit proves every rule that a run can prove.',
-    source: NETWORK_RULES,
     advice: 'Read longhaul audit; be ready to show the rest to reviewers.',
   },
   'same-host': {
+    by: [inferenceRules('SUT over the Network and Setup Constraints')],
     rule: 'LoadGen node and SUT nodes are physically separate systems.',
-    source: `${NETWORK_RULES}, System Topology`,
     advice: 'Run the SUT on another machine.',
   },
   'node-names-alike': {
+    by: [inferenceRules('QDL Constraints')],
     rule: 'Every SUT node has a name of its own.',
-    source: QDL,
     advice: 'Give each node a name of its own: sut --node.',
   },
   'name-without-round-trip': {
+    by: [inferenceRules('QDL Constraints')],
     rule: 'Name() makes a network round trip before it returns.',
-    source: QDL,
     advice: 'Ask the nodes in Name(), every time.',
   },
   'compression-not-allowed': {
+    by: [inferenceRules('Benchmarks and QSL Preprocessing')],
     rule: "Samples are sent in a form that the rules' table of compression options allows.",
-    source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
     advice: 'Use another encoding or compression, or submit to open.',
   },
   'document-missing': {
     severity: 'warning',
+    by: [inferenceRules('QDL Constraints'), inferenceRules('LoadGen Operation')],
     rule: 'Documents describe what the QDL sends (network), and the bandwidth of the data path (closed and network, datacenter).',
-    source: `${NETWORK_RULES}, QDL implementation; inference_rules v4.1, LoadGen Operation; no tool looks`,
     advice:
       'Add it to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its name; submission build writes both.',
     submitter: (site) => {
@@ -168,8 +167,8 @@ export const NETWORK_DIVISION_RULES = {
   },
   'diagram-missing': {
     severity: 'warning',
+    by: [inferenceRules('SUT over the Network and Setup Constraints')],
     rule: 'A network submission has a diagram of the connection between LoadGen node and SUT nodes.',
-    source: `${NETWORK_RULES}, System Topology; no tool looks`,
     advice: 'Add one to documentation/, with "diagram" in its name; submission build draws it.',
     submitter: (site) =>
       site.division === 'network' &&

@@ -9,14 +9,7 @@ import {
   type ResultSite,
   type RunFacts,
 } from '../read/sites.ts';
-import {
-  ALL_CHECKERS,
-  COMPLIANCE_SCRIPTS,
-  INFERENCE_RULES,
-  NEWER_CHECKERS,
-  OLDER_CHECKERS,
-  type RuleTable,
-} from './rule.ts';
+import { inferenceRules, main, type RuleTable, tag } from './rule.ts';
 import { roundPercentile } from './v05-rules.ts';
 
 /** Share of the queries that a Server bound holds for. */
@@ -43,19 +36,25 @@ const RATE_TOLERANCE = 0.0051;
 /** Rules about the settings, results and summary of a performance run. */
 export const PERFORMANCE_RULES = {
   'performance-samples-few': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.performance_sample_count_check')],
     rule: "The performance set has at least the model's number of samples.",
-    source: `${ALL_CHECKERS}; inference_rules, QSL size`,
     advice: 'Do not lower performance_sample_count_override.',
     performance: ({ log, model }) =>
       atLeast(log, 'effective_performance_sample_count', model?.performanceSamples ?? 0),
   },
   'duration-short': {
+    by: [
+      inferenceRules('Scenarios'),
+      tag('check_performance_dir'),
+      main('PerformanceCheck.min_duration_check'),
+    ],
     rule: 'min_duration is at least 600 s, also in compliance tests.',
     advice: 'Set min_duration to 600000 and make the run again.',
     performance: ({ log, round }) =>
       atLeast(log, 'effective_min_duration_ms', minDurationMs(round)),
   },
   'queries-few': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.min_query_count_check')],
     rule: 'min_query_count of an Offline run is at least 1.',
     advice: 'Set it, and make the run again.',
     performance: ({ log, measured, model }) => {
@@ -65,16 +64,20 @@ export const PERFORMANCE_RULES = {
     },
   },
   'offline-samples-few': {
+    by: [
+      inferenceRules('Scenarios'),
+      tag('check_performance_dir'),
+      main('PerformanceCheck.min_query_count_check'),
+    ],
     rule: "An Offline query has at least the model's number of samples.",
-    source: `${OLDER_CHECKERS}; in network and open ${NEWER_CHECKERS} forgets it`,
     advice: 'Raise target_qps or min_query_count, and make the run again.',
     performance: ({ log, measured, model }) =>
       measured === 'Offline' &&
       atLeast(log, 'effective_samples_per_query', model?.offlineSamples ?? 1),
   },
   'latency-bound-loose': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.latency_check')],
     rule: "The latency bound of a Server run is at most the model's.",
-    source: `${ALL_CHECKERS}, in the open division as well, though its rules have no such bound`,
     advice: 'Do not raise target_latency.',
     performance: (run) =>
       isServer(run) &&
@@ -84,8 +87,8 @@ export const PERFORMANCE_RULES = {
       }),
   },
   'percentile-low': {
+    by: [inferenceRules('Scenarios')],
     rule: 'The latency bound of a Server run is for the 99th percentile or above.',
-    source: `${INFERENCE_RULES}, scenarios; no checker looks`,
     advice: 'Do not lower target_latency_percentile.',
     performance: (run) => {
       const ofRound = roundPercentile(run);
@@ -104,8 +107,8 @@ export const PERFORMANCE_RULES = {
     },
   },
   'early-stopping-not-met': {
+    by: [inferenceRules('Early Stopping Criterion'), main('PerformanceCheck.latency_check')],
     rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
-    source: NEWER_CHECKERS,
     advice: 'A longer run, or a lower target QPS.',
     // The tool of v4.1 prints an error and goes on: what is missing there is no fault, "false"
     // beside VALID is.
@@ -118,9 +121,9 @@ export const PERFORMANCE_RULES = {
     },
   },
   'p99-above-bound': {
-    severity: 'warning',
+    by: [],
     rule: 'The measured 99th percentile is below the bound.',
-    source: 'no checker compares it: early stopping decides',
+    because: 'early stopping decides',
     advice: 'Early stopping decides; be ready to explain it.',
     // Language models have no bound on a query as a whole: theirs is 0.
     performance: (run) => {
@@ -136,13 +139,15 @@ export const PERFORMANCE_RULES = {
     },
   },
   'latency-impossible': {
+    by: [],
     rule: 'Latencies are above zero.',
-    source: 'no checker looks',
+    because: 'no clock measures it: the one of the run was changed, or the log',
     advice: 'Take the log as LoadGen wrote it.',
     performance: latencyImpossible,
     accuracy: latencyImpossible,
   },
   'metric-missing': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.get_performance_metric_check')],
     rule: "The log has the model's metric, above zero.",
     advice: 'Take the log of a run that came to its end; token metrics need use_token_latencies.',
     // A metric in tokens stands beside the one in samples, and the tools read both.
@@ -155,6 +160,7 @@ export const PERFORMANCE_RULES = {
       ),
   },
   'token-latencies-off': {
+    by: [tag('extra_check_llm', { since: 4.1 }), main('PerformanceCheck.llm_check')],
     rule: 'Language models are measured with token latencies (requested_use_token_latencies).',
     advice: 'Set use_token_latencies = 1, and make the run again.',
     performance: ({ log, model }) =>
@@ -163,8 +169,8 @@ export const PERFORMANCE_RULES = {
       log.at(TOKENS_ON, `${TOKENS_ON} is not true.`),
   },
   'token-latency-above-bound': {
+    by: [tag('extra_check_llm', { since: 4.1 }), main('PerformanceCheck.llm_check')],
     rule: "p99 of TTFT and TPOT are below the model's bounds.",
-    source: `${ALL_CHECKERS}, in the open division as well`,
     advice: 'A lower target QPS.',
     // Strictly below, as the official tools compare.
     performance: (run) =>
@@ -176,8 +182,9 @@ export const PERFORMANCE_RULES = {
       ),
   },
   'equal-issue-off': {
+    by: [tag('Config.requires_equal_issue', { since: 4.1 })],
     rule: 'Models with samples of different lengths use sample_concatenate_permutation.',
-    source: `${OLDER_CHECKERS}; that of v4.1 looks into mlperf.conf and user.conf beside the result`,
+    because: 'mlperf.conf of the round sets it',
     advice: "Run with the round's mlperf.conf, and add it to measurements.",
     // The tool of v4.1 reads the configuration beside the result, the later ones the log; that of
     // v5.1 in open as well.
@@ -191,15 +198,15 @@ export const PERFORMANCE_RULES = {
     },
   },
   'equal-issue-unknown': {
-    severity: 'warning',
+    by: [],
     rule: 'Log or mlperf.conf show sample_concatenate_permutation, where the model needs it.',
-    source: `${INFERENCE_RULES}, LoadGen; the tool of v4.1 misses the model in its list`,
+    because: 'mlperf.conf of the round sets it, and the check of v4.1 misses the model in its list',
     advice: "Run with the round's mlperf.conf, and add it to measurements.",
   },
   'summary-unusable': {
-    severity: 'warning',
+    by: [],
     rule: 'The summary has "Scenario", the rate and "Result is", which compliance scripts compare.',
-    source: COMPLIANCE_SCRIPTS,
+    because: 'run_verification.py of the compliance tests compares them',
     advice: 'Take the summary as LoadGen wrote it.',
     summary: (facts) => {
       const missing = missingLabels(facts);
@@ -207,15 +214,15 @@ export const PERFORMANCE_RULES = {
     },
   },
   'summary-differs': {
+    by: [inferenceRules('LoadGen Operation')],
     rule: 'Summary and detail log are of one run.',
-    source: 'no checker looks',
     advice: 'Take both files from the folder of the run.',
     summary: summaryDiffers,
   },
   'errors-in-summary': {
-    severity: 'warning',
+    by: [],
     rule: 'The summary log reports no errors.',
-    source: `${COMPLIANCE_SCRIPTS} print a warning; no checker looks`,
+    because: 'run_verification.py of the compliance tests prints a warning',
     advice: 'Find the reason and make the run again.',
     summary: ({ summary: { errorCount } }) => errorCount > 0 && `It counts ${errorCount} error(s).`,
   },

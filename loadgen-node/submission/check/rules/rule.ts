@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUBMISSION_ROUNDS,
+  type SubmissionDivision,
+  type SubmissionRound,
+} from '../../rules/submission-rounds.ts';
 import type { Answer, Facts } from '../read/sites.ts';
 
 /**
- * `error`: the official tool refuses the tree, or the tree itself shows a wrong result. `mark`: the
- * tree has the accepted form and is no valid submission all the same; it cannot be silenced.
+ * `error`: a text or the official check of the round forbids it. `mark`: the tree has the accepted
+ * form and is no valid submission all the same; it cannot be silenced.
  * `warning`: a reviewer will ask. `note`: to know.
  */
 export const SEVERITIES = ['mark', 'error', 'warning', 'note'] as const;
@@ -35,21 +40,28 @@ export type CheckFinding = z.infer<typeof checkFindingSchema>;
 /** The checks of a rule, by what they look at: a rule may look at several kinds of files. */
 export type Checks = { readonly [Kind in keyof Facts]?: (facts: Facts[Kind]) => Answer };
 
+/**
+ * Who asks for a rule: a section of a document, or a function of the check that was the gate of a
+ * round. Only what one of them asks for is an error.
+ */
+export interface Decider {
+  /** Document, or file of the check. */
+  readonly in: string;
+  /** Section, or function. */
+  readonly name: string;
+  readonly rounds: readonly SubmissionRound[];
+  readonly divisions: readonly SubmissionDivision[];
+}
+
 /** One rule of the self-check, below its id. Without a check: the reader of the file reports it. */
 export interface RuleRow extends Checks {
-  /** Absent: `error`. */
+  /** Absent: `error` where somebody decides, and `warning` where nobody does. */
   readonly severity?: Severity;
-  /** Rounds whose official tool does not ask for it: there an error is a warning. */
-  readonly warningIn?: readonly SubmissionRound[];
-  /**
-   * Rounds whose official tool does not ask for it in the open division: there an error is a
-   * warning.
-   */
-  readonly warningInOpen?: readonly SubmissionRound[];
+  readonly by: readonly Decider[];
   /** The rule in our words. */
   readonly rule: string;
-  /** Where the rule stands, or which official checker asks; absent: every one of them. */
-  readonly source?: string;
+  /** Why longhaul looks where nobody decides. */
+  readonly because?: string;
   /** Remedy, in the imperative. */
   readonly advice: string;
 }
@@ -59,21 +71,47 @@ export interface RuleRow extends Checks {
  */
 export type RuleTable = Readonly<Record<string, RuleRow>>;
 
-/**
- * Rounds with the older layout: their official tools accept an open result whatever its accuracy/
- * says.
- */
-export const UP_TO_V51: readonly SubmissionRound[] = ['v4.1', 'v5.0', 'v5.1'];
+/** Where a decider does not ask everywhere. */
+interface Where {
+  /** First round that it asks in: 5.1. */
+  readonly since?: number;
+  readonly divisions?: readonly SubmissionDivision[];
+}
 
-/** Official checkers, by what they are called here: all of those that know a round ask for it. */
-export const ALL_CHECKERS = 'every official submission checker';
+/** Divisions with the rules of closed. */
+export const STRICT: readonly SubmissionDivision[] = ['closed', 'network'];
 
-/** The checkers of the tags v4.1 to v5.1, and the older of the two of today. */
-export const OLDER_CHECKERS =
-  'submission checkers of the tags v4.1 to v5.1, and submission_checker_old';
+const numberOf = (round: SubmissionRound): number => Number(round.slice(1));
 
-export const NEWER_CHECKERS = 'submission_checker/main.py (v5.0 and later)';
-export const INFERENCE_RULES = 'inference_rules v4.1';
-export const NETWORK_RULES = 'inference_rules v4.1, Network division';
-export const SUBMISSION_RULES = 'submission_rules';
-export const COMPLIANCE_SCRIPTS = 'run_verification.py of the compliance tests';
+/** First round whose check is submission_checker/main.py. */
+const FIRST_OF_MAIN = 6;
+
+function decider(isOf: (round: number) => boolean, file: string) {
+  return (name: string, { since = 0, divisions = SUBMISSION_DIVISIONS }: Where = {}): Decider => ({
+    ...{ in: file, name, divisions },
+    rounds: SUBMISSION_ROUNDS.filter((round) => isOf(numberOf(round)) && numberOf(round) >= since),
+  });
+}
+
+const isLater = (round: number): boolean => round > 0.5;
+const isTagged = (round: number): boolean => isLater(round) && round < FIRST_OF_MAIN;
+const isFirst = (round: number): boolean => round === 0.5;
+
+/** Sections of the documents of v0.7 and later; those of v0.5 are {@link paper} and {@link draft}. */
+export const inferenceRules = decider(isLater, 'inference_rules');
+export const submissionRules = decider(isLater, 'submission_rules');
+/** READMEs of the compliance tests. */
+export const complianceTests = decider(isLater, 'compliance tests of mlcommons/inference');
+/** What longhaul says of the evidence that it writes itself. */
+export const ours = decider(() => true, 'docs/submit.md');
+
+/** Functions of the check of a round's tag, up to v5.1; logs are read by log_parser.py beside it. */
+export const tag = decider(isTagged, 'submission_checker.py');
+export const tagLog = decider(isTagged, 'log_parser.py');
+/** Functions of the check of v6.0 and later. */
+export const main = decider((round) => round >= FIRST_OF_MAIN, 'submission_checker/main.py');
+
+export const paper = decider(isFirst, 'paper of round v0.5');
+export const draft = decider(isFirst, 'inference_rules v0.5');
+/** Functions of the check of branch r0.5. */
+export const r05 = decider(isFirst, 'submission-checker.py');

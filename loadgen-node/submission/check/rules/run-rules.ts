@@ -7,11 +7,13 @@ import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import type { Answer, ResultSite, RunFacts } from '../read/sites.ts';
 import { BOUND, isServer, tokenBounds } from './performance-rules.ts';
 import {
-  ALL_CHECKERS,
-  INFERENCE_RULES,
-  NEWER_CHECKERS,
-  OLDER_CHECKERS,
+  complianceTests,
+  inferenceRules,
+  main,
   type RuleTable,
+  STRICT,
+  tag,
+  tagLog,
 } from './rule.ts';
 
 /** A year: what lies further apart was not made for one result. */
@@ -26,15 +28,16 @@ const CUT_RECORD = 'the file ends inside a record';
 /** Rules about the logs of a run. */
 export const RUN_RULES = {
   'log-empty': {
+    by: [tag('check_performance_dir'), main('LoadgenParser.__init__')],
     rule: 'A detail log has records.',
     advice: 'Copy the log again; make the run again if it is lost.',
     log: ({ log: { detail } }) =>
       detail.records.size === 0 && `It has ${detail.lineCount} line(s) and no record.`,
   },
   'log-first-line': {
-    warningIn: ['v4.1'],
+    by: [main('LoadgenParser.__init__')],
     rule: 'The first line of a detail log is a record.',
-    source: NEWER_CHECKERS,
+    because: 'submission_checker/main.py breaks off at such a log',
     advice: 'Remove the lines in front of the first :::MLLOG.',
     log: ({ log }) => {
       const { beginsWithRecord, damages, records } = log.detail;
@@ -47,17 +50,23 @@ export const RUN_RULES = {
     },
   },
   'log-damaged': {
+    by: [tagLog('MLPerfLog.__init__'), main('LoadgenParser.__init__')],
     rule: 'Every line with :::MLLOG is a whole record.',
-    source: `${OLDER_CHECKERS}; ${NEWER_CHECKERS} breaks off`,
     advice: 'Copy the log again; never edit a log.',
     log: ({ log }) => damagesOf(log, (text) => text !== CUT_RECORD && text !== MARKED_BYTE_ORDER),
   },
   'log-cut': {
+    by: [tagLog('MLPerfLog.__init__'), main('LoadgenParser.__init__')],
     rule: 'The log is complete to its last record.',
     advice: 'Copy the log again.',
     log: ({ log }) => damagesOf(log, (text) => text === CUT_RECORD),
   },
   'record-missing': {
+    by: [
+      tag('check_performance_dir'),
+      main('PerformanceCheck.performance_sample_count_check'),
+      main('AccuracyCheck.dataset_check'),
+    ],
     rule: 'The detail log has every record that the official tools read.',
     advice: 'Take the log of a run of LoadGen of the round.',
     performance: (run) => missingRecords(run.log, [...neededTexts(run), ...neededNumbers(run)]),
@@ -66,8 +75,8 @@ export const RUN_RULES = {
       round !== 'v4.1' && model !== undefined && missingRecords(log, [sampleCountKey(log)]),
   },
   'record-not-number': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.seeds_check')],
     rule: 'Values that the official tools compare are JSON numbers, not texts.',
-    source: `${ALL_CHECKERS} (a seed in quotes never equals theirs)`,
     advice: 'Take the log as LoadGen wrote it.',
     performance: (run) => [
       ...seedKeys().map((key) => noNumber(run.log, key, 'no number')),
@@ -81,8 +90,12 @@ export const RUN_RULES = {
     ],
   },
   'error-in-log': {
+    by: [
+      tag('find_error_in_detail_log'),
+      inferenceRules('LoadGen Operation'),
+      main('AccuracyCheck.loadgen_errors_check'),
+    ],
     rule: 'The log has no error records.',
-    source: `${OLDER_CHECKERS}; in performance logs ${NEWER_CHECKERS} forgets it`,
     advice: 'Find the reason and make the run again.',
     log: ({ log }) =>
       log.detail.errors.map(({ key, value, line }) => ({
@@ -91,8 +104,8 @@ export const RUN_RULES = {
       })),
   },
   'result-invalid': {
+    by: [tag('check_performance_dir'), inferenceRules('Scenarios')],
     rule: 'result_validity is VALID.',
-    source: `${OLDER_CHECKERS}; ${NEWER_CHECKERS} forgets it`,
     advice: 'Make a run that is VALID: a lower target QPS, or a longer run.',
     performance: ({ log }) =>
       log.wrong(
@@ -101,8 +114,8 @@ export const RUN_RULES = {
       ),
   },
   'constraint-not-met': {
+    by: [inferenceRules('Scenarios')],
     rule: "LoadGen's own checks of duration, queries and bounds are met.",
-    source: 'LoadGen, result_*_met; no checker reads them',
     advice: 'Make the run again.',
     performance: ({ log }) =>
       ['perf_constraints', 'min_duration', 'min_queries'].map((name) => {
@@ -112,9 +125,9 @@ export const RUN_RULES = {
       }),
   },
   'record-twice': {
-    severity: 'warning',
+    by: [],
     rule: 'The log has one value for each setting and result.',
-    source: `one run, one log; ${ALL_CHECKERS} read the first value`,
+    because: 'a log is of one run, and the official checks read the first value',
     advice: 'Take the log of one run, as LoadGen wrote it.',
     log: ({ log }) =>
       log.detail.repeats.map(({ key, value, line }) => {
@@ -124,25 +137,32 @@ export const RUN_RULES = {
       }),
   },
   'seed-wrong': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.seeds_check')],
     rule: 'The three seeds are those of the round; in TEST05 (v4.1) its own.',
     advice: "Run with the round's mlperf.conf (--round), or check the tree as its own round.",
     performance: (run) => wrongSeeds(run, false),
   },
   'seed-rounded': {
+    by: [tag('check_performance_dir'), main('PerformanceCheck.seeds_check')],
     rule: 'Seeds have all digits of their 64 bits.',
     advice: 'Take the log as LoadGen wrote it; a tool has rewritten its numbers.',
     performance: (run) => wrongSeeds(run, true),
     accuracy: (run) => wrongSeeds(run, true),
   },
   'accuracy-seed-wrong': {
+    by: [],
     rule: 'An accuracy run has the seeds of the round, too.',
-    source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
+    because: 'mlperf.conf sets them for both modes; an accuracy does not depend on them',
     advice: "Run with the round's mlperf.conf (--round).",
     accuracy: (run) => wrongSeeds(run, false),
   },
   'scenario-differs': {
+    by: [
+      inferenceRules('Constraints for the Closed division', { divisions: STRICT }),
+      tag('get_inferred_result'),
+      main('PerformanceCheck.inferred_check'),
+    ],
     rule: 'effective_scenario is the scenario of the folder (Interactive: Server).',
-    source: `${ALL_CHECKERS}: a datacenter result is not inferred from another scenario`,
     advice:
       'Put the logs into the folder of their scenario. An edge system may infer MultiStream from SingleStream, and Offline from either: its folders are copies of the measured result, which is there as well.',
     performance: scenarioDiffers,
@@ -150,21 +170,21 @@ export const RUN_RULES = {
   },
   'result-inferred': {
     severity: 'note',
+    by: [inferenceRules('Constraints for the Closed division', { divisions: STRICT })],
     rule: 'An edge system may infer a result from another scenario, with copies of its folders.',
-    source: `${INFERENCE_RULES}, Benchmarks; ${ALL_CHECKERS} compute it from the log`,
     advice: 'No action, if this is intended.',
   },
   'mode-differs': {
+    by: [inferenceRules('LoadGen Operation')],
     rule: 'Logs in performance/ are of a performance run, logs in accuracy/ of an accuracy run.',
-    source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: 'Put the logs into the folder of their mode.',
     performance: ({ log }) => modeDiffers(log, 'PerformanceOnly'),
     accuracy: ({ log }) => modeDiffers(log, 'AccuracyOnly'),
   },
   'runs-far-apart': {
-    severity: 'warning',
+    by: [],
     rule: 'The runs of a result were made close together in time.',
-    source: 'no checker looks; reviewers do',
+    because: 'reviewers ask',
     advice: 'Take the logs of the runs of this result.',
     read: ({ runs }) => {
       const [log, accuracy] = [runs.get('performance'), runs.get('accuracy')];
@@ -175,14 +195,18 @@ export const RUN_RULES = {
     },
   },
   'audit-in-result': {
+    by: [complianceTests('Test Methodology')],
     rule: "A result's run does not have a compliance test's settings.",
-    source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: 'Take the logs of the run without audit.config.',
     performance: (run) => run.test === undefined && testSettings(run),
   },
   'sut-name': {
+    by: [
+      inferenceRules('QDL Constraints'),
+      tag('check_performance_dir'),
+      main('PerformanceCheck.network_check'),
+    ],
     rule: 'The name of the SUT contains "Network SUT".',
-    source: `${ALL_CHECKERS}; inference_rules v4.1, QDL constraints`,
     advice: 'Give the SUT such a name and make the run again.',
     performance: (run) =>
       run.division !== 'closed' &&
@@ -193,9 +217,9 @@ export const RUN_RULES = {
       }),
   },
   'closed-over-network': {
-    severity: 'warning',
+    by: [],
     rule: 'The SUT name of a closed result does not contain "Network SUT".',
-    source: `${ALL_CHECKERS} check the description (is_network), not the log`,
+    because: 'the official checks look at the description (is_network), not at the log',
     advice: 'Submit the result to network, or measure the SUT in the process of LoadGen.',
     // Once for a result with all of its tests.
     performance: ({ log, division, test }) =>

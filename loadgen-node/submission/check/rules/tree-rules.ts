@@ -7,11 +7,13 @@ import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tre
 import { readToolText } from '../read/read-document.ts';
 import { type Answer, isStrict, type ModelSite, type ResultSite } from '../read/sites.ts';
 import {
-  ALL_CHECKERS,
-  COMPLIANCE_SCRIPTS,
-  OLDER_CHECKERS,
+  inferenceRules,
+  main,
   type RuleTable,
-  SUBMISSION_RULES,
+  STRICT,
+  submissionRules,
+  tag,
+  tagLog,
 } from './rule.ts';
 
 const DIVISIONS: readonly string[] = SUBMISSION_DIVISIONS;
@@ -28,8 +30,8 @@ const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];
 /** Rules about files and folders. */
 export const TREE_RULES = {
   'dry-run-lengths': {
+    by: [inferenceRules('Scenarios')],
     rule: 'The tree was built without --dry-run-lengths.',
-    source: 'longhaul submission build --dry-run-lengths',
     advice:
       'Make the runs at the official lengths and build the tree again without --dry-run-lengths.',
     path: ({ file }) =>
@@ -39,64 +41,64 @@ export const TREE_RULES = {
       text.startsWith(`> **${DRY_RUN_WORDS}`) && 'It is of a tree of shortened runs.',
   },
   'root-file': {
+    by: [tag('check_results_dir', { since: 3.1 })],
     rule: 'The root has only .md and .pdf files beside the divisions.',
-    source: OLDER_CHECKERS,
     advice: 'Move the file into a submitter folder, or out of the tree.',
     path: ({ file, folder, isFolder }) =>
       folder === '.' && !isFolder && !/\.(md|pdf)$/.test(file) && `${file} lies in the root.`,
   },
   'root-folder': {
-    severity: 'warning',
+    by: [],
     rule: 'The root has only the folders closed, network and open.',
-    source: `${ALL_CHECKERS}: they print an error and pass over the folder`,
+    because: 'check_results_dir of the tags prints an error and passes over the folder',
     advice: 'Rename the folder (in lower case), or move it out of the tree.',
     path: ({ file, folder, isFolder }) =>
       folder === '.' && isFolder && !ROOT_FOLDERS.includes(file) && `"${file}" is no division.`,
   },
   'division-file': {
+    by: [tag('check_results_dir', { since: 3.1 })],
     rule: 'A division folder has no files, only submitter folders.',
-    source: OLDER_CHECKERS,
     advice: 'Move the file into the submitter folder.',
     path: ({ folder, isFolder }) =>
       !isFolder && DIVISIONS.includes(folder) && `It lies in ${folder}/ itself.`,
   },
   'no-results': {
+    by: [submissionRules('Inference')],
     rule: 'A tree has results.',
-    source: `${SUBMISSION_RULES}; ${ALL_CHECKERS} pass over an empty tree without a word`,
     advice: 'Add results/<system>/<model>/<scenario>.',
   },
   'submitter-empty': {
-    severity: 'warning',
+    by: [],
     rule: 'The folder of a submitter has results.',
-    source: `${ALL_CHECKERS} pass over it without a word`,
+    because: 'the official checks pass over it without a word',
     advice: 'Add results/<system>/<model>/<scenario>, or take the folder out.',
   },
   'file-too-large': {
+    by: [tag('check_results_dir', { since: 3.0 })],
     rule: 'No file is larger than 50 MiB.',
-    source: OLDER_CHECKERS,
     advice:
       'Truncate logs (longhaul submission truncate); name the source of weights instead of adding them.',
     path: ({ bytes }) =>
       bytes > TREE_FILE_BYTES_MAX && `It has ${bytes} bytes; ${TREE_FILE_BYTES_MAX} are allowed.`,
   },
   'name-with-space': {
+    by: [tag('check_results_dir', { since: 3.0 })],
     rule: 'No name has a space.',
-    source: OLDER_CHECKERS,
     advice: 'Rename it; the official scripts pass paths to a shell without quotes.',
     path: ({ name, isOfDivision }) =>
       isOfDivision && name.includes(' ') && `"${name}" has a space.`,
   },
   'name-with-dot': {
+    by: [tag('check_results_dir', { since: 3.0 })],
     rule: 'No name begins with a dot.',
-    source: OLDER_CHECKERS,
     advice: 'Remove or rename it.',
     path: ({ name, isOfDivision }) =>
       isOfDivision && name.startsWith('.') && `"${name}" begins with a dot.`,
   },
   'name-not-plain': {
-    severity: 'warning',
+    by: [],
     rule: 'Names outside the sources have no shell characters.',
-    source: `${COMPLIANCE_SCRIPTS} hand paths to a shell without quotes`,
+    because: 'run_verification.py of the compliance tests hands paths to a shell without quotes',
     advice: 'Use letters, digits, "-", "_", "+", "," and ".".',
     path: ({ file, name, isOfDivision }) => {
       const odd = SHELL_CHARACTERS.exec(name)?.[0];
@@ -107,49 +109,62 @@ export const TREE_RULES = {
     },
   },
   'python-cache': {
+    by: [tag('check_results_dir', { since: 3.0 })],
     rule: 'The tree has no __pycache__.',
-    source: OLDER_CHECKERS,
     advice: 'Remove the folder.',
     path: ({ name, isFolder, isOfDivision }) =>
       isOfDivision && isFolder && name === '__pycache__' && 'It is a cache of Python.',
   },
   'empty-folder': {
+    by: [tag('check_results_dir', { since: 3.0 })],
     rule: 'No folder is empty.',
-    source: OLDER_CHECKERS,
     advice: 'Remove the folder, or put in what belongs there.',
     path: ({ file, isFolder, isOfDivision, listing }) =>
       isOfDivision && isFolder && listing.isEmpty(file) && 'The folder is empty.',
   },
   symlink: {
+    by: [tag('check_results_dir', { since: 3.1 })],
     rule: 'No file is a symbolic link.',
-    source: `${OLDER_CHECKERS} (good relative links are reported as broken, too)`,
+    because: 'other tools and archives may not follow it',
     advice: 'Put a copy in its place.',
     tree: ({ listing }) => listing.odd('symlink'),
   },
   'symlink-to-folder': {
-    severity: 'warning',
+    by: [],
     rule: 'No folder is a symbolic link.',
-    source: `${OLDER_CHECKERS} follow such a link; other tools and archives may not`,
+    because: 'the official checks follow such a link; other tools and archives may not',
     advice: 'Put a copy in its place.',
     tree: ({ listing }) => listing.odd('symlink-to-folder'),
   },
   'no-plain-file': {
+    by: [submissionRules('How to Submit')],
     rule: 'Every entry is a readable file or folder.',
     advice: 'Give it permissions to be read, or take it out.',
     tree: ({ listing }) => listing.odd('special', 'unreadable'),
   },
   'missing-file': {
+    by: [
+      submissionRules('Inference'),
+      tag('check_results_dir'),
+      main('PerformanceCheck.missing_check'),
+      main('MeasurementsCheck.required_files_check'),
+    ],
     rule: 'Every folder has the files of the official layout.',
     advice: 'Add the file.',
   },
   'missing-folder': {
+    by: [
+      submissionRules('Inference'),
+      tag('check_results_dir'),
+      main('PerformanceCheck.missing_check'),
+    ],
     rule: 'Every result has the folders of the official layout.',
     advice: 'Add the folder with its files.',
   },
   'measurements-unused': {
-    warningIn: ['v4.1', 'v5.0'],
+    by: [tag('check_results_dir', { since: 5.1 })],
     rule: 'Every system in measurements/ has results.',
-    source: 'submission checker of v5.1',
+    because: 'reviewers ask for its results',
     advice: 'Remove the folder, or add its results.',
     submitter: ({ listing, layout, file, systems }) => {
       // In the flat layout there are none.
@@ -159,18 +174,20 @@ export const TREE_RULES = {
     },
   },
   'empty-file': {
+    by: [tag('check_measurement_dir'), main('MeasurementsCheck.required_files_check')],
     rule: 'Required files are not empty.',
     advice: 'Write the file.',
   },
   'extra-file': {
+    by: [tag('check_results_dir')],
     rule: 'Log folders have only files of the official list.',
-    source: OLDER_CHECKERS,
+    because: 'submission_rules lists the files that belong there',
     advice: 'Move the file to documentation/, or remove it.',
   },
   'extra-run': {
-    severity: 'warning',
+    by: [],
     rule: 'Each scenario has one performance run, run_1.',
-    source: `${SUBMISSION_RULES}, directory structure; ${ALL_CHECKERS} read run_1 only`,
+    because: 'submission_rules has run_1 only, and the official checks read no other',
     advice: 'Keep the run that counts as run_1 and remove the others.',
     result: (site) =>
       besideRun(site, (name) => !runNames(site).includes(name)).map(({ file, name }) => ({
@@ -179,13 +196,15 @@ export const TREE_RULES = {
       })),
   },
   'code-missing': {
+    by: [tag('check_measurement_dir'), main('MeasurementsCheck.directory_exist_check')],
     rule: 'The sources are in the tree: code/<model>/ (older layout), src/ (v6.0 and later).',
     advice: 'Add the folder, or a text file of that name that names the folder of another model.',
     measurements: checkCode,
   },
   'calibration-missing': {
+    by: [tag('check_results_dir', { since: 5.1, divisions: STRICT })],
     rule: 'Closed and network submissions of v5.1 and later have a calibration.md.',
-    source: 'submission_checker_old',
+    because: 'reviewers ask how the model was calibrated',
     advice: 'Write calibration.md or documentation/calibration.md, also without a calibration.',
     submitter: (site) => {
       const paths = ['calibration.md', 'documentation/calibration.md'];
@@ -195,6 +214,7 @@ export const TREE_RULES = {
     },
   },
   'model-unknown': {
+    by: [tag('check_results_dir'), main('Config.get_performance_sample_count')],
     rule: 'The model folder has the name of a model of the round and suite; in open, model_mapping.json may map it to one.',
     advice:
       'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
@@ -205,8 +225,8 @@ export const TREE_RULES = {
       `"${modelFolder}" is no model of ${model === undefined ? `round ${round}` : 'the suite of the system'}.`,
   },
   'model-mapping-wrong': {
+    by: [tag('Config.get_mlperf_model'), main('Config.get_mlperf_model')],
     rule: 'model_mapping.json maps to models of the round, by their official names.',
-    source: `${ALL_CHECKERS}: they refuse any other name, or break off at it`,
     advice: 'Write the name: {"my-net": "resnet"}, not "resnet50".',
     submitter: ({ mapping, round, file }) =>
       Object.entries(mapping ?? {}).map(([folder, name]) => {
@@ -221,6 +241,7 @@ export const TREE_RULES = {
       }),
   },
   'scenario-unknown': {
+    by: [tag('check_results_dir'), main('PerformanceCheck.scenarios_check')],
     rule: 'Closed and network have only scenarios that the suite has for the model.',
     advice: 'Remove the scenario, or fix the name of the folder: Server, Offline.',
     model: (site) =>
@@ -236,6 +257,7 @@ export const TREE_RULES = {
       }),
   },
   'scenario-missing': {
+    by: [tag('check_results_dir'), main('PerformanceCheck.scenarios_check')],
     rule: 'Closed and network have all required scenarios of the model.',
     advice: 'Add the scenario; the official tools refuse the others of the model, too.',
     model: (site) => {
@@ -250,8 +272,8 @@ export const TREE_RULES = {
     },
   },
   'scenario-not-in-division': {
+    by: [inferenceRules('Network Division')],
     rule: 'The Network division has only scenarios of the datacenter suite.',
-    source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Remove the scenario from network; it can go to open.',
     model: (site) =>
       [...site.scenarios].map(
@@ -264,18 +286,20 @@ export const TREE_RULES = {
       ),
   },
   'json-broken': {
+    by: [tag('check_results_dir'), main('Loader.load_single_log')],
     rule: 'A .json file of the layout has one JSON object.',
     advice: 'Repair the file.',
   },
   'not-utf8': {
+    by: [tag('check_accuracy_dir'), tagLog('MLPerfLog.__init__'), main('LoadgenParser.__init__')],
     rule: 'Files that the official tools read are UTF-8.',
-    source: `${ALL_CHECKERS} break off at other bytes`,
     advice: 'Write the file in UTF-8.',
   },
   'power-unchecked': {
     severity: 'note',
+    by: [],
     rule: 'Power measurements are not checked; the official power checker does that.',
-    source: 'power_checker.py',
+    because: 'power_checker.py checks them',
     advice: 'Run the official tools with the power folder.',
     result: (site) =>
       besideRun(site, (name) => name === 'power').map(({ file }) => ({

@@ -3,13 +3,18 @@ import { resultMetric } from '../../rules/submission-model.ts';
 import { documentLines } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import { type Answer, performanceRuns, type ResultFacts, type ResultSite } from '../read/sites.ts';
-import type { RuleRow, RuleTable } from './rule.ts';
+import {
+  type Decider,
+  draft,
+  ours,
+  paper,
+  type RuleRow,
+  type RuleTable,
+  r05,
+  type Severity,
+} from './rule.ts';
 
-const PAPER = 'paper of round v0.5';
-const DRAFT = 'inference_rules v0.5';
-/** It has the layout of the round's submissions, and asks for fewer things than the paper does. */
-const CHECKER = 'submission-checker.py of branch r0.5';
-const OWN = 'longhaul: one run, one log; v0.5 has no word on it';
+const OWN = 'a result has one run, and a run one log';
 
 /** Performance runs of a Server result. Source: paper of the round, section 4.6. */
 const SERVER_RUNS = 5;
@@ -31,7 +36,7 @@ const MARKS_OF_RUN = ['test_datetime', 'result_mean_latency_ns', 'result_max_lat
 export const V05_RULES = {
   'division-unknown': {
     rule: 'The divisions are closed and open.',
-    source: `${PAPER}, section 5.1.1`,
+    by: [paper('section 5.1.1')],
     advice:
       'A SUT behind a network is in a division of its own from later rounds on; submit to open.',
     path: ({ file, isFolder }) =>
@@ -39,7 +44,7 @@ export const V05_RULES = {
   },
   'server-runs': {
     rule: 'A Server result has five performance runs, run_1 to run_5.',
-    source: `${PAPER}, section 4.6 ("we require five runs for the server scenario")`,
+    by: [paper('section 4.6')],
     advice: 'Make the others: longhaul run --round v0.5 --scenario server makes all five.',
     read: (site) => {
       const there = performanceRuns(site).filter((folder) => site.listing.hasFolder(folder));
@@ -51,7 +56,7 @@ export const V05_RULES = {
   },
   'run-twice': {
     rule: 'The five runs of a Server result are five runs.',
-    source: `${PAPER}, section 4.6 ("For repeatability")`,
+    by: [paper('section 4.6')],
     advice: 'Make each run; a copy shows nothing.',
     read: ({ runs }) => {
       const seen = new Map<string, RunLog>();
@@ -66,13 +71,13 @@ export const V05_RULES = {
   },
   'result-not-minimum': {
     rule: 'The result of Server is the lowest of the five runs.',
-    source: `${PAPER}, section 4.6 ("with the result being the minimum of these five runs")`,
+    by: [paper('section 4.6')],
     advice: 'Build the tree again, or write the lowest figure.',
     read: resultNotMinimum,
   },
   'interval-wrong': {
     rule: "MultiStream sends a query in each of the model's arrival intervals.",
-    source: `${PAPER}, section 4.5 and table 3`,
+    by: [paper('section 4.5 and table 3')],
     advice: 'Run with --round v0.5, and leave target_latency as it is.',
     performance: ({ log, model, measured }) => {
       const needed = model?.v05?.intervalNs ?? 0;
@@ -88,7 +93,8 @@ export const V05_RULES = {
   },
   'intervals-skipped': {
     rule: 'At most 1 % of the queries of MultiStream (gnmt: 3 %) skip an interval.',
-    source: `${PAPER}, section 4.5 ("No more than 1% of the queries may produce one or more skipped intervals"); gnmt: 4.6`,
+    by: [paper('section 4.5')],
+    because: 'gnmt: 4.6',
     advice: 'Fewer streams: --samples-per-query; longhaul find-peak finds the most.',
     performance: ({ log, model, measured }) => {
       const most = Math.round((1 - (model?.v05?.percentiles.MultiStream ?? 0)) * 1e6) / 1e6;
@@ -102,7 +108,8 @@ export const V05_RULES = {
   'validation-unchecked': {
     severity: 'note',
     rule: "The round's validation tests are not checked.",
-    source: `${PAPER}, sections 4.7.4 and 5.2; longhaul has no tests of the round`,
+    by: [paper('sections 4.7.4 and 5.2')],
+    because: 'longhaul has no tests of the round',
     advice: "Run the round's own validation suite, if the result is to be reviewed.",
     tree: ({ listing }) => listing.hasFolder('closed') && 'It has results of the closed division.',
   },
@@ -146,165 +153,171 @@ export function roundPercentile({ model, scenario }: ResultSite): string | undef
 }
 
 /** Texts of rules in round v0.5 that have other words in later rounds. */
-type Held = Partial<Pick<RuleRow, 'rule' | 'advice' | 'severity'>> & { readonly source: string };
+type Held = Partial<Pick<RuleRow, 'rule' | 'advice' | 'because'>> & {
+  readonly by: readonly Decider[];
+  readonly severity?: Severity;
+};
 
 /**
  * Rules of all rounds that hold in v0.5 as well, each with the text that asks for it there: no other does.
  * {@link V05_RULES} are the round's own.
  */
 export const HELD_IN_V05: Readonly<Record<string, Held>> = {
-  'stand-in-model': { source: `${PAPER}, section 4.3; ${DRAFT}, Model` },
+  'stand-in-model': { by: [paper('section 4.3'), draft('Model')] },
   'not-approved-loadgen': {
-    source: `${DRAFT}, Load Generator ("must be used by all submissions")`,
+    by: [draft('Load Generator')],
   },
-  'loadgen-not-known': { source: `${PAPER}, section 4.7.4 (LoadGen checks its own sources)` },
-  'loadgen-contradicted': { source: OWN },
-  'own-records-removed': { source: OWN },
-  'dry-run-lengths': { source: 'longhaul submission build --dry-run-lengths' },
-  'no-results': { source: `${PAPER}, section 5.1` },
-  'no-plain-file': { source: OWN },
-  'missing-file': { source: `${CHECKER}; ${PAPER}, section 5.1 ("LoadGen log files")` },
-  'missing-folder': { source: `${CHECKER}; ${PAPER}, section 5.1 ("LoadGen log files")` },
-  'empty-file': { source: `${PAPER}, section 5.1` },
-  'extra-file': { source: `${CHECKER}` },
+  'loadgen-not-known': { by: [paper('section 4.7.4')] },
+  'loadgen-contradicted': { by: [ours('With the C++ LoadGen')] },
+  'own-records-removed': { by: [ours('Runs that longhaul did not make')] },
+  'dry-run-lengths': { by: [paper('section 4.6')] },
+  'no-results': { by: [paper('section 5.1')] },
+  'no-plain-file': { by: [], because: OWN },
+  'missing-file': { by: [r05('check_results_dir'), paper('section 5.1')] },
+  'missing-folder': { by: [r05('check_results_dir'), paper('section 5.1')] },
+  'empty-file': { by: [paper('section 5.1')] },
+  'extra-file': { by: [r05('files_diff')] },
   'extra-run': {
-    severity: 'error',
     rule: 'Server has run_1 to run_5, every other scenario run_1 alone.',
-    source: `${PAPER}, section 4.6 ("The other scenarios require one run")`,
+    by: [paper('section 4.6')],
     advice: 'Remove the others.',
   },
-  'code-missing': { source: `${CHECKER}; ${PAPER}, section 5.1 ("benchmark code")` },
+  'code-missing': { by: [r05('check_measurement_dir'), paper('section 5.1')] },
   'model-unknown': {
     rule: 'The model folder is resnet, mobilenet, ssd-small, ssd-large or gnmt; in open, model_mapping.json may map it to one.',
-    source: `${CHECKER}; ${PAPER}, table 1`,
+    by: [r05('check_results_dir'), paper('table 1')],
   },
   'scenario-unknown': {
     rule: 'The scenario is SingleStream, MultiStream, Server or Offline.',
-    source: `${PAPER}, section 4.5 and figure 5`,
+    by: [paper('section 4.5 and figure 5')],
     advice: 'Remove the scenario, or fix the name of the folder.',
   },
-  'json-broken': { source: CHECKER },
-  'not-utf8': { source: `${CHECKER} breaks off at other bytes` },
-  'system-missing': { source: `${CHECKER}; ${PAPER}, section 5.1` },
+  'json-broken': { by: [r05('check_results_dir')] },
+  'not-utf8': { by: [r05('check_accuracy_dir')] },
+  'system-missing': { by: [r05('check_system_desc_id'), paper('section 5.1')] },
   'field-missing': {
     rule: 'The description has every key of the round.',
-    source: `${CHECKER}; systems/ of the round's submissions`,
+    by: [r05('compare_json')],
+    because: "systems/ of the round's submissions",
   },
-  'field-empty': { source: `${PAPER}, section 5.1 ("a system-description file")` },
+  'field-empty': { by: [paper('section 5.1')] },
   'field-unknown': {
     severity: 'error',
     rule: 'The description has only keys of the round.',
-    source: `${CHECKER}: keys of later rounds are refused`,
+    by: [r05('compare_json')],
   },
   'todo-left': {
-    source: 'longhaul submission system describe marks with TODO what it could not read',
+    by: [],
+    because: 'longhaul submission system describe marks with TODO what it could not read',
   },
-  'division-differs': { source: CHECKER },
-  'submitter-differs': { source: CHECKER },
+  'division-differs': { by: [r05('check_system_desc_id')] },
+  'submitter-differs': { by: [r05('check_system_desc_id')] },
   'status-unknown': {
     rule: '"status" is available, preview or rdo (rdi).',
-    source: `${PAPER}, section 5.1.2`,
+    by: [paper('section 5.1.2')],
   },
   'measurements-file-missing': {
     rule: 'A result has <system>_<implementation>_<scenario>.json.',
-    source: CHECKER,
+    by: [r05('check_measurement_dir')],
   },
-  'measurements-field-missing': { source: CHECKER },
+  'measurements-field-missing': { by: [r05('check_measurement_dir')] },
   'retraining-stated': {
     rule: 'Closed does not retrain the model.',
-    source: `${PAPER}, section 4.8.1; ${DRAFT}, Divisions`,
+    by: [paper('section 4.8.1'), draft('Divisions')],
   },
-  'conf-not-for-loadgen': { source: 'LoadGen refuses other lines' },
-  'user-conf-differs': { source: OWN },
-  'log-empty': { source: `${PAPER}, section 5.1 ("LoadGen log files")` },
-  'log-damaged': { source: OWN },
-  'log-cut': { source: OWN },
+  'conf-not-for-loadgen': { by: [], because: 'LoadGen refuses other lines' },
+  'user-conf-differs': { by: [], because: OWN },
+  'log-empty': { by: [paper('section 5.1')] },
+  'log-damaged': { by: [], because: OWN },
+  'log-cut': { by: [], because: OWN },
   'record-missing': {
     rule: 'The detail log has every record that this check reads.',
-    source: OWN,
+    by: [],
+    because: OWN,
   },
-  'record-not-number': { source: OWN },
-  'error-in-log': { severity: 'warning', source: `${CHECKER} warns` },
+  'record-not-number': { by: [], because: OWN },
+  'error-in-log': { severity: 'warning', by: [r05('check_performance_dir')] },
   'result-invalid': {
-    source: `${CHECKER}; ${PAPER}, section 4.7 (LoadGen "determines whether the run was valid")`,
+    by: [r05('check_performance_dir'), paper('section 4.7')],
   },
-  'constraint-not-met': { source: `${PAPER}, section 4.6; LoadGen, result_*_met` },
-  'record-twice': { source: OWN },
+  'constraint-not-met': { by: [paper('section 4.6')], because: 'LoadGen, result_*_met' },
+  'record-twice': { by: [], because: OWN },
   'seed-wrong': {
     rule: "The three seeds are those of the round's submissions.",
-    source: `${DRAFT}, Non-determinism is restricted ("a fixed random seed"); logs of the round's submissions`,
+    by: [draft('Non-determinism is restricted')],
+    because: "logs of the round's submissions",
     advice: 'Run with --round v0.5.',
   },
-  'seed-rounded': { source: OWN },
+  'seed-rounded': { by: [], because: OWN },
   'accuracy-seed-wrong': {
-    source: `${DRAFT}, Load Generator (the accuracy run "is otherwise identical")`,
+    by: [draft('Load Generator')],
   },
   'scenario-differs': {
     rule: 'effective_scenario is the scenario of the folder.',
-    source: `${PAPER}, section 4.5`,
+    by: [paper('section 4.5')],
     advice: 'Put the logs into the folder of their scenario; the round infers no result.',
   },
-  'mode-differs': { source: `${PAPER}, section 4.7.3` },
+  'mode-differs': { by: [paper('section 4.7.3')] },
   'audit-in-result': {
     rule: "A result's run does not have a validation test's settings.",
-    source: `${PAPER}, section 4.7.4`,
+    by: [paper('section 4.7.4')],
   },
   'closed-over-network': {
     rule: 'No result is of a SUT behind a network: the round has no division for it.',
-    source: `${PAPER}, section 5.1.1; ${DRAFT}, Load Generator ("must run on the processor that most faithfully simulates queries arriving from the most logical source")`,
+    by: [paper('section 5.1.1'), draft('Load Generator')],
     advice: 'Be ready to explain it, or measure the SUT in the process of LoadGen.',
   },
   'performance-samples-few': {
-    source: `${CHECKER}; ${PAPER}, section 4.7.3 ("enough data-set samples")`,
+    by: [r05('check_performance_dir'), paper('section 4.7.3')],
   },
   'duration-short': {
     rule: 'min_duration is at least 60 s.',
-    source: `${PAPER}, section 4.6 ("must also run for at least 60 seconds")`,
+    by: [paper('section 4.6')],
     advice: 'Set min_duration to 60000 and make the run again.',
   },
   'queries-few': {
     rule: 'A run has at least the queries of its scenario: SingleStream 1,024, MultiStream and Server 270,336 (gnmt 90,112).',
-    source: `${PAPER}, section 4.6, tables 4 and 5`,
+    by: [paper('section 4.6, tables 4 and 5')],
     advice: 'Set min_query_count, and make the run again.',
   },
   'offline-samples-few': {
     rule: 'The query of an Offline run has at least 24,576 samples.',
-    source: `${PAPER}, section 4.6 and table 5`,
+    by: [paper('section 4.6 and table 5')],
   },
-  'latency-bound-loose': { source: `${PAPER}, section 4.5 and table 3` },
+  'latency-bound-loose': { by: [paper('section 4.5 and table 3')] },
   'percentile-low': {
     rule: 'Latencies count at the percentile of the scenario: SingleStream 90, MultiStream and Server 99 (gnmt 97).',
-    source: `${PAPER}, sections 4.5 and 4.6`,
+    by: [paper('sections 4.5 and 4.6')],
   },
   'p99-above-bound': {
-    severity: 'error',
     rule: 'At most 1 % of the queries of Server (gnmt: 3 %) exceed the bound.',
-    source: `${PAPER}, section 4.5`,
+    by: [paper('section 4.5')],
     advice: 'A lower target QPS; the round has no early stopping.',
   },
-  'latency-impossible': { source: OWN },
+  'latency-impossible': { by: [], because: OWN },
   'metric-missing': {
     rule: "The log has the scenario's metric, above zero: 90th percentile of SingleStream, streams of MultiStream, rate of Server and Offline.",
-    source: `${PAPER}, table 2`,
+    by: [paper('table 2')],
     advice: 'Take the log of a run that came to its end.',
   },
-  'summary-unusable': { source: `${CHECKER} reads the summary` },
-  'summary-differs': { source: OWN },
-  'errors-in-summary': { source: OWN },
-  'accuracy-metric-missing': { source: CHECKER },
-  'accuracy-below-target': { source: `${PAPER}, section 4.4 and table 1` },
-  'accuracy-line-twice': { source: OWN },
+  'summary-unusable': { by: [r05('check_performance_dir')] },
+  'summary-differs': { by: [draft('Load Generator')] },
+  'errors-in-summary': { by: [], because: OWN },
+  'accuracy-metric-missing': { by: [r05('check_accuracy_dir')] },
+  'accuracy-below-target': { by: [paper('section 4.4 and table 1')] },
+  'accuracy-line-twice': { by: [], because: OWN },
   'accuracy-total-differs': {
-    source: `${PAPER}, section 4.7.3 ("goes through the entire data set")`,
+    by: [paper('section 4.7.3')],
   },
-  'accuracy-impossible': { source: OWN },
+  'accuracy-impossible': { by: [], because: OWN },
   'accuracy-count-differs': {
-    source: `${PAPER}, section 4.7.3 ("goes through the entire data set")`,
+    by: [paper('section 4.7.3')],
   },
   'accuracy-log-damaged': {
     rule: 'An accuracy log is whole.',
-    source: OWN,
+    by: [],
+    because: OWN,
     advice: 'Take the log of the run.',
   },
-  'accuracy-log-empty': { source: `${PAPER}, section 4.7.3` },
+  'accuracy-log-empty': { by: [paper('section 4.7.3')] },
 };
