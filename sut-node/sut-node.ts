@@ -110,6 +110,7 @@ class ServingNode {
   readonly #ledgers = new RunLedgers({
     digester: this.#digests,
     replacedWorkers: () => this.#model.workerCounts?.replacedCount ?? 0,
+    unledgeredAnswers: () => this.#oip?.inference.totals.answeredCount ?? 0,
   });
   readonly #streams: InferStreams;
   readonly #linkTests: LinkTests;

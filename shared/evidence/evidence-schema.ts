@@ -75,6 +75,9 @@ export const nodeLedger = counts(
   repeatedStreamCount: nonNegative,
   /** Workers that ended and were replaced between the first stream and the last; absent from files of older builds. */
   replacedWorkerCount: z.exactOptional(nonNegative),
+  /** Samples that the node answered for others meanwhile, and who they were as far as it knows; absent from files of older builds. */
+  otherSampleCount: z.exactOptional(claimed),
+  otherAddresses: z.exactOptional(z.array(z.string())),
 });
 
 export const socketEnds = z.object({

@@ -203,7 +203,8 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (credit === undefined)
       throw resourceExhausted('the node has as many open streams as it takes');
     const ledger = services.ledgers[isWarmUp ? 'apart' : 'open'](agreement.runId);
-    ledger.openStream(isWarmUp ? 0 : open.digestPerMillion, open.streamIndex);
+    const digested = isWarmUp ? 0 : open.digestPerMillion;
+    ledger.openStream(digested, open.streamIndex, this.#peer.seen?.peerAddress);
     if (isWarmUp) {
       this.#batcher = services.warmUpBatcher;
       this.#observe = undefined;

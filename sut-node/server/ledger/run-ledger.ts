@@ -11,6 +11,7 @@ import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { inlineDigester, type PayloadDigester } from '../digest/digest-thread.ts';
 import { invalidArgument, resourceExhausted, type StreamRefusal } from '../limits/call-end.ts';
 import { RecentIds } from './recent-ids.ts';
+import { WorkBeside } from './work-beside.ts';
 
 /** Runs that the node remembers. */
 const RUNS_MAX = 16;
@@ -74,6 +75,8 @@ export interface RunLedgerParts {
   readonly nowMs: () => number;
   /** Workers that the node replaced since its start. */
   readonly replacedWorkers: () => number;
+  /** Samples that the node answered since its start, and that are in no ledger. */
+  readonly unledgeredAnswers: () => number;
 }
 
 /** A part as its ledger counts it. */
@@ -128,14 +131,19 @@ export class RunLedger implements NodeTotals {
   readonly #replacedWorkers: () => number;
   readonly #replacedAtBegin: number;
   #replacedAtEnd: number;
+  readonly #beside: WorkBeside;
   #digest: PayloadDigestSum | undefined;
   /** Digests that are being made. */
   #digestsUnderWay = 0;
   #isDigestLost = false;
   #whenDigested: (() => void)[] = [];
 
-  constructor(runId: string, parts: RunLedgerParts) {
+  constructor(runId: string, parts: RunLedgerParts, openRuns: Set<WorkBeside>) {
     this.runId = runId;
+    this.#beside = new WorkBeside(openRuns, {
+      answered: () => this.completedCount + this.failedCount,
+      unledgered: parts.unledgeredAnswers,
+    });
     this.#digester = parts.digester;
     this.#nowMs = parts.nowMs;
     this.#replacedWorkers = parts.replacedWorkers;
@@ -176,20 +184,23 @@ export class RunLedger implements NodeTotals {
   /**
    * @param digestPerMillion The same on all streams of the run: see {@link RunLedgers.check}.
    * @param streamIndex Number of the stream; the numbers of the first {@link STREAM_INDICES_MAX} are remembered.
+   * @param address Of the peer; empty: not known.
    */
-  openStream(digestPerMillion: number, streamIndex: number): void {
+  openStream(digestPerMillion: number, streamIndex: number, address = ''): void {
     this.#digest ??= new PayloadDigestSum(digestPerMillion);
     assert.equal(this.#digest.perMillion, digestPerMillion);
     if (digestPerMillion > 0) this.#digester.prepare();
     this.streamCount += 1;
     if (this.#streamIndices.has(streamIndex)) this.repeatedStreamCount += 1;
     else if (this.#streamIndices.size < STREAM_INDICES_MAX) this.#streamIndices.add(streamIndex);
+    if (this.#openStreams === 0) this.#beside.begin(address);
     this.#openStreams += 1;
   }
 
   closeStream(): void {
     this.#openStreams -= 1;
     if (this.#openStreams > 0) return;
+    this.#beside.end();
     this.#closedAtMs = this.#nowMs();
     // The run is over, or all but: the counters stay, the ids need not.
     this.#queries = new RecentIds(REMEMBERED_MIN);
@@ -291,6 +302,8 @@ export class RunLedger implements NodeTotals {
       streamCount: this.streamCount,
       repeatedStreamCount: this.repeatedStreamCount,
       replacedWorkerCount: this.replacedWorkerCount,
+      otherSampleCount: this.#beside.sampleCount,
+      otherAddresses: this.#beside.addresses,
     };
   }
 }
@@ -299,6 +312,7 @@ export class RunLedger implements NodeTotals {
 export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
   readonly #parts: RunLedgerParts;
+  readonly #open = new Set<WorkBeside>();
   /** Of the runs that are forgotten: counters of the node never go back. */
   #forgotten: Partial<NodeTotals> = {};
 
@@ -307,6 +321,7 @@ export class RunLedgers {
       digester: inlineDigester,
       nowMs: () => performance.now(),
       replacedWorkers: () => 0,
+      unledgeredAnswers: () => 0,
       ...parts,
     };
   }
@@ -342,14 +357,14 @@ export class RunLedgers {
   open(runId: string): RunLedger {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const ledger = new RunLedger(runId, this.#parts);
+    const ledger = new RunLedger(runId, this.#parts, this.#open);
     this.#runs.set(runId, ledger);
     return ledger;
   }
 
-  /** A ledger that is not kept: of a warm-up. */
+  /** A ledger that is not kept, and whose samples take nothing of the model: of a warm-up. */
   apart(runId: string): RunLedger {
-    return new RunLedger(runId, this.#parts);
+    return new RunLedger(runId, this.#parts, new Set());
   }
 
   /** @throws Error as {@link RunLedger.toWire}. */

@@ -85,6 +85,10 @@ export class OipTotals {
   /** Samples of requests that were answered, or will be: those that were cancelled are missing here. */
   #answeredCount = 0;
 
+  get answeredCount(): number {
+    return this.#answeredCount;
+  }
+
   /** Requests by the name of the gRPC status that they ended with, in lower case; `cancelled` by their peers. */
   get requests(): ReadonlyMap<string, number> {
     return new Map(

@@ -20,6 +20,8 @@ export interface LedgerResponse {
   'nodeIdentity'?: (string);
   'repeatedStreamCount'?: (number);
   'replacedWorkerCount'?: (number);
+  'otherSampleCount'?: (number | string | Long);
+  'otherAddresses'?: (string)[];
 }
 
 export interface LedgerResponse__Output {
@@ -39,4 +41,6 @@ export interface LedgerResponse__Output {
   'nodeIdentity': (string);
   'repeatedStreamCount': (number);
   'replacedWorkerCount': (number);
+  'otherSampleCount': (number);
+  'otherAddresses': (string)[];
 }

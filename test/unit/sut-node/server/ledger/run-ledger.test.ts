@@ -225,3 +225,65 @@ describe('RunLedgers', () => {
     expect((await ledgers.toWire('20')).known).toBe(false);
   });
 });
+
+describe('work for others', () => {
+  /** Ledgers of a node, and the samples that it answered for clients without a run. */
+  function node() {
+    const elsewhere = { count: 0 };
+    return { elsewhere, ledgers: new RunLedgers({ unledgeredAnswers: () => elsewhere.count }) };
+  }
+
+  const told = async (ledgers: RunLedgers, run: string) => {
+    const { otherSampleCount, otherAddresses } = await ledgers.toWire(run);
+    return [otherSampleCount, otherAddresses];
+  };
+
+  it('is what was answered between the first stream of a run and the end of its last, and no more', async () => {
+    const { ledgers } = node();
+    const [one, two] = [ledgers.open('one'), ledgers.open('two')];
+    one.openStream(0, 0, '10.0.0.1');
+    one.completedCount = 100;
+    two.openStream(0, 0, '10.0.0.2');
+    one.completedCount += 20;
+    one.countFailures([2]);
+    two.completedCount += 7;
+    expect(await told(ledgers, 'two')).toEqual([21, []]);
+    two.closeStream();
+    one.completedCount += 50;
+    expect(await told(ledgers, 'two')).toEqual([21, ['10.0.0.1']]);
+    expect(await told(ledgers, 'one')).toEqual([7, ['10.0.0.2']]);
+    // Another stream of the same run, later.
+    two.openStream(0, 1, '10.0.0.2');
+    one.completedCount += 4;
+    one.closeStream();
+    two.closeStream();
+    expect(await told(ledgers, 'two')).toEqual([25, ['10.0.0.1']]);
+    expect(await told(ledgers, 'one')).toEqual([7, ['10.0.0.2']]);
+  });
+
+  it('counts no streams of the same run, no idle run beside it, and no warm-up', async () => {
+    const { ledgers } = node();
+    const [one, idle, warmUp] = [ledgers.open('one'), ledgers.open('idle'), ledgers.apart('warm')];
+    idle.openStream(0, 0, '10.0.0.2');
+    warmUp.openStream(0, 0, '10.0.0.3');
+    one.openStream(0, 0, '10.0.0.1');
+    one.openStream(0, 1, '10.0.0.1');
+    one.completedCount = 30;
+    warmUp.completedCount = 900;
+    one.closeStream();
+    one.closeStream();
+    expect(await told(ledgers, 'one')).toEqual([0, []]);
+    expect(await told(ledgers, 'idle')).toEqual([30, ['10.0.0.1']]);
+  });
+
+  it('includes clients without a run, whose addresses are not known', async () => {
+    const { ledgers, elsewhere } = node();
+    elsewhere.count = 500;
+    const one = ledgers.open('one');
+    one.openStream(0, 0, '10.0.0.1');
+    elsewhere.count += 12;
+    one.closeStream();
+    elsewhere.count += 1;
+    expect(await told(ledgers, 'one')).toEqual([12, []]);
+  });
+});
