@@ -4,10 +4,12 @@ import type {
   Query,
   ResponseSink,
   SamplePayloads,
+  SutPart,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/evidence-schema.ts';
 import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-claims.ts';
+import { otherWorkOf } from '../../shared/evidence/other-work.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import {
@@ -192,6 +194,13 @@ export class QueryDispatchLibrary implements SystemUnderTest {
 
   name(): Promise<string> {
     return this.#driver.names.ask();
+  }
+
+  parts(): SutPart[] {
+    return this.nodes.map((node) => ({
+      name: `SUT node ${node.address}`,
+      otherWork: otherWorkOf(node.evidence()),
+    }));
   }
 
   async start(sink: ResponseSink): Promise<void> {

@@ -108,6 +108,21 @@ export interface ResponseSink {
   fault(error: MlperfError): void;
 }
 
+/** A part of a SUT that answers by itself, a node for example. */
+export interface SutPart {
+  /** As sentences call it. */
+  readonly name: string;
+  /** Samples that it answered for others while the test went on; null: none that is known of. After `stop` only. */
+  readonly otherWork: OtherWork | null;
+}
+
+/** Samples that a part of a SUT answered for others. */
+export interface OtherWork {
+  readonly samples: number;
+  /** A sentence without its subject, the part. */
+  readonly text: string;
+}
+
 /**
  * LoadGen's view of the system under test (LoadGen: system_under_test.h). The QDL is one; so is an
  * in-process model. LoadGen never learns what lies behind.
@@ -134,6 +149,8 @@ export interface SystemUnderTest {
   giveUp?(): void;
   /** Called once after the last response (or after a fault), untimed. Frees everything. */
   stop(): Promise<void>;
+  /** In the order of their numbers in {@link ResponseSink.served}; untimed, also after `stop`. Absent: nobody knows them. */
+  parts?(): readonly SutPart[];
 }
 
 /**

@@ -2,7 +2,7 @@ import { formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import { disturbances } from '../health/generator-health.ts';
 import { queriesToDecide } from '../results/early-stopping.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
-import type { LateSamples } from '../results/standstill.ts';
+import type { Standstill } from '../results/standstill.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import type {
@@ -26,7 +26,7 @@ const OF_LATENCY = ['latency-bound', 'early-stopping'];
 /**
  * Causes in the order in which they are looked for: a later one is claimed only where no earlier one explains what was seen. A SUT that broke
  * explains all; of one that fails samples nothing else is claimed; times that a late LoadGen made say nothing of the SUT; queries that
- * waited in a standstill say nothing of the load; a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its
+ * those of a SUT that answers others beside it say nothing of what it does alone; queries that waited in a standstill say nothing of the load; a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its
  * schedule: no standstill and no other work on LoadGen's machine makes one, and other work explains a tail. What is left is the load.
  */
 const CAUSES: readonly CauseRow[] = [
@@ -46,10 +46,17 @@ const CAUSES: readonly CauseRow[] = [
       isGeneratorBound && !isSutSlow ? 'LoadGen itself was too slow for this load' : null,
   },
   {
+    kind: 'shared',
+    explains: ['early-stopping'],
+    find: (performance) => sharedText(performance),
+  },
+  {
     kind: 'standstill',
     explains: ['early-stopping'],
     find: (performance, settings) =>
-      isMissedByStandstill(performance, settings) ? standstillText(performance.course.late) : null,
+      isMissedByStandstill(performance, settings) && performance.course.late?.standstill
+        ? standstillText(performance.course.late.standstill)
+        : null,
   },
   { kind: 'queue', explains: OF_LATENCY, find: ({ course }) => notKeptUpText(course.keepingUp) },
   {
@@ -97,8 +104,9 @@ export function explainedBy(
     : explains;
 }
 
-function brokenText({ endCause }: PhaseOutcome): string | null {
-  if (endCause === 'stall') return 'the SUT stopped answering';
+function brokenText({ endCause, silence }: PhaseOutcome): string | null {
+  if (endCause === 'stall')
+    return `the SUT stopped answering after ${formatNs(silence?.fromNs ?? 0)}`;
   if (endCause === 'all-failed') return 'every sample failed';
   return endCause === 'fault' ? 'the SUT broke' : null;
 }
@@ -128,13 +136,33 @@ function isMissedByStandstill(
   return others < count - Math.floor(count * targetLatencyPercentile);
 }
 
-function standstillText(late: LateSamples | null): string | null {
-  if (!late?.standstill) return null;
-  const { count, totalNs, longestNs, fromNs, completedSamples } = late.standstill;
+/** A standstill with when and how long; no full stop. */
+export function standstillText(standstill: Standstill): string {
+  const { count, totalNs, longestNs, fromNs, completedSamples, part } = standstill;
   const how = completedSamples === 0 ? 'answered nothing' : 'hardly answered';
+  const who = part ?? 'the SUT';
   return count === 1
-    ? `the SUT ${how} for ${formatNs(longestNs)}, from ${formatNs(fromNs)} on`
-    : `the SUT ${how} ${count} times, for ${formatNs(totalNs)} in all, the longest from ${formatNs(fromNs)} on`;
+    ? `${who} ${how} for ${formatNs(longestNs)}, from ${formatNs(fromNs)} on`
+    : `${who} ${how} ${count} times, for ${formatNs(totalNs)} in all, the longest from ${formatNs(fromNs)} on`;
+}
+
+/** Samples of others, per sample of the run, that may make so many late that it matters. */
+const OTHER_SHARE_MIN = 0.01;
+
+/** What parts of the SUT did for others, in words; null where that was too little to matter. */
+export function otherWorkText({
+  otherWork,
+  summary,
+}: Pick<PerformanceOutcome, 'otherWork' | 'summary'>): string | null {
+  const samples = otherWork.reduce((sum, one) => sum + one.samples, 0);
+  if (samples === 0 || samples < OTHER_SHARE_MIN * summary.completedSampleCount) return null;
+  return otherWork.map(({ name, text }) => `${name} ${text}`).join(', ');
+}
+
+function sharedText(performance: PerformanceOutcome): string | null {
+  const { course } = performance;
+  const isSlow = isBoundMissed(performance) || course.keepingUp?.state === 'grew';
+  return isSlow ? otherWorkText(performance) : null;
 }
 
 /** Words of a SUT that did not keep up; null where it did, or where that is not known. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
 import { formatFixed } from '../base/number-format.ts';
 import { writeResults } from '../logs/write/result-lines.ts';
 import { performanceSummaryText } from '../logs/write/summary-log.ts';
@@ -60,6 +61,17 @@ export interface MeasuredSet {
   readonly outcome: PerformanceOutcome;
 }
 
+/** A run with what the SUT, which has stopped by now, tells of work for others. */
+export function withOtherWork(
+  performance: PerformanceOutcome,
+  sut: SystemUnderTest,
+): PerformanceOutcome {
+  const otherWork = (sut.parts?.() ?? []).flatMap(({ name, otherWork: work }) =>
+    work === null ? [] : [{ name, ...work }],
+  );
+  return { ...performance, otherWork };
+}
+
 /** Issues one set under the clock and makes its results; the caller writes them and unloads. */
 export async function measureSet(
   context: TestContext,
@@ -87,6 +99,7 @@ export async function measureSet(
     ...findings,
     parts: Array.from({ length: nextIds.part - firstPart }, (_, i) => firstPart + i),
     firstQueries: firstQueriesOf(issued, context),
+    otherWork: [],
   };
   return { context, outcome };
 }
@@ -113,7 +126,9 @@ function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: Te
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
   const findings = judgeDispatch({ issued, measured, settings, summary, lagShareMax });
-  const course = courseOf(issued, settings, summary, parts.arrivals === undefined);
+  const hasOneRate = parts.arrivals === undefined;
+  const names = parts.sut.parts?.().map(({ name }) => name) ?? [];
+  const course = courseOf(issued, settings, summary, { hasOneRate, names });
   return { summary, extension: null, course, ...findings };
 }
 

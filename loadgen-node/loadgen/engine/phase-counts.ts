@@ -18,6 +18,7 @@ export class PhaseTotals {
   #endNs = Number.NaN;
   #cause: EndCause = 'all-issued';
   #faultText: string | null = null;
+  #silence: PhaseOutcome['silence'] = null;
 
   /** Over all sets so far. */
   get issuedSamples(): number {
@@ -41,6 +42,10 @@ export class PhaseTotals {
     this.#endNs = end.endNs;
     this.#cause = end.cause;
     this.#faultText ??= end.fault?.message ?? null;
+    if (end.cause === 'stall') {
+      const lastNs = end.startNs + recorder.lastCompletionNs;
+      this.#silence = { fromNs: lastNs - this.#beginNs, lastedNs: end.endNs - lastNs };
+    }
     if (end.abandonedSamples > 0) {
       failures.add({ code: 'lost', text: 'no response came' }, end.abandonedSamples);
     }
@@ -59,6 +64,7 @@ export class PhaseTotals {
       failures: failures.counts(),
       durationNs: Number.isNaN(this.#beginNs) ? 0 : this.#endNs - this.#beginNs,
       faultText: this.#faultText,
+      silence: this.#silence,
     };
   }
 }

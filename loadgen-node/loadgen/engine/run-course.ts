@@ -1,33 +1,63 @@
 import { keepsTokenBounds, type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
 import { type AnswerTimes, isPrompt, keepingUp } from '../results/queue-growth.ts';
-import { lateSamplesOf } from '../results/standstill.ts';
+import {
+  type AnsweringParts,
+  lateSamplesOf,
+  type Standstill,
+  standstillOf,
+} from '../results/standstill.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { RunCourse } from './test-outcome.ts';
 
-/** How a set went over its time. @param hasOneRate Its queries come at LoadGen's own arrivals. */
+/**
+ * How a set went over its time.
+ * @param hasOneRate Its queries come at LoadGen's own arrivals.
+ * @param names Of the parts of the SUT; empty: not known.
+ */
 export function courseOf(
   { recorder }: IssuedSet,
   settings: EffectiveSettings,
   summary: PerformanceSummary,
-  hasOneRate: boolean,
+  { hasOneRate, names }: { readonly hasOneRate: boolean; readonly names: readonly string[] },
 ): RunCourse {
   const columns = recorder.columns();
   // All samples of a coalesced query are due at once.
   const isJudged = settings.scenario === 'Server' && columns.samplesPerQuery === 1;
   if (!isJudged || summary.completedSampleCount === 0) return NO_COURSE;
   const { isMet } = summary.validity.performance;
+  const { maxNs, percentiles } = summary.sampleLatency;
   const lastDueNs = columns.scheduledNs[columns.queryEnd - 1] ?? 0;
-  if (isMet && isPrompt(summary.sampleLatency.maxNs, lastDueNs)) return NO_COURSE;
+  const longNs = Math.max(LONG_NS_MIN, LONG_BY_MEDIAN * (percentiles[0]?.valueNs ?? 0));
+  const isEven = isMet && isPrompt(maxNs, lastDueNs);
+  if (isEven && maxNs < longNs) return NO_COURSE;
   const times = timesOf(columns);
+  const known = { ...times, ...lateness(columns, settings, times.queries) };
+  const ofParts = partsOf(columns, times.queries, names);
+  const standstill = isMet && maxNs >= longNs ? standstillOf(known, ofParts) : null;
   return {
-    keepingUp: hasOneRate ? keepingUp(times) : null,
-    late: isMet ? null : lateSamplesOf({ ...times, ...lateness(columns, settings, times.queries) }),
+    keepingUp: hasOneRate && !isEven ? keepingUp(times) : null,
+    late: isMet ? null : lateSamplesOf(known, ofParts),
+    keptStandstill: standstill !== null && standstill.longestNs >= longNs ? standstill : null,
   };
 }
 
-const NO_COURSE: RunCourse = { keepingUp: null, late: null };
+/** A standstill within the bound is long from here on: in ns, and by the median latency. Collected garbage takes some 10 ms now and then. */
+const LONG_NS_MIN = 100e6;
+const LONG_BY_MEDIAN = 10;
+
+const NO_COURSE: RunCourse = { keepingUp: null, late: null, keptStandstill: null };
+
+/** Which part of the SUT answered each of these queries; of a SUT of one part, or of parts that nobody knows, none is told from another. */
+function partsOf(
+  { service }: RecordedColumns,
+  queries: Uint32Array,
+  names: readonly string[],
+): AnsweringParts {
+  if (service === null || names.length < 2) return { names: [], partOf: () => -1 };
+  return { names, partOf: (i) => service.nodeOf(queries[i] as number) };
+}
 
 /** Of the queries that were answered, in the order of issue; `queries` are their numbers. How long others waited is not known. */
 function timesOf(columns: RecordedColumns): AnswerTimes & { readonly queries: Uint32Array } {
@@ -81,19 +111,16 @@ export function courseOfParts(
   const byLength = [...parts].sort((a, b) => b.queries - a.queries);
   const grown = byLength.find(({ keepingUp: kept }) => kept?.state === 'grew') ?? byLength[0];
   const late = parts.flatMap(({ late: one, beginNs }) =>
-    one === null
-      ? []
-      : [
-          {
-            ...one,
-            standstill: one.standstill && {
-              ...one.standstill,
-              fromNs: one.standstill.fromNs + beginNs,
-            },
-          },
-        ],
+    one === null ? [] : [{ ...one, standstill: after(one.standstill, beginNs) }],
   );
   const lateIn = ({ standstill }: (typeof late)[number]): number => standstill?.lateSamples ?? 0;
   const [worst = null] = late.sort((a, b) => lateIn(b) - lateIn(a));
-  return { keepingUp: grown?.keepingUp ?? null, late: worst };
+  const kept = parts.flatMap(({ keptStandstill, beginNs }) => after(keptStandstill, beginNs) ?? []);
+  const [longest = null] = kept.sort((a, b) => b.longestNs - a.longestNs);
+  return { keepingUp: grown?.keepingUp ?? null, late: worst, keptStandstill: longest };
+}
+
+/** A standstill of a part of a run, by the clock of the whole run. */
+function after(standstill: Standstill | null, beginNs: number): Standstill | null {
+  return standstill && { ...standstill, fromNs: standstill.fromNs + beginNs };
 }

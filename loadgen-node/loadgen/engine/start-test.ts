@@ -21,7 +21,7 @@ import type { TestSettings } from '../settings/test-settings.ts';
 import { findPeakPerformance } from './find-peak-performance.ts';
 import type { DriverEnd } from './issue/issue-driver.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
-import { runPerformance } from './performance-run.ts';
+import { runPerformance, withOtherWork } from './performance-run.ts';
 import { PhaseTotals, writeFailures } from './phase-counts.ts';
 import { EngineResponseSink } from './responses/response-sink.ts';
 import { runSet } from './run-set.ts';
@@ -217,6 +217,7 @@ class TestRun {
 
   async #stopSut(): Promise<void> {
     const failure = await this.#stop();
+    this.#performance &&= withOtherWork(this.#performance, this.#context.parts.sut);
     if (failure === null) return;
     this.#addProblem({
       rule: 'sut-stop',

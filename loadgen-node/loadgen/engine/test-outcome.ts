@@ -1,11 +1,12 @@
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { OtherWork, SutPart } from '../../../shared/domain/system-under-test.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
-import type { LateSamples } from '../results/standstill.ts';
+import type { LateSamples, Standstill } from '../results/standstill.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { DriverEnd } from './issue/issue-driver.ts';
@@ -36,6 +37,8 @@ export interface PhaseOutcome {
   readonly durationNs: number;
   /** Text of the fault that the SUT reported, if it did. */
   readonly faultText: string | null;
+  /** Of a phase that ended by a stall: when the last sample completed, since the start of the first set, and how long LoadGen waited for the next. */
+  readonly silence: { readonly fromNs: number; readonly lastedNs: number } | null;
 }
 
 /** The accuracy phase: all sets, one after the other. */
@@ -82,6 +85,8 @@ export interface RunCourse {
   readonly keepingUp: KeepingUp | null;
   /** Null where the bound was kept. */
   readonly late: LateSamples | null;
+  /** Where the bound was kept: a standstill that is long beside the latencies. */
+  readonly keptStandstill: Standstill | null;
 }
 
 /** The performance phase. */
@@ -92,6 +97,8 @@ export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
   readonly course: RunCourse;
   /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
+  /** What parts of the SUT did for others while the test went on; empty also where nobody knows. */
+  readonly otherWork: readonly (OtherWork & Pick<SutPart, 'name'>)[];
   /** Queries added by the option `extendsUntilDecided`; null without it. */
   readonly extension: RunExtension | null;
 }
@@ -121,6 +128,7 @@ export const CAUSE_KINDS = [
   'sut-broke',
   'errors',
   'loadgen',
+  'shared',
   'standstill',
   'queue',
   'disturbed',

@@ -1,4 +1,4 @@
-import { counted, rounded } from '../../../shared/base/text.ts';
+import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
@@ -208,8 +208,11 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
     reasons.push(reason('fault', text, 'no fault', 'a fault'));
   }
   if (endCause === 'stall') {
-    const text = `The SUT stopped answering during the ${phase} run.${cost}`;
-    reasons.push(reason('stall', text, 'a response within the stall timeout', 'none'));
+    const { fromNs = 0, lastedNs = 0 } = outcome.silence ?? {};
+    const how = `no sample completed for ${formatNs(lastedNs)}, from ${formatNs(fromNs)} on, and ${grouped(counts.lostSamples)} waited`;
+    const text = `The SUT stopped answering during the ${phase} run: ${how}.${cost}`;
+    const seen = `none for ${formatNs(lastedNs)}`;
+    reasons.push(reason('stall', text, 'a response within the stall timeout', seen));
   }
   if (endCause === 'interrupted') reasons.push(interrupted(phase));
   if (endCause === 'decided') {

@@ -5,6 +5,8 @@ import { type AnswerTimes, countAtMost, waitingAtIssue } from './queue-growth.ts
  * SUT does at the load, and no lower load would have spared them.
  */
 export interface Standstill {
+  /** Name of the only part of the SUT that stood still, while others went on; null: the SUT as a whole did. */
+  readonly part: string | null;
   readonly count: number;
   /** All of them together, and the longest, in ns; when that began, in ns since the start. */
   readonly totalNs: number;
@@ -12,9 +14,18 @@ export interface Standstill {
   readonly fromNs: number;
   /** Samples that completed meanwhile. */
   readonly completedSamples: number;
-  /** Samples above their bound that waited then, or came before no more than usual waited. */
+  /** Samples that waited then, or came before no more than usual waited; and those of them that were above their bound. */
+  readonly waitingSamples: number;
   readonly lateSamples: number;
 }
+
+/** The parts of a SUT, and the number of the one that answered a query; a part that nobody knows is -1. */
+export interface AnsweringParts {
+  readonly names: readonly string[];
+  readonly partOf: (query: number) => number;
+}
+
+export const ONE_PART: AnsweringParts = { names: [], partOf: () => -1 };
 
 /** Whether late samples came when much waited. */
 export interface LateSamples {
@@ -31,6 +42,8 @@ const COMPLETED_SHARE_MAX = 0.25;
 const GAPS_MIN = 10;
 /** A stretch is LoadGen's own where queries that were due in it went out late by this share of it, in the mean. */
 const OWN_LAG_SHARE = 0.25;
+/** A standstill of a part is another one than that of the whole SUT if it is longer by this factor. */
+const LONGER_BY = 2;
 /** So many times more wait before late samples that were in a queue. */
 const BEHIND_OTHERS = 1.5;
 
@@ -41,7 +54,7 @@ interface LateTimes extends AnswerTimes {
 }
 
 /** Looks for what made samples late; of a run that has some. */
-export function lateSamplesOf(times: LateTimes): LateSamples {
+export function lateSamplesOf(times: LateTimes, parts: AnsweringParts = ONE_PART): LateSamples {
   const { issuedNs, latenciesNs, isLate } = times;
   const waiting = waitingAtIssue(issuedNs, latenciesNs);
   const sums = { late: 0, lateCount: 0, other: 0, otherCount: 0 };
@@ -52,14 +65,50 @@ export function lateSamplesOf(times: LateTimes): LateSamples {
   });
   const areBehindOthers =
     sums.late / sums.lateCount > (BEHIND_OTHERS * sums.other) / Math.max(1, sums.otherCount);
-  return { standstill: findStandstill(times, waiting), areBehindOthers };
+  return { standstill: standstillOf(times, parts), areBehindOthers };
 }
 
-function findStandstill(times: LateTimes, waiting: Float64Array): Standstill | null {
+/** Looks for a standstill of the whole SUT, and of each part: one of a part is told where more was late by it, or where it was so much longer. */
+export function standstillOf(
+  times: LateTimes,
+  { names, partOf }: AnsweringParts = ONE_PART,
+): Standstill | null {
+  let found = findStandstill(times, null);
+  names.forEach((name, part) => {
+    const one = findStandstill(timesOfPart(times, partOf, part), name);
+    if (one !== null && (found === null || isWorse(one, found))) found = one;
+  });
+  return found;
+}
+
+/** A standstill of the whole SUT is one of each part, too, and is a little longer there. */
+function isWorse(one: Standstill, other: Standstill): boolean {
+  if (one.lateSamples !== other.lateSamples) return one.lateSamples > other.lateSamples;
+  return one.longestNs > LONGER_BY * other.longestNs;
+}
+
+function timesOfPart(
+  { issuedNs, latenciesNs, lagsNs, isLate }: LateTimes,
+  partOf: AnsweringParts['partOf'],
+  part: number,
+): LateTimes {
+  const queries = Uint32Array.from(issuedNs.keys()).filter((query) => partOf(query) === part);
+  const ofPart = (all: Float64Array): Float64Array =>
+    Float64Array.from(queries, (query) => all[query] as number);
+  return {
+    ...{ issuedNs: ofPart(issuedNs), latenciesNs: ofPart(latenciesNs), lagsNs: ofPart(lagsNs) },
+    isLate: (i) => isLate(queries[i] as number),
+  };
+}
+
+/** @param part Name of the part whose times these are; null: of the whole SUT. */
+function findStandstill(times: LateTimes, part: string | null): Standstill | null {
   const { issuedNs, latenciesNs, isLate } = times;
+  const waiting = waitingAtIssue(issuedNs, latenciesNs);
   const doneNs = issuedNs.map((ns, i) => ns + (latenciesNs[i] as number)).sort();
   const typicalGapNs = typicalGap(doneNs);
-  const usual = usualWaiting(waiting);
+  // Few come to wait at a part that stands still: others, which answer, get the queries.
+  const usual = usualWaiting(waiting) - (part === null ? 0 : 2);
   let found: Standstill | null = null;
   for (let begin = 0; begin < waiting.length; begin += 1) {
     if ((waiting[begin] as number) <= usual) continue;
@@ -71,15 +120,15 @@ function findStandstill(times: LateTimes, waiting: Float64Array): Standstill | n
     }
     const one = stretch({ ...times, doneNs, typicalGapNs }, { begin, most });
     if (one !== null) {
-      const lateSamples = countLate(isLate, begin, end, issuedNs, latenciesNs, one.fromNs);
-      found = together(found, { ...one, lateSamples });
+      const counts = countWaiting(isLate, begin, end, issuedNs, latenciesNs, one.fromNs);
+      found = together(found, { ...one, ...counts, part });
     }
     begin = end;
   }
   return found;
 }
 
-/** The stretch in which the most came to wait between two queries; null where the SUT went on answering. */
+/** The stretch in which the most came to wait between two queries, until the next answer; null where the SUT went on answering. */
 function stretch(
   {
     issuedNs,
@@ -91,14 +140,15 @@ function stretch(
     readonly typicalGapNs: number;
   },
   { begin, most }: { readonly begin: number; readonly most: number },
-): Omit<Standstill, 'lateSamples'> | null {
+): Omit<Standstill, 'part' | 'waitingSamples' | 'lateSamples'> | null {
   const before = countAtMost(doneNs, issuedNs[begin] as number);
   // What comes to wait before the first answer is the filling of the SUT.
   if (before === 0) return null;
   const fromNs = doneNs[before - 1] as number;
-  const toNs = issuedNs[most] as number;
-  const longestNs = toNs - fromNs;
-  const completedSamples = countAtMost(doneNs, toNs) - before;
+  const doneCount = countAtMost(doneNs, issuedNs[most] as number);
+  // There is one: what waits completes later.
+  const longestNs = (doneNs[doneCount] as number) - fromNs;
+  const completedSamples = doneCount - before;
   const expected = (longestNs * doneNs.length) / (doneNs.at(-1) as number);
   const isStill = expected >= EXPECTED_MIN && completedSamples <= COMPLETED_SHARE_MAX * expected;
   if (!isStill || longestNs < GAPS_MIN * typicalGapNs) return null;
@@ -108,33 +158,38 @@ function stretch(
   return { count: 1, totalNs: longestNs, longestNs, fromNs, completedSamples };
 }
 
-/** Late samples that were issued in a stretch until no more than usual waited, or waited when it began. */
-function countLate(
+/** Samples that were issued in a stretch until no more than usual waited, or waited when it began. */
+function countWaiting(
   isLate: (query: number) => boolean,
   begin: number,
   end: number,
   issuedNs: Float64Array,
   latenciesNs: Float64Array,
   fromNs: number,
-): number {
-  let late = 0;
+): Pick<Standstill, 'waitingSamples' | 'lateSamples'> {
+  let waitingSamples = 0;
+  let lateSamples = 0;
   for (let query = 0; query < end; query += 1) {
     const waited =
       query >= begin || (issuedNs[query] as number) + (latenciesNs[query] as number) > fromNs;
-    if (waited && isLate(query)) late += 1;
+    if (!waited) continue;
+    waitingSamples += 1;
+    if (isLate(query)) lateSamples += 1;
   }
-  return late;
+  return { waitingSamples, lateSamples };
 }
 
 function together(first: Standstill | null, next: Standstill): Standstill {
   if (first === null) return next;
   const longer = next.longestNs > first.longestNs ? next : first;
   return {
+    part: first.part,
     count: first.count + 1,
     totalNs: first.totalNs + next.totalNs,
     longestNs: longer.longestNs,
     fromNs: longer.fromNs,
     completedSamples: first.completedSamples + next.completedSamples,
+    waitingSamples: first.waitingSamples + next.waitingSamples,
     lateSamples: first.lateSamples + next.lateSamples,
   };
 }

@@ -239,6 +239,7 @@ const CAUSE_WORDS: Readonly<Record<CauseKind, string>> = {
   'sut-broke': 'SUT broke',
   errors: 'samples failed',
   loadgen: 'LoadGen too slow',
+  shared: 'SUT served others',
   standstill: 'SUT stood still',
   queue: 'SUT did not keep up',
   disturbed: 'machine disturbed',

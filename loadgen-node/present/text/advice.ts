@@ -3,6 +3,7 @@ import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   Cause,
   PerformanceOutcome,
+  RunCourse,
   TestOutcome,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
@@ -62,6 +63,7 @@ function adviceOnRule(
   { arrivals, limitLines }: AdvisedPlan,
 ): string {
   const { performance, effectiveSettings: settings } = outcome;
+  if (reason.rule === 'stall') return '--stall-timeout sets how long LoadGen waits for a sample.';
   // Of a run that broke off, what its rates and lengths would have been is not known.
   if (performance !== null && hasUnknownRates(performance)) return '';
   const ofArrivals =
@@ -248,13 +250,9 @@ function adviceOnRate(
 ): string {
   if (settings.scenario !== 'Server') return '';
   const { summary, course, health } = performance;
-  const { kind, text = '' } = cause ?? {};
-  // What fails samples comes first, and what slow ones are slow for is not known then.
-  if (kind === 'errors') return '';
-  if (kind === 'standstill') {
-    const late = counted(course.late?.standstill?.lateSamples ?? 0, 'late sample');
-    return `${asSentence(text)}, and ${late} came of that: find out what held it up. A lower --target-qps does not mend it.`;
-  }
+  const kind = cause?.kind;
+  const ofEvent = adviceOnEvent(cause, course);
+  if (ofEvent !== undefined) return ofEvent;
   const outOfReach = adviceOnFastest(summary, settings, kind !== 'queue');
   if (outOfReach !== '') return outOfReach;
   if (kind === 'queue') {
@@ -275,6 +273,18 @@ function adviceOnRate(
     return 'Most queries are above the bound, though the SUT completed what was asked: longhaul find-peak looks for the --target-qps that keeps it.';
   }
   return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
+}
+
+/** Of a cause that is no matter of the load; undefined: it may be one. */
+function adviceOnEvent(cause: Cause | null, { late }: RunCourse): string | undefined {
+  // What fails samples comes first, and what slow ones are slow for is not known then.
+  if (cause?.kind === 'errors') return '';
+  if (cause?.kind === 'shared') {
+    return `${asSentence(cause.text)}: repeat the run while nothing else uses the SUT.`;
+  }
+  if (cause?.kind !== 'standstill') return undefined;
+  const samples = counted(late?.standstill?.lateSamples ?? 0, 'late sample');
+  return `${asSentence(cause.text)}, and ${samples} came of that: find out what held it up. A lower --target-qps does not mend it.`;
 }
 
 function asSentence(text: string): string {

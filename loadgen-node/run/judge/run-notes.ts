@@ -7,13 +7,16 @@ import type {
   OipEvidence,
   OipNodeEvidence,
 } from '../../../shared/evidence/evidence-schema.ts';
+import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
+import { standstillText } from '../../loadgen/engine/causes.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { Standstill } from '../../loadgen/results/standstill.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
@@ -113,10 +116,21 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   return [`LoadGen is ${ownSoftware()}, the SUT ${first.software}${agreed}`];
 }
 
-/** Says of a run that meets its bound that it is too short to tell whether the SUT keeps up with the load. */
+/** Says of a run that meets its bound that the SUT stood still in it, and that it is too short to tell whether the SUT keeps up with the load. */
 export function courseNotes(performance: PerformanceOutcome | null): string[] {
   if (performance === null || isBrokenEnd(performance.endCause)) return [];
-  const { course, summary } = performance;
+  const { keptStandstill: still } = performance.course;
+  const stood = still === null ? [] : [keptText(still)];
+  return [...stood, ...unknownCourse(performance)];
+}
+
+function keptText(still: Standstill): string {
+  const { waitingSamples, lateSamples } = still;
+  const late = lateSamples === 0 ? 'none' : grouped(lateSamples);
+  return `${standstillText(still)}: ${counted(waitingSamples, 'sample')} waited for it, ${late} of them above the bound`;
+}
+
+function unknownCourse({ course, summary }: PerformanceOutcome): string[] {
   if (course.keepingUp?.state !== 'unknown' || !summary.validity.performance.isMet) return [];
   const { queriesToTell } = course.keepingUp;
   const needed =
@@ -134,6 +148,13 @@ export function nodeNotes({ nodes, oip }: NetworkAudit): string[] {
     const texts = claims.map(({ text }) => text);
     const replaced = theirs?.replacedWorkerCount ?? 0;
     if (replaced > 0) texts.push(replacedText(replaced));
+    const other = otherWorkOf(node);
+    if (other !== null) {
+      const own = counted(node.ours.completedCount, 'sample');
+      texts.push(
+        `${other.text}, beside ${own} of this run: the latencies are not those of this load alone`,
+      );
+    }
     texts.push(...handOverTexts(node, oip !== null));
     return texts.map((text) => asOneLine(`SUT node ${address} ${text}`));
   });

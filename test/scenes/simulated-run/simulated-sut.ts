@@ -1,6 +1,7 @@
 import type {
   Query,
   ResponseSink,
+  SutPart,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
 import type { SimulatedClock } from '../clock.ts';
@@ -42,6 +43,9 @@ export interface SutOptions {
   readonly names?: readonly (string | Error)[];
   /** How long name() takes. Default: 12,345 ns. */
   readonly nameNs?: number;
+  /** Its parts, and the number of the one that answers a sample. Default: nobody knows. */
+  readonly parts?: readonly SutPart[];
+  readonly partOf?: (sample: number) => number;
   /** Samples that are in memory, if the test wants that checked. */
   readonly isLoaded?: (sampleIndex: number) => boolean;
 }
@@ -131,6 +135,14 @@ export class SimulatedSut implements SystemUnderTest {
     this.calls.push('stop');
   }
 
+  /** What they did for others is known once it has stopped. */
+  parts(): readonly SutPart[] {
+    const { parts = [] } = this.#options;
+    return this.calls.includes('stop')
+      ? parts
+      : parts.map(({ name }) => ({ name, otherWork: null }));
+  }
+
   #check(query: Query, samples: readonly IssuedSample[]): void {
     if (this.#sink === null) this.complaints.push('query before start');
     if (this.calls.includes('stop')) this.complaints.push('query after stop');
@@ -190,6 +202,8 @@ export class SimulatedSut implements SystemUnderTest {
       answer(sink, responseId, sink.nowNs());
       return;
     }
+    const part = this.#options.partOf?.(responseId);
+    if (part !== undefined) sink.served(responseId, part, undefined, 0);
     const response = responseOf(index);
     const tokens = hasTokens ? response.length / TOKEN_BYTES : 0;
     sink.complete(responseId, response, tokens, sink.nowNs());

@@ -3,6 +3,7 @@ import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/tes
 import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
+import { courseNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
@@ -38,7 +39,9 @@ async function outcomeOf(given: Given): Promise<TestOutcome> {
   if (otherWorkMs > 0) clock.callAt(20e6, work);
   if (stopMs > 0) clock.callAt(10e9, () => clock.spend(stopMs * 1e6));
   const monitor = monitorThatTells(generatorHealth(health));
-  return await test.run({ observer: { generatorMonitor: monitor } });
+  // The parts that answered are kept for records.
+  const keepRecords = sut.partOf && (async () => {});
+  return await test.run({ observer: { generatorMonitor: monitor, keepRecords } });
 }
 
 async function judged(given: Given) {
@@ -46,6 +49,7 @@ async function judged(given: Given) {
   const { reasons } = outcome.verdicts.longhaul;
   return {
     cause: outcome.verdicts.longhaul.cause,
+    reasons,
     rules: reasons.map(({ rule }) => rule),
     advice: reasons.map((reason) => adviceOn(reason, outcome)).join(' '),
     performance: outcome.performance,
@@ -55,6 +59,8 @@ async function judged(given: Given) {
 /** Work of a SUT that stands still from the sample of 10 s on for so long, then does each in `serviceNs`. */
 const standing = (stillNs: number, serviceNs: number) => (sample: number) =>
   sample === 1000 ? stillNs : serviceNs;
+
+const NODES = ['node a', 'node b'].map((name) => ({ name, otherWork: null }));
 
 describe('the cause of an INVALID run', () => {
   it('is a SUT that broke, before all that follows from it', async () => {
@@ -121,6 +127,49 @@ describe('the cause of an INVALID run', () => {
     expect(advice).not.toContain('for example');
   });
 
+  it('is one of a node that answers nothing while the other one goes on', async () => {
+    const { cause, rules, advice } = await judged({
+      parts: NODES,
+      partOf: (sample) => sample % 2,
+      // Node b stands still from 10 s on, for 2 s; nothing else is late.
+      serviceNs: (sample) =>
+        sample % 2 === 1 && sample >= 1000 && sample < 1200 ? 2e9 - (sample - 1000) * 10e6 : 1e6,
+    });
+    expect(cause?.kind).toBe('standstill');
+    expect(cause?.text).toMatch(
+      /^node b answered nothing for (2|1\.[89]\d?|2\.\d+) s, from (9\.\d+|10|10\.\d+) s on$/,
+    );
+    expect(rules).toEqual(['latency-bound']);
+    expect(advice).toMatch(/^Node b answered nothing .* and \d\d late samples came of that/);
+  });
+
+  it('is what the SUT does for others, and no lower rate is advised', async () => {
+    const slow = { isQueue: true, serviceNs: () => 20e6 };
+    const beside = (samples: number) => ({
+      parts: [{ name: 'node a', otherWork: { samples, text: `answered ${samples} of others` } }],
+    });
+    const { cause, rules, advice } = await judged({ ...slow, ...beside(400) });
+    expect(cause).toEqual({ kind: 'shared', text: 'node a answered 400 of others' });
+    expect(rules).toEqual(['not-kept-up', 'latency-bound']);
+    expect(advice).toMatch(/^Node a answered 400 of others: repeat the run while nothing else/);
+    expect(advice).not.toContain('target-qps');
+    // So few explain nothing, and a run that keeps its bound beside others does.
+    expect((await judged({ ...slow, ...beside(20) })).cause?.kind).toBe('queue');
+    const kept = await judged({ serviceNs: () => 1e6, ...beside(400) });
+    expect([kept.cause, kept.rules]).toEqual([null, []]);
+  });
+
+  it('is a SUT that stopped answering, with when, and for how long it was waited for', async () => {
+    const { cause, rules, reasons } = await judged({
+      serviceNs: (sample) => (sample < 1000 ? 1e6 : Number.NaN),
+    });
+    expect(cause?.text).toMatch(/^the SUT stopped answering after (10|9\.\d+|10\.\d+) s$/);
+    expect(rules).toEqual(['stall']);
+    expect(reasons[0]?.text).toMatch(
+      /run: no sample completed for \d[\d.]* s, from (10|9\.\d+|10\.\d+) s on, and [\d,]+ waited\. \d+ of \d+ issued samples were lost\.$/,
+    );
+  });
+
   it('is no standstill where LoadGen stood still itself', async () => {
     const { cause } = await judged({ isQueue: true, serviceNs: () => 1e6, stopMs: 2_000 });
     expect(cause?.kind).toBe('loadgen');
@@ -169,6 +218,21 @@ describe('the cause of an INVALID run', () => {
 });
 
 describe('a run beside its bound', () => {
+  it('is told of a long standstill within it, which is no reason', async () => {
+    const { performance, rules } = await judged({
+      isQueue: true,
+      serviceNs: standing(2e9, 1e6),
+      settings: { serverTargetLatencyNs: 5e9 },
+    });
+    expect(rules).toEqual([]);
+    const [note] = courseNotes(performance);
+    expect(note).toMatch(
+      /^the SUT answered nothing for (2|1\.9\d|2\.0\d) s, from .* s on: \d+ samples waited for it, none of them above the bound$/,
+    );
+    const short = await judged({ isQueue: true, serviceNs: standing(20e6, 1e6) });
+    expect(short.performance?.course.keptStandstill).toBeNull();
+  });
+
   it('is found to grow at twice the load that its SUT completes, however short', async () => {
     const { rules } = await judged({
       isQueue: true,

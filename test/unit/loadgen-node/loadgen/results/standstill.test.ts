@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { lateSamplesOf } from '../../../../../loadgen-node/loadgen/results/standstill.ts';
+import {
+  type AnsweringParts,
+  lateSamplesOf,
+} from '../../../../../loadgen-node/loadgen/results/standstill.ts';
 
 // Goal: late samples that come of a stretch without answers are told from those of a load, of batches, and of answers that take long by themselves.
 // Method: times by hand, 100 queries a second.
@@ -12,14 +15,16 @@ function lookAt(
   boundNs: number,
   doneNs: (query: number, issuedNs: number) => number,
   lagNs = (_query: number) => 0,
+  parts?: AnsweringParts,
 ) {
   const issuedNs = Float64Array.from({ length: queries }, (_, i) => i * EVERY_NS + lagNs(i));
   const latenciesNs = issuedNs.map((ns, i) => doneNs(i, ns) - ns);
-  return lateSamplesOf({
+  const times = {
     ...{ issuedNs, latenciesNs },
-    isLate: (query) => (latenciesNs[query] as number) + lagNs(query) > boundNs,
+    isLate: (query: number) => (latenciesNs[query] as number) + lagNs(query) > boundNs,
     lagsNs: issuedNs.map((_, i) => lagNs(i)),
-  });
+  };
+  return lateSamplesOf(times, parts);
 }
 
 /** A SUT that needs 1 ms, and answers nothing from each of these seconds on, for 2 s. */
@@ -71,6 +76,34 @@ describe('late samples', () => {
     const lag = (query: number): number =>
       query >= 300 && query < 500 ? (500 - query) * EVERY_NS : 0;
     expect(lookAt(1_000, 500e6, (_query, issuedNs) => issuedNs + 1e6, lag).standstill).toBeNull();
+  });
+
+  it('of one part that answers nothing are told with its name, where the others go on', () => {
+    // Every second query goes to node b, until three of them wait there.
+    const partOf = (query: number): number =>
+      query % 2 === 1 && (query < 306 || query >= 500) ? 1 : 0;
+    const doneNs = (query: number, issuedNs: number): number =>
+      partOf(query) === 1 && query >= 300 && query < 306 ? 5e9 : issuedNs + 1e6;
+    const parts = { names: ['node a', 'node b'], partOf };
+    const { standstill } = lookAt(1_000, 500e6, doneNs, undefined, parts);
+    expect(standstill).toMatchObject({ part: 'node b', completedSamples: 0, lateSamples: 3 });
+    expect(standstill?.longestNs).toBeCloseTo(2e9, -8);
+    expect(lookAt(1_000, 500e6, doneNs).standstill).toBeNull();
+  });
+
+  it('of the whole SUT are of no part', () => {
+    const parts = { names: ['node a', 'node b'], partOf: (query: number) => query % 2 };
+    const { standstill } = lookAt(1_000, 500e6, stopped(3), undefined, parts);
+    expect(standstill).toMatchObject({ part: null, waitingSamples: 200, lateSamples: 150 });
+  });
+
+  it('of a part that takes long for one at a time are of no standstill', () => {
+    // Node b answers few, and one of them long.
+    const partOf = (query: number): number => (query % 25 === 0 ? 1 : 0);
+    const doneNs = (query: number, issuedNs: number): number =>
+      issuedNs + (query === 500 ? 2e9 : 1e6);
+    const parts = { names: ['node a', 'node b'], partOf };
+    expect(lookAt(1_000, 500e6, doneNs, undefined, parts).standstill).toBeNull();
   });
 
   it('are of no standstill while a SUT fills', () => {
