@@ -6,7 +6,7 @@ import { printText } from '../../shared/base/process/terminal.ts';
 import { jsonText } from '../../shared/base/text.ts';
 import { choice, type SettingValues, text } from '../../shared/config/setting.ts';
 import { SCENARIOS } from '../../shared/domain/scenario.ts';
-import { DEFAULT_ROUND, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
+import { DEFAULT_ROUND, ONLY_JUDGED, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
 import { exactJson } from '../loadgen/base/number-format.ts';
 import {
   type AskedEarlyStopping,
@@ -31,6 +31,7 @@ import { verb } from './verb.ts';
 const LOADGEN_SETTINGS = {
   round: choice(ROUNDS, "round whose LoadGen's behaviour is followed", {
     fallback: DEFAULT_ROUND,
+    hints: ONLY_JUDGED,
   }),
   rngLibrary: RUN_SETTINGS.rngLibrary,
 };

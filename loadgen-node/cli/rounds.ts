@@ -1,12 +1,18 @@
 import { choice, toggle } from '../../shared/config/setting.ts';
-import { DEFAULT_ROUND, mlperfConfOf, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
+import {
+  DEFAULT_ROUND,
+  KNOWN_ROUNDS,
+  mlperfConfOf,
+  ONLY_JUDGED,
+  ROUNDS,
+} from '../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../loadgen/settings/conf-grammar.ts';
 import { compressionResult } from '../present/text/compression-table.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul loadgen conf`: writes a round's mlperf.conf. */
 export const confVerb = verb({
-  settings: { round: choice(ROUNDS, 'the round', { fallback: DEFAULT_ROUND }) },
+  settings: { round: choice(KNOWN_ROUNDS, 'the round', { fallback: DEFAULT_ROUND }) },
   example: `
 Example:
   longhaul loadgen conf --round v4.1 > mlperf.conf`,
@@ -21,7 +27,10 @@ Example:
 /** `longhaul loadgen compression`: what the rules of a round allow, and what this process can do. */
 export const compressionVerb = verb({
   settings: {
-    round: choice(ROUNDS, 'round whose rules hold', { fallback: DEFAULT_ROUND }),
+    round: choice(ROUNDS, 'round whose rules hold', {
+      fallback: DEFAULT_ROUND,
+      hints: ONLY_JUDGED,
+    }),
     text: toggle("the rules' own words below the table"),
   },
   example: `

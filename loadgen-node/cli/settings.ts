@@ -4,7 +4,7 @@ import { printText } from '../../shared/base/process/terminal.ts';
 import { wantsJson } from '../../shared/config/command-line.ts';
 import { choice, type SettingValues, text } from '../../shared/config/setting.ts';
 import { SCENARIOS } from '../../shared/domain/scenario.ts';
-import { DEFAULT_ROUND, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
+import { DEFAULT_ROUND, ONLY_JUDGED, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
 import { explainSetting } from '../loadgen/settings/explain-setting.ts';
 import {
   jsonOfFiles,
@@ -21,7 +21,10 @@ const SETTINGS = {
   benchmark: text('name', BENCHMARK_HELP),
   model: text('name', 'the same'),
   scenario: choice(SCENARIOS, 'how queries arrive', { required: true }),
-  round: choice(ROUNDS, 'round whose LoadGen and mlperf.conf hold', { fallback: DEFAULT_ROUND }),
+  round: choice(ROUNDS, 'round whose LoadGen and mlperf.conf hold', {
+    fallback: DEFAULT_ROUND,
+    hints: ONLY_JUDGED,
+  }),
   mlperfConf: text('file', "mlperf.conf in place of the round's own"),
   userConf: text('file', "LoadGen's user.conf"),
   auditConf: text('file', 'audit.config, over the others'),

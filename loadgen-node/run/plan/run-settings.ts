@@ -18,7 +18,7 @@ import {
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { BENCHMARK_KEYS, benchmarkDefault } from '../../../shared/rules/benchmark-rules.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
-import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
+import { ONLY_JUDGED, ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
@@ -131,6 +131,7 @@ export const RUN_SETTINGS = {
   round: choice(
     ROUNDS,
     "round whose LoadGen and mlperf.conf apply (default: v4.1's LoadGen and seeds)",
+    { hints: ONLY_JUDGED },
   ),
   engine: choice(
     ENGINES,

@@ -3,7 +3,12 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { Round } from '../../../shared/rules/rounds/rounds.ts';
+import {
+  isRunnable,
+  ONLY_JUDGED,
+  ROUNDS,
+  type Round,
+} from '../../../shared/rules/rounds/rounds.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../../run/host/host.ts';
@@ -13,11 +18,7 @@ import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
 import { type SubmissionModel, usualBaselinePercent } from '../rules/submission-model.ts';
-import {
-  type RunnableTestId,
-  SUBMISSION_ROUNDS,
-  type SubmissionRound,
-} from '../rules/submission-rounds.ts';
+import type { RunnableTestId, SubmissionRound } from '../rules/submission-rounds.ts';
 import { responseScorer } from '../score/score-log.ts';
 import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
@@ -267,7 +268,7 @@ export function requireTest(
     const has = named.tests.length === 0 ? 'no test' : named.tests.join(', ');
     throw configInvalid(`round ${round} has no ${test} for ${named.name}; it has ${has}`);
   }
-  const others = SUBMISSION_ROUNDS.filter((it) => modelsOfBenchmark(it, benchmark).length > 0);
+  const others = ROUNDS.filter((it) => modelsOfBenchmark(it, benchmark).length > 0);
   if (others.length > 0) {
     throw configInvalid(
       `round ${round} has no benchmark ${benchmark}; there it is in ${others.join(', ')}`,
@@ -282,9 +283,12 @@ export function requireTest(
  * 4.7.4 and 5.2), which longhaul does not know.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
-export function submissionRound(round: Round): SubmissionRound {
-  if (round !== 'v0.5') return round;
-  const later = SUBMISSION_ROUNDS.slice(1).join(', ');
+export function submissionRound(round: SubmissionRound): Round {
+  if (isRunnable(round) && round !== 'v0.5') return round;
+  const later = ROUNDS.slice(1).join(', ');
+  if (round !== 'v0.5') {
+    throw configInvalid(`${ONLY_JUDGED[round]}; tests are run of ${later}`);
+  }
   throw configInvalid(
     `--round ${round}: the validation tests of this round are not known; tests are known of ${later}`,
   );

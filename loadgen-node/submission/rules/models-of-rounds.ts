@@ -1,6 +1,6 @@
 import { MODEL_ROWS } from './model-rows.ts';
 import type { ModelRow, SubmissionModel } from './submission-model.ts';
-import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
+import { roundsUpTo, SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 import { V05_ROWS } from './v05-rows.ts';
 
 /** Made once: a self-check asks for every folder of a tree. */
@@ -35,8 +35,11 @@ function modelAt({ rounds, since = {}, ...first }: ModelRow, round: SubmissionRo
     lower: reference * share,
   }));
   const names = { folder: model.name, benchmark: model.name };
+  const metrics = roundsUpTo('v4.0').includes(round)
+    ? { metrics: { Server: 'result_scheduled_samples_per_sec' } }
+    : {};
   const accuracy = [...targets, ...bounds];
-  return [{ ...names, ...counts, ...model, accuracy } as SubmissionModel];
+  return [{ ...names, ...counts, ...metrics, ...model, accuracy } as SubmissionModel];
 }
 
 /**

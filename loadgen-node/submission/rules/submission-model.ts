@@ -87,6 +87,8 @@ export interface SubmissionModel {
       >
     >
   >;
+  /** LoadGen's keys of what is the result, where they are not the usual ones. */
+  readonly metrics?: Partial<Readonly<Record<SubmissionScenario, string>>>;
   /**
    * Result in tokens: `counted` by LoadGen, or `inferred` from a mean length; absent: in samples.
    */
@@ -170,6 +172,9 @@ export type ModelRow = Said & {
   readonly since?: Partial<Readonly<Record<SubmissionRound, Said>>>;
 };
 
+/** Fewest samples of an Offline query of any model, up to v3.1. */
+export const OFFLINE_TO_V31 = 24_576;
+
 export const SERVER_OFFLINE: ScenarioNeed = { required: ['Server', 'Offline'], oneOf: [] };
 export const OFFLINE: ScenarioNeed = { required: ['Offline'], oneOf: [] };
 export const SINGLE: ScenarioNeed = { required: ['SingleStream'], oneOf: [] };
@@ -244,9 +249,11 @@ const TOKENS = {
 
 /**
  * Key of the detail log whose value is the result. The rules' text calls the scheduled rate the
- * metric of Server; every checker since v4.1 reports the completed one.
+ * metric of Server, and the checkers up to v4.0 report it; every one since v4.1 reports the completed one.
  */
 export function resultMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
+  const own = model?.metrics?.[scenario];
+  if (own !== undefined) return own;
   if (model?.v05 !== undefined && scenario !== 'Interactive') return V05_METRICS[scenario];
   if (model?.tokenMetric === undefined) return SAMPLES[scenario];
   if (scenario === 'SingleStream') return 'result_90.00_percentile_latency_ns';
@@ -256,7 +263,8 @@ export function resultMetric(model: SubmissionModel | undefined, scenario: Submi
 
 /** The metric in samples, of a model in tokens as well. */
 export function sampleMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
-  return resultMetric(model?.v05 === undefined ? undefined : model, scenario);
+  if (model?.v05 !== undefined) return resultMetric(model, scenario);
+  return model?.metrics?.[scenario] ?? SAMPLES[scenario];
 }
 
 /**

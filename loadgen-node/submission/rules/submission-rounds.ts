@@ -1,11 +1,20 @@
-import { mlperfConfOf, ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import {
+  KNOWN_ROUNDS,
+  type KnownRound,
+  mlperfConfOf,
+} from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 
-/** Rounds of which a submission can be built and checked. */
-export type SubmissionRound = Round;
+/** Rounds of which a submission can be checked. One can be built of those that can be run. */
+export type SubmissionRound = KnownRound;
 
 /** {@link SubmissionRound}, the oldest first. */
-export const SUBMISSION_ROUNDS: typeof ROUNDS = ROUNDS;
+export const SUBMISSION_ROUNDS: typeof KNOWN_ROUNDS = KNOWN_ROUNDS;
+
+/** Rounds from v2.1 on to one of them: v0.5 has rules of its own. */
+export function roundsUpTo(last: SubmissionRound): readonly SubmissionRound[] {
+  return SUBMISSION_ROUNDS.slice(1, SUBMISSION_ROUNDS.indexOf(last) + 1);
+}
 
 /**
  * Least min_duration of a performance run, in ms. Source: inference_rules v4.1, "Scenarios", and the official checkers; of

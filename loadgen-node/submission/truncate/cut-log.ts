@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { roundsUpTo, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { orFail } from '../tree/file-work.ts';
 
 /**
@@ -59,7 +59,7 @@ function readPart(path: string, from: number, length: number): Promise<Buffer> {
 const HASH_LINE = /^hash=(\w+)$/m;
 
 /** Rounds whose tool puts no empty line before the hash. */
-const WITHOUT_EMPTY_LINE: readonly SubmissionRound[] = ['v4.1'];
+const WITHOUT_EMPTY_LINE: readonly SubmissionRound[] = roundsUpTo('v4.1');
 
 /** Hash in an accuracy.txt, as it stands there; undefined: none. */
 export function hashIn(text: string): string | undefined {

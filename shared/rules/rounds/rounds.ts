@@ -2,10 +2,39 @@ import { readFileSync } from 'node:fs';
 import { dataFile } from '../../base/files/package-files.ts';
 
 /** Rounds whose values this project holds, the oldest first: `<round>.conf` beside this file. */
-export const ROUNDS = ['v0.5', 'v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1'] as const;
+// biome-ignore format: one line shows the order.
+export const KNOWN_ROUNDS = [
+  'v0.5', 'v2.1', 'v3.0', 'v3.1', 'v4.0', 'v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1',
+] as const;
+
+/** One of {@link KNOWN_ROUNDS}: its logs and submissions can be judged. */
+export type KnownRound = (typeof KNOWN_ROUNDS)[number];
+
+/** Rounds that can be run: longhaul's engine does what their LoadGen does. */
+export const ROUNDS = [
+  'v0.5',
+  'v4.1',
+  'v5.0',
+  'v5.1',
+  'v6.0',
+  'v6.1',
+] as const satisfies readonly KnownRound[];
 
 /** One of {@link ROUNDS}. */
 export type Round = (typeof ROUNDS)[number];
+
+/** True for a round that can be run, and not only judged. */
+export function isRunnable(round: KnownRound): round is Round {
+  return (ROUNDS as readonly string[]).includes(round);
+}
+
+/** Why a round that is only judged cannot be run, by the round: for settings that name one. */
+export const ONLY_JUDGED: Readonly<Record<string, string>> = Object.fromEntries(
+  KNOWN_ROUNDS.filter((round) => !isRunnable(round)).map((round) => [
+    round,
+    `${round} can be judged (submission check) and not run: longhaul's engine does what LoadGen does from v4.1 on`,
+  ]),
+);
 
 /**
  * True where a round has a Network division: all but v0.5, which has two divisions, closed and open. longhaul holds its
@@ -31,7 +60,7 @@ export const DEFAULT_ROUND: Round = 'v4.1';
  * The round's mlperf.conf: seeds, seeds of TEST05, and per benchmark the sample counts, bounds and
  * percentiles. Text, so that 64-bit seeds stay what they are; line numbers in messages count in it.
  */
-export function mlperfConfOf(round: Round): string {
+export function mlperfConfOf(round: KnownRound): string {
   return (
     `# mlperf.conf of MLPerf Inference ${round}: its keys and values, written by longhaul.\n` +
     '# The key has the form model.scenario.key; "*" stands for every model or scenario.\n' +
@@ -65,7 +94,7 @@ function keyOf(line: string): string {
  * lacks the key.
  * @param key As the file has it: `resnet50.Server.target_latency`.
  */
-export function numberOfRound(round: Round, key: string): number | undefined {
+export function numberOfRound(round: KnownRound, key: string): number | undefined {
   const line = linesOf(round)
     .split('\n')
     .find((candidate) => keyOf(candidate) === key);

@@ -5,12 +5,9 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
+import { ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import {
-  SUBMISSION_DIVISIONS,
-  SUBMISSION_ROUNDS,
-  type TestId,
-} from '../../rules/submission-rounds.ts';
+import { SUBMISSION_DIVISIONS, type TestId } from '../../rules/submission-rounds.ts';
 
 /** A configuration file that was read: its values, and where they stand. */
 export interface SubmissionConfig {
@@ -355,7 +352,7 @@ const result = object({
 const submissionSchema = object({
   submission: object({
     submitter: name,
-    round: words(SUBMISSION_ROUNDS).default('v4.1'),
+    round: words(ROUNDS).default('v4.1'),
     systems: named(system),
     implementations: named(implementation),
     results: list(result, 'results').min(1, 'must have at least one result'),

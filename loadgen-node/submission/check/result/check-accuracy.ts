@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import { roundsUpTo, type SubmissionRound } from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
 import {
   checkFileList,
@@ -198,10 +198,10 @@ function truncatedDamage(text: string): string | undefined {
 const NUMBER = '([0-9.]+)';
 
 /** Rounds whose checkers take figures of dictionaries without quotes only. */
-const BARE_ONLY: readonly SubmissionRound[] = ['v4.1', 'v5.0'];
+const BARE_ONLY: readonly SubmissionRound[] = roundsUpTo('v5.0');
 
 /** Rounds whose checkers take the line of the script for images alone. */
-const PLAIN_LINES: readonly SubmissionRound[] = ['v0.5', 'v4.1'];
+const PLAIN_LINES: readonly SubmissionRound[] = ['v0.5', ...roundsUpTo('v4.1')];
 
 /** Keys of figures in lines that look like a Python dictionary. */
 const DICTIONARY_KEYS: Readonly<Record<string, string>> = {
@@ -226,6 +226,7 @@ const LINES: Readonly<Record<string, string>> = {
   BLEU: `^BLEU:\\s*${NUMBER}`,
   F1: `^\\{["']exact_match["']:\\s*[0-9.]+,\\s*["']f1["']:\\s*${NUMBER}\\}`,
   ACCURACY: `^Word Error Rate:.*, accuracy=${NUMBER}%`,
+  WER: `^Word Error Rate:.*, accuracy=${NUMBER}%`,
   DLRM_NE: `metric/lifetime_ne/rating:\\s*${NUMBER}`,
   DLRM_ACC: `metric/lifetime_accuracy/rating:\\s*${NUMBER}`,
   DLRM_AUC: `metric/lifetime_gauc/rating:\\s*${NUMBER}`,

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
 import { compressionBreaches } from '../../../../shared/rules/check-compression.ts';
 import { compressionRule } from '../../../../shared/rules/compression-rules.ts';
+import { isRunnable } from '../../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { AuditFinding, NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { readAudit } from '../../../observe/audit/network-audit.ts';
@@ -119,18 +120,21 @@ function issuedSamples(log: RunLog): number | undefined {
 function judgedAgain({ round, model }: ResultSite, audit: NetworkAudit): NetworkAudit {
   const { encoding, scenario } = audit.run;
   const benchmark = model?.benchmark ?? audit.run.benchmark;
-  const breaches = isScenario(scenario)
-    ? compressionBreaches({
-        benchmark,
-        round,
-        scenario,
-        encoding,
-        scope: 'sample',
-        responseCompressions: [],
-        hasLargeQueries: scenario !== 'Server',
-      })
-    : [];
-  const text = compressionRule(benchmark, round)?.text ?? null;
+  // A run of longhaul is of a round that can be run.
+  const isRun = isRunnable(round);
+  const breaches =
+    isRun && isScenario(scenario)
+      ? compressionBreaches({
+          benchmark,
+          round,
+          scenario,
+          encoding,
+          scope: 'sample',
+          responseCompressions: [],
+          hasLargeQueries: scenario !== 'Server',
+        })
+      : [];
+  const text = (isRun && compressionRule(benchmark, round)?.text) || null;
   return composeAudit({ ...audit, compression: { breaches, rule: text } });
 }
 

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { usualBaselinePercent } from '../../rules/submission-model.ts';
-import type { TestId } from '../../rules/submission-rounds.ts';
+import { roundsUpTo, type TestId } from '../../rules/submission-rounds.ts';
 import {
   checkFileList,
   checkPresent,
@@ -70,7 +70,8 @@ function checkPass(context: CheckContext, path: string): void {
  * Whether a verification passed as the round's tools read it; one with both verdicts is a finding.
  */
 function isPass(context: CheckContext, path: string, lines: readonly string[]): boolean {
-  const isWholeLine = context.round !== 'v4.1' && posix.basename(path) === VERIFY_ACCURACY;
+  const isWholeLine =
+    !roundsUpTo('v4.1').includes(context.round) && posix.basename(path) === VERIFY_ACCURACY;
   const isPassed = lines.some((line) => (isWholeLine ? line.trim() === PASS : line.includes(PASS)));
   const failed = lines.findIndex((line) => line.includes(FAIL));
   if (isPassed && failed >= 0) {

@@ -2,7 +2,11 @@ import { posix } from 'node:path';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
 import { loadgenScenario } from '../../rules/submission-model.ts';
-import { brokenConfLines, type SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  brokenConfLines,
+  roundsUpTo,
+  type SubmissionRound,
+} from '../../rules/submission-rounds.ts';
 import {
   checkPresent,
   documentLines,
@@ -17,7 +21,7 @@ import { type Answer, type Facts, isStrict, type ResultSite } from '../read/site
 const EQUAL_ISSUE_IN_CONF: readonly string[] = ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'];
 
 /** Rounds whose checkers want mlperf.conf; LoadGens of later rounds have it built in. */
-const WITH_CONF: readonly SubmissionRound[] = ['v0.5', 'v4.1'];
+const WITH_CONF: readonly SubmissionRound[] = ['v0.5', ...roundsUpTo('v4.1')];
 
 /** Checks what lies beside a result: its settings, its README, its weights, its code. */
 export function checkMeasurements(site: ResultSite): void {
