@@ -1,4 +1,9 @@
-import { SUITES, type SubmissionRound, type Suite } from '../rules/submission-rounds.ts';
+import {
+  roundsUpTo,
+  SUITES,
+  type SubmissionRound,
+  type Suite,
+} from '../rules/submission-rounds.ts';
 
 /**
  * Beginning of a value that could not be read and that the submitter has to fill in.
@@ -83,12 +88,13 @@ export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
   ['free', 'system_type_detail'],
 );
 
+/** Keys of v3.1 and later. Source: check_system_desc_id of the tag. */
+const AFTER_V30: readonly string[] = ['system_type_detail', 'host_network_card_count'];
+
+const V30_FIELDS = SYSTEM_FIELDS.filter(({ key }) => !AFTER_V30.includes(key));
+
 /** Keys of later rounds. Source: systems/ of the submissions of v0.5. */
-const AFTER_V05: readonly string[] = [
-  'system_type',
-  'system_type_detail',
-  'host_network_card_count',
-];
+const AFTER_V05: readonly string[] = ['system_type', ...AFTER_V30];
 
 /** Keys that needed a value in v0.5. Source: mlcommons/inference, branch r0.5, tools/submission. */
 const NEEDED_IN_V05: readonly string[] = [
@@ -105,7 +111,8 @@ const V05_FIELDS: readonly SystemField[] = SYSTEM_FIELDS.filter(
 
 /** Keys of a system description of a round, in their order. */
 export function systemKeysOf(round: SubmissionRound): readonly SystemField[] {
-  return round === 'v0.5' ? V05_FIELDS : SYSTEM_FIELDS;
+  if (round === 'v0.5') return V05_FIELDS;
+  return roundsUpTo('v3.0').includes(round) ? V30_FIELDS : SYSTEM_FIELDS;
 }
 
 /**

@@ -116,6 +116,7 @@ export function needFolder({ listing, findings }: CheckContext, folder: string):
 /**
  * Compares a folder with the list of its files.
  * @param allowed Files that may lie there as well.
+ * @param extra Rule about other files.
  * @returns False where the folder is missing: a finding says so, and its files need no
  *   check.
  */
@@ -124,6 +125,7 @@ export function checkFileList(
   folder: string,
   needed: readonly string[],
   allowed: readonly string[],
+  extra: 'extra-file' | 'test-extra-file' = 'extra-file',
 ): boolean {
   const { listing, findings } = context;
   if (!needFolder(context, folder)) return false;
@@ -134,7 +136,7 @@ export function checkFileList(
   }
   for (const name of files) {
     if ([...needed, ...allowed, ...TOLERATED].includes(name)) continue;
-    findings.add('extra-file', posix.join(folder, name), `${name} does not belong to this folder.`);
+    findings.add(extra, posix.join(folder, name), `${name} does not belong to this folder.`);
   }
   return true;
 }

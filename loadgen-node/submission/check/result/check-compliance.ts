@@ -89,7 +89,7 @@ async function checkTest01(site: ResultSite, folder: string): Promise<void> {
   const isPassed = isThere && isPass(site, verify, toolLines(site, verify));
   const baselines = ['baseline_accuracy.txt', 'compliance_accuracy.txt'];
   const files = [RUN_FILES.accuracy, RUN_FILES.accuracyText];
-  if (!checkFileList(site, accuracy, files, baselines)) return;
+  if (!checkFileList(site, accuracy, files, baselines, 'test-extra-file')) return;
   const paths = baselines.map((name) => posix.join(accuracy, name));
   for (const path of paths) {
     if (!isPassed || !listing.hasFile(path)) continue;
@@ -149,7 +149,8 @@ export async function checkPerformanceRun(site: ResultSite, folder: string, test
   const allowed = test === undefined ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
   // The checker of v0.5 wants the accuracy log beside the others.
   const needed = site.round === 'v0.5' ? [...LOGS, RUN_FILES.accuracy] : LOGS;
-  if (!checkFileList(site, folder, needed, allowed)) return undefined;
+  const extra = test === undefined ? 'extra-file' : 'test-extra-file';
+  if (!checkFileList(site, folder, needed, allowed, extra)) return undefined;
   const log = await readRunLog(site, folder);
   if (log === undefined) return undefined;
   const run = { ...site, file: log.file, log, test };

@@ -56,6 +56,12 @@ export const COMPLIANCE_RULES = {
     rule: 'verify_performance.txt (verify_accuracy.txt, verify_output_len.txt) says TEST PASS.',
     advice: "Read the test's README.md, correct the system, and run the test again.",
   },
+  'test-extra-file': {
+    by: [tag('check_compliance_perf_dir'), tag('check_compliance_acc_dir')],
+    rule: 'Log folders of a compliance test have only files of the official list.',
+    because: 'a script may take it for a log',
+    advice: 'Move the file to documentation/, or remove it.',
+  },
   'test-verdict-mixed': {
     by: [],
     rule: 'A verify file has one verdict.',

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
+import { roundsUpTo } from '../../rules/submission-rounds.ts';
 import {
   ECC_TEXTS,
   isTodo,
@@ -228,7 +229,7 @@ export const DESCRIPTION_RULES = {
       // A "False" is read as absent, but newer tools ask for the other keys beside it.
       const areAllThere = NETWORK_FIELDS.every(({ key }) => description[key] !== undefined);
       const isNo = typeof value === 'string' && !isTrue(value);
-      const isHarmless = isNo && (round === 'v4.1' || areAllThere);
+      const isHarmless = isNo && (roundsUpTo('v4.1').includes(round) || areAllThere);
       return !isHarmless && `is_network is ${JSON.stringify(value)}.`;
     },
   },
@@ -319,7 +320,8 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-file-missing': {
-    by: [tag('check_measurement_dir'), main('MeasurementsCheck.missing_check')],
+    // Before, the check printed an error and took the result.
+    by: [tag('check_measurement_dir', { since: 3.1 }), main('MeasurementsCheck.missing_check')],
     rule: 'A result has <system>_<implementation>_<scenario>.json; from v6.0 on measurements.json.',
     advice: 'Add the file.',
     measurements: (site) => {
@@ -331,7 +333,10 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-field-missing': {
-    by: [tag('check_measurement_dir'), main('MeasurementsCheck.required_fields_check')],
+    by: [
+      tag('check_measurement_dir', { since: 3.1 }),
+      main('MeasurementsCheck.required_fields_check'),
+    ],
     rule: 'The measurements file has its five keys, each with a value.',
     advice: 'Add the key; "N/A" is a value.',
     weights: ({ weights }) =>
@@ -352,7 +357,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'conf-unreadable': {
-    by: [tag('check_measurement_dir')],
+    by: [tag('check_measurement_dir', { since: 4.1, until: 4.1 })],
     rule: 'The checker of v4.1 can read user.conf and mlperf.conf.',
     advice: 'Repair the line.',
   },

@@ -1,6 +1,6 @@
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
 import { metricOf, sampleMetric } from '../../rules/submission-model.ts';
-import { minDurationMs } from '../../rules/submission-rounds.ts';
+import { minDurationMs, roundsUpTo } from '../../rules/submission-rounds.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import {
   type Answer,
@@ -115,7 +115,8 @@ export const PERFORMANCE_RULES = {
     performance: ({ log, round, model, measured }) => {
       const key = 'early_stopping_met';
       const record = log.record(key);
-      const isFine = record === undefined ? round === 'v4.1' : isTruthy(record.value);
+      const isFine =
+        record === undefined ? roundsUpTo('v4.1').includes(round) : isTruthy(record.value);
       if (model === undefined || measured === 'Offline' || isFine) return false;
       return log.at(key, `${key} is ${record === undefined ? 'missing' : String(record.value)}.`);
     },
@@ -160,7 +161,11 @@ export const PERFORMANCE_RULES = {
       ),
   },
   'token-latencies-off': {
-    by: [tag('extra_check_llm', { since: 4.1 }), main('PerformanceCheck.llm_check')],
+    by: [
+      tag('extra_check_llama2', { since: 4.0, until: 4.0 }),
+      tag('extra_check_llm', { since: 4.1 }),
+      main('PerformanceCheck.llm_check'),
+    ],
     rule: 'Language models are measured with token latencies (requested_use_token_latencies).',
     advice: 'Set use_token_latencies = 1, and make the run again.',
     performance: ({ log, model }) =>
@@ -169,7 +174,11 @@ export const PERFORMANCE_RULES = {
       log.at(TOKENS_ON, `${TOKENS_ON} is not true.`),
   },
   'token-latency-above-bound': {
-    by: [tag('extra_check_llm', { since: 4.1 }), main('PerformanceCheck.llm_check')],
+    by: [
+      tag('extra_check_llama2', { since: 4.0, until: 4.0 }),
+      tag('extra_check_llm', { since: 4.1 }),
+      main('PerformanceCheck.llm_check'),
+    ],
     rule: "p99 of TTFT and TPOT are below the model's bounds.",
     advice: 'A lower target QPS.',
     // Strictly below, as the official tools compare.
@@ -194,7 +203,9 @@ export const PERFORMANCE_RULES = {
       const record = run.log.record(key);
       if (!isAsked || record?.value === true) return false;
       if (record !== undefined) return run.log.at(key, `${key} is ${String(record.value)}.`);
-      return run.round !== 'v4.1' && run.log.at(key, `It has no record of ${key}.`);
+      return (
+        !roundsUpTo('v4.1').includes(run.round) && run.log.at(key, `It has no record of ${key}.`)
+      );
     },
   },
   'equal-issue-unknown': {

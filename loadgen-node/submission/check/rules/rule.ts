@@ -75,6 +75,8 @@ export type RuleTable = Readonly<Record<string, RuleRow>>;
 interface Where {
   /** First round that it asks in: 5.1. */
   readonly since?: number;
+  /** Last round that it asks in. */
+  readonly until?: number;
   readonly divisions?: readonly SubmissionDivision[];
 }
 
@@ -87,10 +89,14 @@ const numberOf = (round: SubmissionRound): number => Number(round.slice(1));
 const FIRST_OF_MAIN = 6;
 
 function decider(isOf: (round: number) => boolean, file: string) {
-  return (name: string, { since = 0, divisions = SUBMISSION_DIVISIONS }: Where = {}): Decider => ({
-    ...{ in: file, name, divisions },
-    rounds: SUBMISSION_ROUNDS.filter((round) => isOf(numberOf(round)) && numberOf(round) >= since),
-  });
+  return (name: string, where: Where = {}): Decider => {
+    const { since = 0, until = Infinity, divisions = SUBMISSION_DIVISIONS } = where;
+    const isIn = (round: number) => isOf(round) && round >= since && round <= until;
+    return {
+      ...{ in: file, name, divisions },
+      rounds: SUBMISSION_ROUNDS.filter((round) => isIn(numberOf(round))),
+    };
+  };
 }
 
 const isLater = (round: number): boolean => round > 0.5;

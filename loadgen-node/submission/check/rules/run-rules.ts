@@ -1,7 +1,12 @@
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
 import { loadgenScenario } from '../../rules/submission-model.ts';
-import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/submission-rounds.ts';
+import {
+  roundsUpTo,
+  SEED_NAMES,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../rules/submission-rounds.ts';
 import { isTrue } from '../read/description-values.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import type { Answer, ResultSite, RunFacts } from '../read/sites.ts';
@@ -70,9 +75,11 @@ export const RUN_RULES = {
     rule: 'The detail log has every record that the official tools read.',
     advice: 'Take the log of a run of LoadGen of the round.',
     performance: (run) => missingRecords(run.log, [...neededTexts(run), ...neededNumbers(run)]),
-    // The tools of v4.1 do not ask for the count.
+    // The tools up to v4.1 do not ask for the count.
     accuracy: ({ log, round, model }) =>
-      round !== 'v4.1' && model !== undefined && missingRecords(log, [sampleCountKey(log)]),
+      !roundsUpTo('v4.1').includes(round) &&
+      model !== undefined &&
+      missingRecords(log, [sampleCountKey(log)]),
   },
   'record-not-number': {
     by: [tag('check_performance_dir'), main('PerformanceCheck.seeds_check')],
@@ -84,7 +91,7 @@ export const RUN_RULES = {
     ],
     accuracy: ({ log, round, model }) => [
       ...seedKeys().map((key) => noNumber(log, key, 'no number')),
-      round !== 'v4.1' &&
+      !roundsUpTo('v4.1').includes(round) &&
         model !== undefined &&
         noNumber(log, sampleCountKey(log), 'which is no number'),
     ],
@@ -138,7 +145,7 @@ export const RUN_RULES = {
   },
   'seed-wrong': {
     by: [tag('check_performance_dir'), main('PerformanceCheck.seeds_check')],
-    rule: 'The three seeds are those of the round; in TEST05 (v4.1) its own.',
+    rule: 'The three seeds are those of the round; in TEST05 (to v4.1) its own.',
     advice: "Run with the round's mlperf.conf (--round), or check the tree as its own round.",
     performance: (run) => wrongSeeds(run, false),
   },
@@ -159,7 +166,8 @@ export const RUN_RULES = {
   'scenario-differs': {
     by: [
       inferenceRules('Constraints for the Closed division', { divisions: STRICT }),
-      tag('get_inferred_result'),
+      tag('check_performance_dir', { until: 3.0 }),
+      tag('get_inferred_result', { since: 3.1 }),
       main('PerformanceCheck.inferred_check'),
     ],
     rule: 'effective_scenario is the scenario of the folder (Interactive: Server).',

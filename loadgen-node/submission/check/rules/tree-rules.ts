@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isNetworkDivisionScenario } from '../../../../shared/domain/scenario.ts';
 import { modelOfFolder, modelOfName } from '../../rules/models-of-rounds.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
+import { roundsUpTo, SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import { readToolText } from '../read/read-document.ts';
 import { type Answer, isStrict, type ModelSite, type ResultSite } from '../read/sites.ts';
@@ -25,7 +25,7 @@ const ROOT_FOLDERS: readonly string[] = [...DIVISIONS, '.git', '.github', 'asset
 const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
 
 /** Rounds whose tools do not ask for calibration.md. */
-const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];
+const WITHOUT_CALIBRATION = roundsUpTo('v5.0');
 
 /** Rules about files and folders. */
 export const TREE_RULES = {
@@ -123,7 +123,7 @@ export const TREE_RULES = {
       isOfDivision && isFolder && listing.isEmpty(file) && 'The folder is empty.',
   },
   symlink: {
-    by: [tag('check_results_dir', { since: 3.1 })],
+    by: [tag('check_results_dir', { since: 3.0 })],
     rule: 'No file is a symbolic link.',
     because: 'other tools and archives may not follow it',
     advice: 'Put a copy in its place.',
@@ -174,12 +174,16 @@ export const TREE_RULES = {
     },
   },
   'empty-file': {
-    by: [tag('check_measurement_dir'), main('MeasurementsCheck.required_files_check')],
+    by: [
+      tag('check_measurement_dir', { since: 3.1 }),
+      main('MeasurementsCheck.required_files_check'),
+    ],
     rule: 'Required files are not empty.',
     advice: 'Write the file.',
   },
   'extra-file': {
-    by: [tag('check_results_dir')],
+    // Before, the check printed an error and took the result.
+    by: [tag('check_results_dir', { since: 3.1 })],
     rule: 'Log folders have only files of the official list.',
     because: 'submission_rules lists the files that belong there',
     advice: 'Move the file to documentation/, or remove it.',
@@ -196,7 +200,10 @@ export const TREE_RULES = {
       })),
   },
   'code-missing': {
-    by: [tag('check_measurement_dir'), main('MeasurementsCheck.directory_exist_check')],
+    by: [
+      tag('check_measurement_dir', { since: 3.1 }),
+      main('MeasurementsCheck.directory_exist_check'),
+    ],
     rule: 'The sources are in the tree: code/<model>/ (older layout), src/ (v6.0 and later).',
     advice: 'Add the folder, or a text file of that name that names the folder of another model.',
     measurements: checkCode,
