@@ -25,7 +25,7 @@ export interface AnsweringParts {
   readonly partOf: (query: number) => number;
 }
 
-export const ONE_PART: AnsweringParts = { names: [], partOf: () => -1 };
+const ONE_PART: AnsweringParts = { names: [], partOf: () => -1 };
 
 /** Whether late samples came when much waited. */
 export interface LateSamples {

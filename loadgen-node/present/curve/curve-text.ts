@@ -1,4 +1,10 @@
-import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
+import {
+  asOneLine,
+  counted,
+  formatNs,
+  percentage,
+  sentencesOf,
+} from '../../../shared/base/text.ts';
 import {
   type BoundName,
   namedBounds,
@@ -93,14 +99,17 @@ export function pointLines(curve: Omit<MeasuredCurve, 'points'>, point: LoadPoin
   const line = columnsOf(curve)
     .map(([, width, text]) => text(point).padStart(width))
     .join(' ');
-  return point.why === '' ? [line] : [line, `          ${point.why.replace(/; .*$/, '')}`];
+  const faults = [point.why.replace(/; .*$/, ''), point.others ?? ''];
+  return [line, ...faults.filter((text) => text !== '').map((text) => `          ${text}`)];
 }
 
 /** The last lines of a curve: its plot, its findings, and its files. */
 export function curveEnd(curve: MeasuredCurve, findings: CurveFindings, folder: string): string {
+  const beside = curve.points.filter(({ others }) => others !== undefined).length;
   const rows = [
     ['Peak', findings.peakText],
     ['Knee', findings.kneeText],
+    ...(beside === 0 ? [] : [['Others', othersText(beside)] as const]),
     ['Files', `${curveFilesText(curve)} in ${folder}`],
   ] as const;
   const texts = rows.flatMap(([label, text]) =>
@@ -108,6 +117,10 @@ export function curveEnd(curve: MeasuredCurve, findings: CurveFindings, folder: 
   );
   const plots = namedBounds(curve).flatMap((bound) => [...curvePlot(curve, findings, bound), '']);
   return ['', ...plots, ...texts, ''].join('\n');
+}
+
+function othersText(count: number): string {
+  return `The SUT answered others as well in ${counted(count, 'point')}: the curve is not that of the SUT alone. Measure again while nothing else uses it.`;
 }
 
 const PLOT_ROWS = 16;

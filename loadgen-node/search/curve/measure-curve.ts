@@ -186,6 +186,7 @@ export function pointOf(
     meanNs: mean,
     durationNs: end.durationNs,
     explanation: outcome.explanation ?? null,
+    ...(outcome.others !== undefined && { others: outcome.others }),
   };
   return { ...point, why: whyOf(point, end, growth) };
 }

@@ -137,6 +137,7 @@ export function judgeProbe(
     durationNs: outcome.end.durationNs,
     explanation: outcome.explanation ?? null,
     folder: outcome.folder ?? null,
+    ...(outcome.others !== undefined && { others: outcome.others }),
   };
 }
 

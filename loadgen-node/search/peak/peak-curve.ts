@@ -88,6 +88,7 @@ function pointsOf(probes: readonly PeakProbe[]): LoadPoint[] {
         lagP99Ns,
         durationNs,
         explanation,
+        ...(probe.others !== undefined && { others: probe.others }),
         isGeneratorBound,
       },
       rateInterval: null,

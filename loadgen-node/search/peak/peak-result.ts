@@ -1,6 +1,7 @@
 import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
 import { type BoundName, namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
+import { besideOthers } from './beside-others.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
@@ -26,8 +27,9 @@ export function peakResult(
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
   const measured = best && lowest(best.runs.map(measuredLoad));
-  const where = holding(locate(search, probes, ending), measured);
   const limit = limitOf(search, probes, ending);
+  // An interval would be that of a SUT beside its other work.
+  const where = limit === 'others' ? NOWHERE : holding(locate(search, probes, ending), measured);
   const limitedBy = limit === 'sut' || limit === 'unloaded-latency' ? limiting(search, probes) : [];
   const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
   const value = isUnconfirmable ? where.estimate : (measured ?? null);
@@ -67,7 +69,10 @@ export function peakResult(
         ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${allBounds(search, 'and')}.`
         : limitText(search, probes, { limit, limitedBy, invalid }),
     /** How to get more, in whole sentences. */
-    advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
+    advice: [
+      ...(besideOthers(probes)?.advice ?? adviceOf(search, { ending, limit, value, ...where })),
+      ...doubts(where, probes),
+    ],
     probes,
   };
 }
@@ -217,6 +222,7 @@ function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts
 }
 
 function limitOf(search: PacedSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
+  if (besideOthers(probes) !== null) return 'others';
   if (ending === 'open') return 'load-max';
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
@@ -261,6 +267,8 @@ function limitText(
   const bound = allBounds(search, 'and');
   const last = [...probes].reverse();
   switch (limit) {
+    case 'others':
+      return besideOthers(probes)?.limitText ?? '';
     case 'load-max':
       return (
         `No load up to ${loadText(search, search.loadMax)} missed the bound of ${bound}: ` +

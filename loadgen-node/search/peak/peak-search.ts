@@ -147,6 +147,8 @@ export const PEAK_PROBE = z.strictObject({
   /** The limit in words; null if unknown. */
   explanation: z.string().nullable(),
   folder: z.string().nullable(),
+  /** What the SUT did for others meanwhile, where it was much; absent: nothing that is known of. */
+  others: z.exactOptional(z.string()),
 });
 export type PeakProbe = z.infer<typeof PEAK_PROBE>;
 export type ProbeBound = PeakProbe['bounds'][number];
@@ -179,8 +181,14 @@ export interface LoadInterval {
  */
 export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
 
-/** Who sets the limit. */
-export type PeakLimit = 'sut' | 'lost-samples' | 'generator' | 'load-max' | 'unloaded-latency';
+/** Who sets the limit. `others`: the SUT answered others as well, so that its own limit is not seen. */
+export type PeakLimit =
+  | 'others'
+  | 'sut'
+  | 'lost-samples'
+  | 'generator'
+  | 'load-max'
+  | 'unloaded-latency';
 
 /** A run of a search: at which load, and how long at most. */
 export interface ProbeSpec {
@@ -262,6 +270,8 @@ export interface ProbeOutcome {
   readonly explanation: string | undefined;
   /** Where its logs lie; undefined: it left none. */
   readonly folder: string | undefined;
+  /** What the SUT did for others meanwhile, in words; absent: too little to matter. */
+  readonly others?: string;
 }
 
 /**

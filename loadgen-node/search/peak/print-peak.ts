@@ -23,7 +23,7 @@ import {
   type PeakResult,
   percentileText,
 } from './peak-result.ts';
-import type { LoadSearch, PeakProbe, ProbeBound } from './peak-search.ts';
+import type { LoadSearch, PeakLimit, PeakProbe, ProbeBound } from './peak-search.ts';
 
 /** The subject of the search and how long it takes, in two lines. */
 export function searchText(search: LoadSearch, output: string): string {
@@ -127,15 +127,21 @@ export function peakText(search: LoadSearch, result: PeakResult): string {
   return `\n${lines.join('\n')}\n`;
 }
 
+/** Why a search says nothing of the SUT's limit. */
+const UNCONFIRMED_SINCE: Partial<Record<PeakLimit, string>> = {
+  generator: ': LoadGen is the limit',
+  others: ': the SUT answered others as well',
+};
+
 /** The peak, or that there is none, and the largest load at which few enough queries were late. */
 export function peakSentence(
   search: LoadSearch,
   { ending, value, load, samplesPerSecond, tokensPerSecond, limit, held }: PeakResult,
 ): string {
   if (value === null) {
-    if (ending === 'none' && limit !== 'generator') return 'None: no load keeps the bound';
-    const why =
-      limit === 'generator' ? 'None is confirmed: LoadGen is the limit' : 'None is confirmed';
+    const why = `None is confirmed${UNCONFIRMED_SINCE[limit] ?? ''}`;
+    if (ending === 'none' && UNCONFIRMED_SINCE[limit] === undefined)
+      return 'None: no load keeps the bound';
     return held === null ? why : `${why}; ${heldText(search, held)}`;
   }
   const found = loadText(search, value);

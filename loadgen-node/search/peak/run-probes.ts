@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { otherWorkText } from '../../loadgen/engine/causes.ts';
 import { joinTimes, joinTokens } from '../../loadgen/engine/measurements.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
@@ -174,6 +175,7 @@ export class KeptProbe {
   outcome(outcome: TestOutcome, folder: string | undefined, lagNsMax?: number): ProbeOutcome {
     const { performance, verdicts, isInterrupted } = outcome;
     const end = endOf(performance, isInterrupted);
+    const others = performance === null ? null : otherWorkText(performance);
     const figures: RunFigures = performance === null ? {} : figuresOfOutcome(performance);
     const { lag_p99: lagP99Ns = 0, tokens_per_second: perSecond = 0, goodput } = figures;
     return {
@@ -199,6 +201,7 @@ export class KeptProbe {
       reasons: verdicts.longhaul.reasons,
       explanation: this.#explanation,
       folder,
+      ...(others !== null && { others }),
     };
   }
 }

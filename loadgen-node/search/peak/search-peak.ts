@@ -101,6 +101,7 @@ export async function searchPeak(
         probes.push(probe);
         problems.attempt(keep);
         print(probeLine(search, probe), true);
+        if (probe.others !== undefined) print(`warning: ${probe.others}`);
         const longer = probe.kind === 'unloaded' ? answersNote(search, probe) : undefined;
         if (longer !== undefined) print(`note: ${longer}`);
       },
@@ -150,9 +151,9 @@ function printOpening(
   for (const probe of earlier) print(probeLine(search, probe), true);
 }
 
-/** True where a load is confirmed, and LoadGen itself was not the limit. */
+/** True where a load is confirmed, LoadGen itself was not the limit, and the SUT answered nobody else. */
 export function isPeakOfSut({ ending, limit }: PeakResult): boolean {
-  return (ending === 'found' || ending === 'open') && limit !== 'generator';
+  return (ending === 'found' || ending === 'open') && limit !== 'generator' && limit !== 'others';
 }
 
 /** The result for programs. */

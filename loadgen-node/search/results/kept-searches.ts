@@ -75,7 +75,8 @@ function peakIn(folder: string): KeptSearch {
   const result = peakOf(search, probes);
   const value = result?.value ?? null;
   const verdict = result === null ? 'broken off' : value === null ? 'no peak' : 'peak';
-  const isOfLoadgen = result?.limit === 'generator';
+  const beside = { generator: ', LoadGen the limit', others: ', SUT not alone' };
+  const { [result?.limit ?? '']: doubt = '' } = beside as Readonly<Record<string, string>>;
   const json = result === null ? { probes } : peakDocument(result);
   const lines = searchLines(file, folder);
   const end =
@@ -86,7 +87,7 @@ function peakIn(folder: string): KeptSearch {
     row: {
       ...about,
       verb: 'find-peak',
-      verdict: `${verdict}${isOfLoadgen ? ', LoadGen the limit' : ''}`,
+      verdict: `${verdict}${doubt}`,
       metric: value === null ? '-' : loadText(search, value).replace(' queries/s', ' /s'),
       isGood: result !== null && isPeakOfSut(result),
     },

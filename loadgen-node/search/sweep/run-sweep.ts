@@ -178,9 +178,12 @@ async function measure(
   drawPage(sweep);
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, SWEEP_PAGE)}\n`;
   // False: a cell was not measured, or found no value. A peak that is LoadGen's own does not describe
-  // the link: as in find-peak.
+  // the link, and one of a SUT beside its other work does not: as in find-peak.
   const isWhole = sweep.cells.every(
-    ({ result }) => !('failure' in result) && result.value !== null && result.limit !== 'generator',
+    ({ result }) =>
+      !('failure' in result) &&
+      result.value !== null &&
+      !['generator', 'others'].includes(result.limit),
   );
   const { all } = problems;
   const text = `${sweepTable(sweep, grid)}${all.length === 0 ? written : ''}`;
@@ -380,6 +383,7 @@ async function searchThrough(
     onProbe: (probe) => {
       const { kind, load, verdict, why } = probe;
       host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`);
+      if (probe.others !== undefined) host.report(`  warning: ${probe.others}`);
       const longer = kind === 'unloaded' ? answersNote(search, probe) : undefined;
       if (longer !== undefined) host.report(`  note: ${longer}`);
     },

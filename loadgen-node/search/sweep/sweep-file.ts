@@ -40,7 +40,7 @@ const result = z.strictObject({
   /**
    * Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link.
    */
-  limit: z.enum(['sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
+  limit: z.enum(['others', 'sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
   /** The limit, in whole sentences. */
   limitText: z.string(),
   probeCount: z.number(),

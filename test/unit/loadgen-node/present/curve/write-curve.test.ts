@@ -6,6 +6,7 @@ import {
   pointLines,
 } from '../../../../../loadgen-node/present/curve/curve-text.ts';
 import { drawCurve } from '../../../../../loadgen-node/present/curve/draw-curve.ts';
+import type { LoadPoint } from '../../../../../loadgen-node/present/curve/load-point.ts';
 import {
   curveCsv,
   renderCurvePage,
@@ -115,6 +116,22 @@ describe('curve for people', () => {
       expect(line.length).toBeLessThanOrEqual(80);
       expect(why.trim()).toBe(one.why);
     }
+  });
+
+  it('says of which points the SUT answered others as well', () => {
+    const report = curveReport();
+    expect(curveEnd(report, report.findings, 'x')).not.toContain('Others');
+    const others = 'node a answered 90 samples of another LoadGen (10.0.0.3) meanwhile';
+    const [first, ...rest] = CURVE_POINTS as [LoadPoint, ...LoadPoint[]];
+    const points = [{ ...first, others }, ...rest];
+    expect(
+      pointLines(report, points[0] as LoadPoint)
+        .at(-1)
+        ?.trim(),
+    ).toBe(others);
+    expect(curveEnd({ ...report, points }, report.findings, 'x')).toContain(
+      'Others The SUT answered others as well in 1 point: the curve is not that of the SUT alone.',
+    );
   });
 
   it('shows every point on the page, and lets no text be anything else', () => {

@@ -6,6 +6,7 @@ import type {
   RunProbe,
 } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
+import { isPeakOfSut } from '../../../../../loadgen-node/search/peak/search-peak.ts';
 import {
   queueProbes,
   type ServiceLaw,
@@ -38,6 +39,28 @@ describe('findPeak on queues with a known limit', PATIENCE, () => {
       if (low <= limit && limit <= high) covered += 1;
     }
     expect(covered).toBeGreaterThanOrEqual(8);
+  });
+});
+
+describe('findPeak on a SUT that answers others as well', PATIENCE, () => {
+  it('tells no interval and no limit of the SUT, whatever it confirmed', async () => {
+    const search = searchOf(15e6, { percentile: 0.95, precision: 0.015 });
+    const alone = queueProbes({ law: 'M/M/1', serviceNs: 1e6, seed: 1 }, search);
+    const shared: RunProbe = async (spec) => {
+      const outcome = await alone(spec);
+      return spec.number === 3 ? { ...outcome, others: 'node a answered 90 samples' } : outcome;
+    };
+    const result = await findPeak(search, shared);
+    expect(result).toMatchObject({ ending: 'found', limit: 'others', interval: null });
+    expect(result.value).toBeGreaterThan(0);
+    expect(isPeakOfSut(result)).toBe(false);
+    expect(result.probes[3]?.others).toBe('node a answered 90 samples');
+    const text = peakText(search, result).replaceAll(/\s+/g, ' ');
+    expect(text).toContain(
+      `The SUT answered others as well in 1 of ${result.probes.length} probes, so that its own limit is not seen. In probe 3: node a answered 90 samples.`,
+    );
+    expect(text).toContain('Interval Unknown');
+    expect(text).toContain('Search again while nothing else uses the SUT.');
   });
 });
 
