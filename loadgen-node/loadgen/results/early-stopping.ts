@@ -43,7 +43,7 @@ export function minPassingQueries(
   confidence: number = CONFIDENCE,
 ): number {
   const withoutOver = Math.ceil(Math.log(1 - confidence) / Math.log(percentile));
-  let low = Math.trunc((overCount * percentile) / (1 - percentile) + withoutOver);
+  let low = Math.trunc(overCount * (percentile / (1 - percentile)) + withoutOver);
   let high = overCount * withoutOver + withoutOver + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -53,38 +53,40 @@ export function minPassingQueries(
   return low;
 }
 
-/** Chance of `over` or fewer among `over + passing` queries: the regularized incomplete beta function. */
+/**
+ * Chance of `over` or fewer among `over + passing` queries: the regularized incomplete beta function. At tens of millions of queries
+ * its rounding decides about the last query, so that the order of all operations is LoadGen's.
+ */
 function chanceOfAtMost(over: number, passing: number, percentile: number): number {
   const odds = percentile / (percentile - 1);
   let term = 1;
-  let sum = 0;
+  let sum = 1;
   for (let i = 0; Math.abs(term) > TERM_MIN; i += 1) {
-    sum += term;
     term *= ((i - over) * odds) / (1 + passing + i);
+    sum += term;
   }
   const logBeta = lnGamma(passing) + lnGamma(over + 1) - lnGamma(passing + over + 1);
   const logFactor = passing * Math.log(percentile) + over * Math.log(1 - percentile) - logBeta;
   return (Math.exp(logFactor) / passing) * sum;
 }
 
-/** ln of Gamma for whole x >= 1: a table of factorials, then Stirling's series. */
+/** Coefficients of the series for ln of Gamma in C's mathematical library (fdlibm, e_lgamma_r). */
+const SERIES: readonly number[] = [
+  ...[-1.63092934096575273989e-3, 8.36339918996282139126e-4, -5.9518755745033996206e-4],
+  ...[7.936505586430195585e-4, -2.7777777772877553647e-3, 8.33333333333329678849e-2],
+];
+const SERIES_CONSTANT = 4.18938533204672725052e-1;
+
+/** ln of Gamma for whole x >= 1, as the C library has it. */
 function lnGamma(x: number): number {
-  const known = LN_FACTORIALS[x - 1];
-  if (known !== undefined) return known;
-  const r = 1 / x;
-  const r2 = r * r;
-  const series = r * (1 / 12 - r2 * (1 / 360 - r2 * (1 / 1260 - r2 / 1680)));
-  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series;
+  if (x < 8) return Math.log(FACTORIALS[x - 1] as number);
+  const inverse = 1 / x;
+  const square = inverse * inverse;
+  const series = SERIES.reduce((sum, one) => one + square * sum, 0);
+  return (x - 0.5) * (Math.log(x) - 1) + (SERIES_CONSTANT + inverse * series);
 }
 
-/** ln(n!) for n = 0 to 255. */
-const LN_FACTORIALS: readonly number[] = lnFactorials(256);
-
-function lnFactorials(count: number): number[] {
-  const values = [0];
-  for (let n = 1; n < count; n += 1) values.push((values[n - 1] as number) + Math.log(n));
-  return values;
-}
+const FACTORIALS: readonly number[] = [1, 1, 2, 6, 24, 120, 720];
 
 /** Input of early stopping beside the latencies. */
 interface EarlyStoppingInput {
