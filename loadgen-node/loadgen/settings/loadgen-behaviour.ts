@@ -77,10 +77,11 @@ const LOADGEN_V50: LoadgenBehaviour = {
   configFiles: 'built-in',
 };
 
-/** LoadGen of round v5.1: percentiles with a decimal, and the count of errors. */
+/** LoadGen of round v5.1, of tag v5.1.1: percentiles with a decimal, and the count of errors. Tag v5.1 (5.0.22) has the older token label. */
 const LOADGEN_V51: LoadgenBehaviour = {
   ...LOADGEN_V50,
-  version: '5.0.22',
+  version: '5.1.1',
+  outputTokenLabel: 'Time per Output Token',
   percentileLabelDecimals: 1,
   logsErrorCount: true,
 };
@@ -89,7 +90,6 @@ const LOADGEN_V51: LoadgenBehaviour = {
 const LOADGEN_V60: LoadgenBehaviour = {
   ...LOADGEN_V51,
   version: '6.0.15',
-  outputTokenLabel: 'Time per Output Token',
   setsFrom: 'used-samples',
   knowsAccuracySampleCount: true,
 };
