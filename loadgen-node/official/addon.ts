@@ -57,6 +57,11 @@ export interface LoadgenBuild {
 export interface BridgeAddon {
   build(): LoadgenBuild;
   /**
+   * Whether LoadGen puts settings elsewhere than the header says that the bridge was compiled with.
+   * @param conf A file with the values that native/bridge.cc looks for.
+   */
+  layoutDiffers(conf: string): boolean;
+  /**
    * Starts the test, the only one of this process.
    * @param onEvent Heads of both rings, a value of {@link REQUEST}, and its samples or (at the end) why StartTest failed, or ''.
    */

@@ -1,14 +1,22 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { formatNs } from '../../shared/base/text.ts';
-import { isNumber, type ReadDetailLog, readDetailLog } from '../loadgen/logs/read/detail-log.ts';
+import { asPlainText, counted, firstOf, formatNs } from '../../shared/base/text.ts';
+import type { DriverEnd } from '../loadgen/engine/issue/issue-driver.ts';
+import {
+  isNumber,
+  type ReadDetailLog,
+  readDetailLog,
+  recordOf,
+} from '../loadgen/logs/read/detail-log.ts';
 import { OWN_LOG_PREFIX, RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 
 const MLPERF_PREFIX = /^mlperf_log_/;
 
 /** Records that both LoadGens derive from the same settings, to the bit. */
 const EQUAL_KEY = /^(?:requested|effective)_|^generated_|^loaded_qsl_set$|^result_query_count$/;
+
+const SETTING_KEY = /^(?:requested|effective)_/;
 
 /** Records that LoadGen v4.0 does not write. */
 const SINCE_V41 = /^(?:requested|effective)_sample_concatenate_permutation$/;
@@ -52,19 +60,14 @@ export async function compareEngines(folder: string): Promise<EngineComparison> 
     readDetailLog(join(folder, RUN_FILES.detail)),
     readDetailLog(own(RUN_FILES.detail)),
   ]);
-  const isV40 = String(cppLog.records.get('loadgen_version')?.value ?? '').startsWith('4.0 ');
-  const equal = recordsOf(cppLog, ownLog, EQUAL_KEY).filter(
-    ({ key, cpp }) => !(isV40 && cpp === undefined && SINCE_V41.test(key)),
-  );
+  const equal = equalRecords(cppLog, ownLog, EQUAL_KEY);
   const measured = recordsOf(cppLog, ownLog, MEASURED_KEY).filter(
     ({ key }) => !EQUAL_KEY.test(key),
   );
   return {
     folder,
     comparedCount: equal.length,
-    differing: equal.filter(
-      (one) => JSON.stringify(textOf(one.cpp)) !== JSON.stringify(textOf(one.own)),
-    ),
+    differing: equal.filter(differs),
     verdicts: recordsOf(cppLog, ownLog, /^result_validity$/)[0],
     measured: measured.filter((one) => isNumber(one.cpp) && isNumber(one.own)),
     hasSameAccuracyLog: await haveSameBytes(
@@ -72,6 +75,56 @@ export async function compareEngines(folder: string): Promise<EngineComparison> 
       own(RUN_FILES.accuracy),
     ),
   };
+}
+
+/** What LoadGen's log says of its test, and where its settings are not those that were asked for. */
+export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'otherSamples'>> {
+  const [detail, own] = await Promise.all(
+    [RUN_FILES.detail, `${OWN_LOG_PREFIX}detail.txt`].map((name) =>
+      readDetailLog(join(folder, name)),
+    ) as [Promise<ReadDetailLog>, Promise<ReadDetailLog>],
+  );
+  const validity = recordOf({ detail }, 'result_validity');
+  const all = differingSettings(detail, own);
+  // A setting that was read otherwise is otherwise in effect, too.
+  const effective = all.filter(({ key }) => key.startsWith('effective_'));
+  const differing = (effective.length > 0 ? effective : all).map(
+    ({ key, cpp, own: asked }) => `${key} ${shown(cpp)} (asked: ${shown(asked)})`,
+  );
+  return {
+    isValid: validity === undefined ? undefined : validity === 'VALID',
+    errors: errorsOf(detail),
+    differences:
+      differing.length === 0
+        ? []
+        : [
+            `The C++ LoadGen ran with other settings than were asked for: ${firstOf(differing, 3)}.`,
+          ],
+  };
+}
+
+function errorsOf({ errors, errorCount }: ReadDetailLog): string[] {
+  const [first] = errors;
+  if (first === undefined) return [];
+  const text = asPlainText(String(first.value)).slice(0, 160);
+  const which = `${first.key} in line ${first.line} of ${RUN_FILES.detail}: ${text}`;
+  return [`The C++ LoadGen logged ${counted(errorCount, 'error')}, the first ${which}.`];
+}
+
+/** Settings that the C++ LoadGen has otherwise than the engine that followed it. */
+function differingSettings(cpp: ReadDetailLog, own: ReadDetailLog): ComparedRecord[] {
+  return equalRecords(cpp, own, SETTING_KEY).filter(differs);
+}
+
+function equalRecords(cpp: ReadDetailLog, own: ReadDetailLog, key: RegExp): ComparedRecord[] {
+  const isV40 = String(cpp.records.get('loadgen_version')?.value ?? '').startsWith('4.0 ');
+  return recordsOf(cpp, own, key).filter(
+    (one) => !(isV40 && one.cpp === undefined && SINCE_V41.test(one.key)),
+  );
+}
+
+function differs({ cpp, own }: ComparedRecord): boolean {
+  return JSON.stringify(textOf(cpp)) !== JSON.stringify(textOf(own));
 }
 
 function recordsOf(cpp: ReadDetailLog, own: ReadDetailLog, key: RegExp): ComparedRecord[] {

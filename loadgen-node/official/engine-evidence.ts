@@ -20,7 +20,7 @@ export function engineEvidence(
     sourcesSha256: sourceDigest(sha1s(build.sha1OfFiles)),
     detailLogSha256: end === null ? null : sha256Of(join(output, RUN_FILES.detail)),
     otherSamples: end?.otherSamples ?? null,
-    doubts: doubtsAbout(linked),
+    doubts: [...doubtsAbout(linked), ...(end?.differences ?? [])],
   };
 }
 

@@ -6,10 +6,12 @@ interface KnownLoadgen {
   readonly tree: string;
   /** {@link sourceDigest} of its files. */
   readonly sources: string;
+  /** SHA-1 of the header that cmake makes of its mlperf.conf; undefined before v5.0, which has none. */
+  readonly header?: string | undefined;
 }
 
-function known(tree: string, sources: string): KnownLoadgen {
-  return { tree, sources };
+function known(tree: string, sources: string, header?: string): KnownLoadgen {
+  return { tree, sources, header };
 }
 
 /** Tags that are known here, hashes alone. Which of them a round approves is not said anywhere by hash. */
@@ -25,22 +27,27 @@ const KNOWN_LOADGENS: Readonly<Record<string, KnownLoadgen>> = {
   'v5.0': known(
     'd625f372aa5e63710e3cfbe5b4bf0c1102074069',
     'c382da48e0b08f631e8e5cd58556f296f75e4cfd064e8b95edfe57ebc37a171c',
+    '3d6fc18ef366524e751b68039699e0e48951167d',
   ),
   'v5.0.1': known(
     '86e279abd652206c6de47b64d5845534a7e7dbcb',
     'a9506e2f0617fa8fbf35e2255027146075d308c01a73e9c79e48b7ad017f75a8',
+    'c690b6e14608f81770cb839b2f883702de4a2191',
   ),
   'v5.1': known(
     '78ed43686dc9902ab3f5863fca64ef2acd1cf38a',
     '1db4afce0801700cf0a08460ba13f83e0a2f231c799e68d0c2c04ac8d3a99263',
+    '51241da2de1ea24df477499796f83abbada19e1f',
   ),
   'v5.1.1': known(
     '55dfc0f2deff6729a602c593c8104b20fdc5d350',
     '78e3faeeb933ff3123554cea8baaa962a0b2411b85855fe586469bda51dc799c',
+    '1cd5c9510eb0593e2721a3f3383e2e9d8a74d7ec',
   ),
   'v6.0.0pre': known(
     'e69aa5a4643b42fdf28d23575324b07541b4563b',
     '0221aa77b0741d184a1146ba1712249e20bb3ad82d56c54c105b05efd5143a51',
+    'e5eb5e553bdeefb8e22274f51b3688ffe59c293c',
   ),
 };
 
@@ -49,13 +56,28 @@ export function tagOfTree(tree: string | undefined): string | undefined {
   return Object.entries(KNOWN_LOADGENS).find(([, one]) => one.tree === tree)?.[0];
 }
 
-/** Tag whose LoadGen has these sources; undefined where longhaul knows none. */
-export function tagOfSources(digest: string): string | undefined {
-  return Object.entries(KNOWN_LOADGENS).find(([, one]) => one.sources === digest)?.[0];
+/** cmake writes it beside the sources, from v5.0 on: mlperf.conf as a text of C++. */
+export const GENERATED_HEADER = '/mlperf_conf.h';
+
+/**
+ * Tag whose LoadGen has these files; undefined where longhaul knows none.
+ * @param sha1s As for {@link sourceDigest}. A build of another kind than cmake's may not list the header.
+ */
+export function tagOfFiles(sha1s: Readonly<Record<string, unknown>>): string | undefined {
+  const digest = sourceDigest(sha1s);
+  const header = sha1s[GENERATED_HEADER];
+  return Object.entries(KNOWN_LOADGENS).find(
+    ([, one]) =>
+      one.sources === digest &&
+      (header === undefined || one.header === undefined || header === one.header),
+  )?.[0];
 }
 
-/** The build writes it beside the sources, from v5.0 on. */
-export const GENERATED_HEADER = '/mlperf_conf.h';
+/** The header that cmake makes of a mlperf.conf. */
+export function headerOfConf(conf: string): string {
+  const escaped = conf.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n"\n"');
+  return `const char* mlperf_conf =\n"${escaped}";\n`;
+}
 
 /** Files that decide what LoadGen does; libraries and caches of a build may lie beside them. */
 const SOURCE = /\.(?:cc|h)$|^\/mlperf\.conf$/;

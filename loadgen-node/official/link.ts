@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { dataFile } from '../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../shared/base/files/read-file.ts';
 import { type BridgeAddon, loadAddon } from './addon.ts';
 import { findLoadgen, type LoadgenCheckout } from './checkout.ts';
-import { GENERATED_HEADER } from './known-loadgens.ts';
+import { GENERATED_HEADER, headerOfConf } from './known-loadgens.ts';
 
 const BUILD = z.strictObject({
   version: z.string(),
@@ -80,23 +80,104 @@ export function linkLoadgen(
   const bridgeSha256 = sha256Of(source);
   const name = `${checkout.tag ?? checkout.commit?.slice(0, 10) ?? 'unknown'}-${librarySha256.slice(0, 12)}-${bridgeSha256.slice(0, 12)}`;
   const folder = join(loadgenFolder(cacheFolder), name);
-  withReason(`cannot write ${folder}`, () => makeFolder(folder));
+  const scratch = loadgenFolder(cacheFolder);
+  withReason(`cannot write ${scratch}`, () => makeFolder(scratch));
   const addonPath = join(folder, ADDON_FILE);
-  // A process that runs a test may have the old file open.
-  const made = `${addonPath}.${process.pid}`;
-  compile(compiler, source, checkout, made);
-  renameSync(made, addonPath);
+  // A process that runs a test may have the old file open. Node.js loads files of this ending only.
+  const made = join(scratch, `${process.pid}.node`);
+  const build = withFile(made, () => {
+    compile(compiler, source, checkout, made);
+    const addon = loadLinked(made, checkout.library);
+    requireOwnHeaders(addon, checkout, scratch);
+    withReason(`cannot write ${folder}`, () => makeFolder(folder));
+    renameSync(made, addonPath);
+    return addon.build();
+  });
   const { folder: inferenceDir, commit, tree, tag, changes, hasBuiltInConf } = checkout;
   const manifest: LinkManifest = {
     ...{ inferenceDir, commit: commit ?? null, tree: tree ?? null, tag: tag ?? null },
     ...{ changes: [...changes], hasBuiltInConf, librarySha256, bridgeSha256 },
     addonSha256: sha256Of(addonPath),
-    build: loadAddon(addonPath).build(),
+    build,
   };
   writeFileSync(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
   writeFileSync(join(loadgenFolder(cacheFolder), CURRENT_FILE), `${name}\n`);
   return { folder, addonPath, manifest };
 }
+
+/** A file that is left only where the work succeeds. */
+function withFile<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a library that lacks a part of LoadGen */
+function loadLinked(path: string, library: string): BridgeAddon {
+  try {
+    return loadAddon(path);
+  } catch (error) {
+    const why = messageOf((error as Error).cause ?? error).replace(`${path}: `, '');
+    throw configInvalid(
+      `${library} is not the whole LoadGen, or not of this checkout: ${why}. Build it again from the checkout, or name another one by --library`,
+    );
+  }
+}
+
+/** Headers that the bridge is compiled with. */
+const BRIDGE_HEADERS = [
+  '/loadgen.h',
+  '/query_sample.h',
+  '/query_sample_library.h',
+  '/system_under_test.h',
+  '/test_settings.h',
+] as const;
+
+/**
+ * The bridge and the library must agree on where each setting lies.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the library was built with other headers than those of the checkout
+ */
+function requireOwnHeaders(
+  addon: BridgeAddon,
+  { folder, library }: LoadgenCheckout,
+  scratch: string,
+): void {
+  const loadgen = join(folder, 'loadgen');
+  const { version, sha1OfFiles } = addon.build();
+  const others = otherFiles(sha1OfFiles, loadgen).filter((path) =>
+    (BRIDGE_HEADERS as readonly string[]).includes(path),
+  );
+  const remedy = `Give the checkout that ${library} (LoadGen ${version}) was built in as --inference-dir`;
+  if (others.length > 0) {
+    throw configInvalid(
+      `${library} was built with other headers than those in ${loadgen}: ${others.join(', ')}. ${remedy}`,
+    );
+  }
+  const conf = join(scratch, `${process.pid}.conf`);
+  const differs = withFile(conf, () => {
+    writeFileSync(conf, LAYOUT_CONF);
+    return addon.layoutDiffers(conf);
+  });
+  if (!differs) return;
+  throw configInvalid(
+    `${library} has its settings in other places than ${join(loadgen, 'test_settings.h')} says, though it lists that header: ` +
+      `the header was changed after cmake had configured. ${remedy}, and build it anew`,
+  );
+}
+
+/** Settings near the end of LoadGen's table, with the values that `layoutDiffers` looks for. */
+const LAYOUT_CONF = [
+  '*.*.min_duration = 10007',
+  '*.*.sample_concatenate_permutation = 1',
+  '*.*.use_token_latencies = 1',
+  '*.Server.ttft_latency = 17',
+  '*.Server.tpot_latency = 19',
+  '*.*.infer_token_latencies = 1',
+  '*.*.token_latency_scaling_factor = 23',
+  '',
+].join('\n');
 
 function compile(
   compiler: string,
@@ -108,7 +189,8 @@ function compile(
     include_dir: string;
   };
   const args = [
-    ...['-std=c++14', '-O2', '-fPIC', '-shared', '-pthread'],
+    // Bound at once: a symbol that is missing is an error of loading, not the end of the process in a test.
+    ...['-std=c++14', '-O2', '-fPIC', '-shared', '-pthread', '-Wl,-z,now'],
     ...(hasBuiltInConf ? ['-DCONF_TYPE'] : []),
     ...['-I', nodeHeaders, '-I', join(folder, 'loadgen'), source, library, '-o', output],
   ];
@@ -173,9 +255,9 @@ function readManifest(path: string): LinkManifest {
 }
 
 /**
- * Reasons to doubt that the linked library was built from its checkout's sources, in whole sentences; empty: there are none.
- * LoadGen's library holds the SHA-1 of each file that it was built from, and the commit; its own record of changed files depends on the
- * folder from which it was built, so the files decide.
+ * Reasons to doubt that the linked library is that of its checkout's commit, in whole sentences; empty: there are none.
+ * LoadGen's library holds the commit and the SHA-1 of each file as cmake found them when it configured. Its own record of changed files
+ * depends on the folder from which that was done, and covers the whole repository: LoadGen counts it as an error in each run.
  */
 export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
   const { build, commit, changes, inferenceDir, tag } = manifest;
@@ -187,23 +269,41 @@ export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
       `The library was built from commit ${build.gitRevision}, the checkout is at ${commit.slice(0, 10)}.`,
     );
   }
+  const [dirty, ...more] = build.gitStatus.split('\n').map((line) => line.trim());
+  if (dirty !== undefined && !['', 'NA'].includes(dirty)) {
+    const others = more.length === 0 ? '' : ` and ${more.length} more`;
+    doubts.push(
+      `When cmake configured, git saw changed files (${dirty}${others}): LoadGen logs error_uncommitted_loadgen_changes in every run, ` +
+        `which TEST01 and the submission refuse. Make the checkout clean ("git -C ${inferenceDir} status --untracked-files=no" names no file), ` +
+        'then configure it from a folder outside it, in a new build folder, and build and link again.',
+    );
+  }
   if (commit !== null && tag === null) {
     doubts.push(`Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows.`);
   }
   for (const path of otherFiles(build.sha1OfFiles, join(inferenceDir, 'loadgen'))) {
-    doubts.push(`The library was built from another loadgen${path} than lies in the checkout.`);
+    doubts.push(
+      `The library lists another loadgen${path} than lies in the checkout: one was changed after cmake had configured.`,
+    );
   }
   return doubts;
 }
 
-/** Files, by the library's own list, that are not in the folder as they were. */
+/** Files, by the library's own list, that are not in the folder as they were; the generated header by what it is made of. */
 function otherFiles(list: string, folder: string): string[] {
-  return list
+  const others = list
     .split('\n')
     .map((line) => line.split(' '))
     .filter(([sha1, path = '']) => sha1 !== sha1Of(join(folder, path)))
-    .map(([, path = '']) => path)
-    .filter((path) => path !== GENERATED_HEADER);
+    .map(([, path = '']) => path);
+  return isHeaderOfConf(folder) ? others : [...new Set([...others, GENERATED_HEADER])];
+}
+
+/** Whether the header that is compiled in is made of the mlperf.conf beside it; true where there is none. */
+function isHeaderOfConf(folder: string): boolean {
+  const [header, conf] = [join(folder, GENERATED_HEADER), join(folder, 'mlperf.conf')];
+  if (!existsSync(header) || !existsSync(conf)) return true;
+  return readFileSync(header, 'utf8') === headerOfConf(readFileSync(conf, 'utf8'));
 }
 
 function sha1Of(path: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { LinkedLoadgen } from './link.ts';
 import { roundOfVersion } from './official-test.ts';
 
-/** A linked LoadGen for people. @param doubts What makes it doubtful that its library is of its commit. */
+/** A linked LoadGen for people. @param doubts What makes it doubtful that its library is that of its commit. */
 export function linkedText(
   { manifest, addonPath }: LinkedLoadgen,
   doubts: readonly string[],
@@ -18,7 +18,9 @@ export function linkedText(
   ] as const;
   const end =
     doubts.length === 0
-      ? ['unchanged: the library was built from the files of this commit']
+      ? [
+          'unchanged: by its own list, which cmake made when it configured, the library has the files of this commit',
+        ]
       : doubts.map((doubt) => `warning: ${doubt}`);
   return [...rows.map(([label, text]) => `${label.padEnd(9)}${text}`), ...end, ''].join('\n');
 }

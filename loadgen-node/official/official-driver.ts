@@ -70,8 +70,8 @@ function meeting<T>() {
 export class OfficialDriver implements IssueDriver {
   readonly #addon: BridgeAddon;
   readonly #options: BridgeOptions;
-  /** `result_validity` of its log, once the test has ended. */
-  readonly #readValidity: () => Promise<boolean | undefined>;
+  /** What the logs say once the test has ended. */
+  readonly #readLogs: () => Promise<Omit<DriverEnd, 'otherSamples'>>;
   readonly #views = makeViews();
   #name: () => Promise<string> = () => Promise.resolve('');
   #nextSet = meeting<ArrayLike<number>>();
@@ -89,11 +89,11 @@ export class OfficialDriver implements IssueDriver {
   constructor(
     addon: BridgeAddon,
     options: BridgeOptions,
-    readValidity: () => Promise<boolean | undefined>,
+    readLogs: () => Promise<Omit<DriverEnd, 'otherSamples'>>,
   ) {
     this.#addon = addon;
     this.#options = options;
-    this.#readValidity = readValidity;
+    this.#readLogs = readLogs;
   }
 
   begin(name: () => Promise<string>): void {
@@ -165,11 +165,9 @@ export class OfficialDriver implements IssueDriver {
 
   async ended(): Promise<DriverEnd> {
     await this.#ended.promise;
-    return {
-      isValid: await this.#readValidity(),
-      otherSamples: this.#otherSamples,
-      differences: [...this.#differences],
-    };
+    const logs = await this.#readLogs();
+    const differences = [...this.#differences, ...logs.differences];
+    return { ...logs, otherSamples: this.#otherSamples, differences };
   }
 
   /** Hands all responses of this turn to LoadGen. */

@@ -6,11 +6,10 @@ import { SCENARIOS, TEST_MODES } from '../../shared/domain/scenario.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import type { IssueDriver } from '../loadgen/engine/issue/issue-driver.ts';
-import { readDetailLog, recordOf } from '../loadgen/logs/read/detail-log.ts';
-import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../loadgen/settings/from-config.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
+import { readLogsOf } from './compare-engines.ts';
 import { type LinkedLoadgen, openLoadgen } from './link.ts';
 import { OfficialDriver } from './official-driver.ts';
 import { tellParent } from './test-process.ts';
@@ -96,7 +95,7 @@ export function officialDriver(
     performanceSamples: qsl.performanceSampleCount,
   };
   tellParent({ folder: outdir });
-  const driver = new OfficialDriver(openLoadgen(linked), options, () => readValidity(outdir));
+  const driver = new OfficialDriver(openLoadgen(linked), options, () => readLogsOf(outdir));
   return { driver, settings: withAudit(conf.settings, test) };
 }
 
@@ -128,10 +127,4 @@ export function checkoutConf({ manifest }: LinkedLoadgen): ConfFile | undefined 
   throw configInvalid(
     `${name} is not there: LoadGen ${manifest.build.version} reads the settings of its round from it`,
   );
-}
-
-async function readValidity(outdir: string): Promise<boolean | undefined> {
-  const detail = await readDetailLog(join(outdir, RUN_FILES.detail));
-  const validity = recordOf({ detail }, 'result_validity');
-  return validity === undefined ? undefined : validity === 'VALID';
 }

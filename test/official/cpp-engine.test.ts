@@ -1,11 +1,21 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findLoadgen } from '../../loadgen-node/official/checkout.ts';
 import { compareEngines } from '../../loadgen-node/official/compare-engines.ts';
-import { doubtsAbout, linkedLoadgen } from '../../loadgen-node/official/link.ts';
+import { doubtsAbout, linkedLoadgen, linkLoadgen } from '../../loadgen-node/official/link.ts';
 import { describeOfficial, linkOfficial } from './official-tools.ts';
 
 // Goal: MLPerf's C++ LoadGen, built here from its own sources, and the engine that follows it plan, count, log and judge the same for
@@ -27,6 +37,7 @@ interface Ended {
   readonly driver: {
     readonly otherSamples: number;
     readonly differences: readonly string[];
+    readonly errors: readonly string[];
   } | null;
   readonly endCause: string;
   readonly counts: { readonly issuedSamples: number; readonly lostSamples: number };
@@ -147,6 +158,56 @@ describeOfficial('the C++ LoadGen as engine', () => {
     3_600_000,
   );
 
+  it('is refused where library and headers are of two versions, or the library is not whole', () => {
+    const libraryOf = (version: Version) =>
+      join(folder, version, 'loadgen', 'build', 'libmlperf_loadgen.a');
+    const link = (version: Version, library: string) => () =>
+      linkLoadgen(findLoadgen(join(folder, version), library), {
+        ...{ compiler: 'g++', cacheFolder: join(folder, 'refused') },
+      });
+    expect(link('v5.1.1', libraryOf('HEAD'))).toThrow(
+      /was built with other headers than those in .*: \/test_settings\.h/,
+    );
+    expect(link('v4.1', libraryOf('v5.1.1'))).toThrow(/is not the whole LoadGen.*undefined symbol/);
+    const cut = join(folder, 'cut.a');
+    copyFileSync(libraryOf('v5.1.1'), cut);
+    execFileSync('ar', ['d', cut, 'loadgen.cc.o']);
+    expect(link('v5.1.1', cut)).toThrow(/is not the whole LoadGen.*undefined symbol.*StartTest/);
+    // A header that was changed, and a library whose list has it all the same.
+    const changed = join(folder, 'changed');
+    cpSync(join(folder, 'v5.1.1'), changed, { recursive: true });
+    const header = join(changed, 'loadgen', 'test_settings.h');
+    const text = readFileSync(header, 'utf8');
+    const other = text.replace(
+      '  bool use_token_latencies',
+      '  uint64_t other;\n  bool use_token_latencies',
+    );
+    writeFileSync(header, other);
+    const library = join(changed, 'loadgen', 'build', 'libmlperf_loadgen.a');
+    const sha1 = (content: string) => createHash('sha1').update(content).digest('hex');
+    const bytes = readFileSync(library, 'latin1').replace(sha1(text), sha1(other));
+    writeFileSync(library, bytes, 'latin1');
+    expect(() =>
+      linkLoadgen(findLoadgen(changed), { compiler: 'g++', cacheFolder: join(folder, 'refused') }),
+    ).toThrow('has its settings in other places than');
+  });
+
+  it.each(VERSIONS)('%s and its follower log the same end', (version) => {
+    const settings = { scenario: 'SingleStream', singleStreamExpectedLatencyNs: 1e6 };
+    const natural = { ...settings, minDurationMs: 20, minQueryCount: 5 };
+    const early = { ...natural, minQueryCount: 900, maxQueryCount: 7 };
+    for (const [asked, text, errors] of [
+      [natural, 'Ending naturally: Minimum query count and test duration met.', 0],
+      [early, 'Ending early: Max query count reached. query_count 7', 1],
+    ] as const) {
+      const { outdir, ended } = run(version, { settings: asked });
+      for (const log of ['mlperf_log_detail.txt', 'longhaul_log_detail.txt']) {
+        expect(readFileSync(join(outdir, log), 'utf8'), log).toContain(text);
+      }
+      expect(ended.driver?.errors).toHaveLength(errors);
+    }
+  });
+
   it.each(VERSIONS)('%s measures tokens', (version) => {
     const settings = {
       scenario: 'Server',
@@ -155,6 +216,9 @@ describeOfficial('the C++ LoadGen as engine', () => {
       useTokenLatencies: true,
     };
     const { outdir, ended } = run(version, { settings, tokens: 5 });
+    expect(tokenLabels(join(outdir, 'longhaul_log_summary.txt'))).toEqual(
+      tokenLabels(join(outdir, 'mlperf_log_summary.txt')),
+    );
     expect(ended.endCause, ended.stderr).toBe('all-issued');
     expect(readFileSync(join(outdir, 'mlperf_log_detail.txt'), 'utf8')).toContain(
       'result_first_token',
@@ -176,3 +240,7 @@ describeOfficial('the C++ LoadGen as engine', () => {
     }
   });
 });
+
+function tokenLabels(summary: string): string[] {
+  return readFileSync(summary, 'utf8').match(/^.*Output Token.*(?=: )/gm) ?? [];
+}

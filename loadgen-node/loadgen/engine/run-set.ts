@@ -133,9 +133,16 @@ const NO_DRIVER = Promise.resolve(undefined);
 function requireSameSet(wanted: ArrayLike<number>, planned: Uint32Array): void {
   const isSame = wanted.length === planned.length && planned.every((one, i) => one === wanted[i]);
   if (isSame) return;
+  if (wanted.length !== planned.length) {
+    throw configInvalid(
+      `the C++ LoadGen loads ${wanted.length} samples, where the settings of the round ask for ${planned.length}: ` +
+        'link the LoadGen of the round, or leave --round out',
+    );
+  }
+  const at = planned.findIndex((one, i) => one !== wanted[i]);
   throw configInvalid(
-    `the C++ LoadGen loads other samples (${wanted.length}) than the LoadGen of this round (${planned.length}): ` +
-      'give the --round of its version, and the --rng-library of the compiler that built it',
+    `the C++ LoadGen draws other samples than longhaul: number ${at + 1} of ${planned.length} is ${wanted[at]}, not ${planned[at]}. ` +
+      'Give the --rng-library of the compiler that built it; if that changes nothing, its seeds are not those of the round',
   );
 }
 
@@ -277,6 +284,13 @@ function writeEndOfSet(log: DetailLog, end: SetEnd): void {
 function writeEndOfThread(log: DetailLog, end: ThreadEnd): void {
   if (end.cause === 'natural') {
     log.message('Ending naturally: Minimum query count and test duration met.');
+    return;
+  }
+  if (end.cause === 'driver') {
+    log.error(
+      'error_runtime',
+      `The other LoadGen stopped after ${end.issuedQueries} queries of thread ${end.thread}, where no limit of the settings is.`,
+    );
     return;
   }
   const reasons: Partial<Record<ThreadEnd['cause'], string>> = {

@@ -175,7 +175,7 @@ function keyOfLength(cause: EndCause, { scenario }: EffectiveSettings): string |
   if (cause === 'max-query-count') return 'max_query_count';
   if (cause === 'max-duration') return 'max_duration_ms';
   if (cause === 'max-async') return 'server_max_async_queries';
-  if (isBrokenEnd(cause)) return null;
+  if (isBrokenEnd(cause) || cause === 'driver') return null;
   const keys = {
     SingleStream: 'single_stream_expected_latency_ns',
     MultiStream: 'multi_stream_expected_latency_ns',

@@ -20,8 +20,10 @@
 #include <cstdint>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -537,13 +539,39 @@ napi_value Build(napi_env env, napi_callback_info) {
   return object;
 }
 
+// layoutDiffers(conf): whether the library reads the file's values to other places than the header says. The memory is larger
+// than the header's settings, for a library that has more of them.
+napi_value LayoutDiffers(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value path;
+  napi_get_cb_info(env, info, &count, &path, nullptr, nullptr);
+  constexpr size_t kSlack = 256;
+  constexpr unsigned char kUntouched = 0xA5;
+  alignas(mlperf::TestSettings) static unsigned char memory[sizeof(mlperf::TestSettings) + kSlack];
+  std::fill(std::begin(memory), std::end(memory), kUntouched);
+  auto* settings = new (memory) mlperf::TestSettings();
+#ifdef CONF_TYPE
+  const int code = settings->FromConfig(Text(env, path), "model", "Server", 2);
+#else
+  const int code = settings->FromConfig(Text(env, path), "model", "Server");
+#endif
+  const bool isRead = code == 0 && settings->min_duration_ms == 10007 && settings->sample_concatenate_permutation &&
+                      settings->use_token_latencies && settings->server_ttft_latency == 17000000 &&
+                      settings->server_tpot_latency == 19000000;
+  const bool isWithin = std::all_of(memory + sizeof(mlperf::TestSettings), std::end(memory),
+                                    [](unsigned char byte) { return byte == kUntouched; });
+  napi_value differs;
+  napi_get_boolean(env, !(isRead && isWithin), &differs);
+  return differs;
+}
+
 }  // namespace
 
 NAPI_MODULE_INIT() {
   const std::pair<const char*, napi_callback> functions[] = {
       {"build", Build},           {"start", Start},           {"reply", Reply},
       {"complete", Complete},     {"completeOne", CompleteOne}, {"firstToken", FirstToken},
-      {"release", Release},       {"hardExit", HardExit},
+      {"release", Release},       {"hardExit", HardExit},   {"layoutDiffers", LayoutDiffers},
   };
   for (const auto& function : functions) {
     napi_value value;

@@ -99,7 +99,8 @@ export class RunJudge {
       sut.qdl === null
         ? { notes: [...sut.marks, ...ofData], details: sut.details, problems: [] }
         : await this.#judgeNetwork(test, sut, ofData);
-    const ofCourse = courseNotes(test.performance);
+    const { errors = [], differences = [] } = test.driver ?? {};
+    const ofCourse = [...asNotes([...errors, ...differences]), ...courseNotes(test.performance)];
     this.notes = [...marksOf(plan), ...ofCourse, ...ofSut.notes, ...lateNotes(test)];
     this.keyNotes = [...keyMarks(plan), ...ofCourse, ...(dataSet.marks ?? []), ...this.keyNotes];
     this.accuracy = await scoreAccuracy(dataSet, test);
@@ -200,13 +201,17 @@ function engineMarks(linked: RunPlan['linked']): string[] {
   const which = tag === null ? 'of no tag that longhaul knows' : `of tag ${tag}`;
   return [
     `LoadGen of this run is the C++ LoadGen ${build.version} ${which}, as the user built it; MLCommons says which revisions a round approves`,
-    ...doubtsAbout(linked),
   ];
+}
+
+/** Sentences without their stops: notes stand in lists. */
+function asNotes(sentences: readonly string[]): string[] {
+  return sentences.map((text) => text.replace(/\.$/, ''));
 }
 
 /** Those of {@link marksOf} that change what the figures mean. */
 function keyMarks(plan: RunPlan): string[] {
-  const marks: string[] = [];
+  const marks = plan.linked === undefined ? [] : asNotes(doubtsAbout(plan.linked));
   const { key, rounds } = plan.rules;
   if (rounds !== undefined && !rounds.includes(plan.round)) {
     marks.push(

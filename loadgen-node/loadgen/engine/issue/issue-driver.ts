@@ -25,7 +25,9 @@ export interface DrivenSet {
 export interface DriverEnd {
   /** `result_validity` of its own log; undefined where it has none, as after an accuracy run. */
   readonly isValid: boolean | undefined;
-  /** Samples that it issued otherwise than the plan says, and what differs in words; both empty where the two agree. */
+  /** Errors in its own log, in whole sentences. */
+  readonly errors: readonly string[];
+  /** Samples that it issued otherwise than the plan says, and what else differs, in whole sentences; both empty where the two agree. */
   readonly otherSamples: number;
   readonly differences: readonly string[];
 }

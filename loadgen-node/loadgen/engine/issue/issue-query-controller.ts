@@ -84,8 +84,8 @@ export class IssueQueryController implements DrivenSet {
   #cause: EndCause = 'all-issued';
   #fault: MlperfError | null = null;
   #outstandingAtStop = 0;
-  /** Of a driver's last query, in ns since the start. */
-  #lastIssueNs = 0;
+  /** Of a driver's last query of each thread, in ns since the start. */
+  readonly #lastIssuesNs: Float64Array;
   #plannedPump: PlannedCall | null = null;
   #plannedDeadline: PlannedCall | null = null;
   #plannedFailure: PlannedCall | null = null;
@@ -96,6 +96,7 @@ export class IssueQueryController implements DrivenSet {
     assert(parts.threadCount === 1 || parts.plan.samplesPerQuery === 1);
     this.#query = new ReusedQuery(parts.plan, parts.threadCount);
     this.#threads = new IssueThreads(parts.threadCount, parts.plan.queryCount);
+    this.#lastIssuesNs = new Float64Array(parts.threadCount);
     const { recorder, arrivalIntervalNs } = parts;
     this.#ticks = arrivalIntervalNs > 0 ? new ArrivalTicks(recorder, arrivalIntervalNs) : null;
     this.#stallWatch = new StallWatch(parts, () => this.#stopIssuing('stall'));
@@ -141,7 +142,9 @@ export class IssueQueryController implements DrivenSet {
     }
     if (recorder.outstandingSamples === 0) this.#stallWatch.busySinceNs = atNs;
     for (let i = 0; i < count; i += 1) recorder.issue(atNs, first + i * threadCount);
-    this.#lastIssueNs = atNs - this.#startNs;
+    const thread = first % threadCount;
+    this.#threads.advance(thread, count);
+    this.#lastIssuesNs[thread] = atNs - this.#startNs;
     // It goes on in the next turn: a SUT may complete inside issueQuery.
     this.#handOver(first, count);
   }
@@ -149,16 +152,9 @@ export class IssueQueryController implements DrivenSet {
   /** Called by the driver. */
   endIssuing(): void {
     if (this.#state !== 'issuing') return;
-    this.#stopIssuing(this.#causeOfDriver());
-  }
-
-  /** Why another LoadGen stopped: by the same rules, whose times two clocks may see differently by a query. */
-  #causeOfDriver(): EndCause {
-    const { recorder, plan, limits, rules } = this.#parts;
-    const cause = limits && this.#stopCause(limits, 0, this.#lastIssueNs);
-    if (cause !== null) return cause;
-    if (recorder.issuedQueries === plan.queryCount) return this.#causeOfListEnd();
-    return rules.endsNaturally ? 'natural' : 'max-duration';
+    const { recorder, limits, rules } = this.#parts;
+    this.#threads.endByDriver(limits, rules.endsNaturally, recorder, this.#lastIssuesNs);
+    this.#stopIssuing(this.#causeOfListEnd());
   }
 
   /** Call after each recorded completion. May issue the next query. */
@@ -307,22 +303,9 @@ export class IssueQueryController implements DrivenSet {
     if (isLast) this.#stopIssuing(threads.ends[0]?.cause ?? cause);
   }
 
-  /**
-   * Whether the query just issued was the last one of its thread (LoadGen: IssueQueriesInternal), by rules in LoadGen's order.
-   * @param elapsedNs Issue of the query, not now, in ns since the start.
-   */
   #stopCause(limits: StopLimits, thread: number, elapsedNs: number): EndCause | null {
     const { rules, recorder } = this.#parts;
-    const threads = this.#threads;
-    const { maxAsyncQueries, maxQueryCount, maxDurationNs } = limits;
-    if (maxAsyncQueries !== 0 && recorder.outstandingSamples > maxAsyncQueries) return 'max-async';
-    const isEnough =
-      recorder.issuedQueries >= limits.minQueryCount && elapsedNs >= limits.targetDurationNs;
-    if (rules.endsNaturally && isEnough) return 'natural';
-    if (maxQueryCount !== 0 && threads.issuedBy(thread) >= threads.shareOf(thread, maxQueryCount)) {
-      return 'max-query-count';
-    }
-    return maxDurationNs !== 0 && elapsedNs > maxDurationNs ? 'max-duration' : null;
+    return this.#threads.stopCause(thread, limits, rules.endsNaturally, recorder, elapsedNs);
   }
 
   /** Server issues all there is; the others should have ended before the list did. */

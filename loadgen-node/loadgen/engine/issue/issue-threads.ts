@@ -3,7 +3,8 @@ import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 /**
  * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
  * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
- * enough; `all-failed`: no sample was answered; the rest are LoadGen's early ends and ours.
+ * enough; `all-failed`: no sample was answered; `driver`: another LoadGen stopped where no limit of the settings is; the rest are
+ * LoadGen's early ends and ours.
  */
 export type EndCause =
   | 'natural'
@@ -12,6 +13,7 @@ export type EndCause =
   | 'max-query-count'
   | 'max-duration'
   | 'max-async'
+  | 'driver'
   | 'decided'
   | 'all-failed'
   | 'fault'
@@ -62,6 +64,16 @@ export function stopLimits(settings: EffectiveSettings): StopLimits {
     lastDueNs: maxDurationNs === 0 ? Number.POSITIVE_INFINITY : maxDurationNs + LAST_WAIT_NS,
     maxAsyncQueries: settings.scenario === 'Server' ? settings.maxAsyncQueries : 0,
   };
+}
+
+/** Two clocks that measure one duration agree so far: LoadGen takes its own for wrong beyond it. */
+const CLOCKS_DIFFER = 1.01;
+const CLOCKS_DIFFER_NS = 10_000_000;
+
+/** Counts of a whole set. */
+interface SetCounts {
+  readonly issuedQueries: number;
+  readonly outstandingSamples: number;
 }
 
 /** An issue thread that ended before its last query. */
@@ -130,6 +142,54 @@ export class IssueThreads {
   advance(thread: number, count: number): void {
     this.#nextQueries[thread] = this.nextOf(thread) + count * this.count;
     this.#issuedQueries[thread] = this.issuedBy(thread) + count;
+  }
+
+  /**
+   * Whether the query just issued was the last one of its thread (LoadGen: IssueQueriesInternal), by rules in LoadGen's order.
+   * @param elapsedNs Issue of the query, not now, in ns since the start.
+   */
+  stopCause(
+    thread: number,
+    limits: StopLimits,
+    endsNaturally: boolean,
+    seen: SetCounts,
+    elapsedNs: number,
+  ): EndCause | null {
+    const { maxAsyncQueries, maxQueryCount, maxDurationNs } = limits;
+    if (maxAsyncQueries !== 0 && seen.outstandingSamples > maxAsyncQueries) return 'max-async';
+    const isEnough =
+      seen.issuedQueries >= limits.minQueryCount && elapsedNs >= limits.targetDurationNs;
+    if (endsNaturally && isEnough) return 'natural';
+    if (maxQueryCount !== 0 && this.issuedBy(thread) >= this.shareOf(thread, maxQueryCount)) {
+      return 'max-query-count';
+    }
+    return maxDurationNs !== 0 && elapsedNs > maxDurationNs ? 'max-duration' : null;
+  }
+
+  /**
+   * Another LoadGen has stopped. A thread of it that had queries left was ended by the same rules, whose times two clocks see
+   * differently.
+   * @param lastIssuesNs Issue of each thread's last query, in ns since the start.
+   */
+  endByDriver(
+    limits: StopLimits | null,
+    endsNaturally: boolean,
+    seen: SetCounts,
+    lastIssuesNs: Float64Array,
+  ): void {
+    for (const [thread, elapsedNs] of lastIssuesNs.entries()) {
+      const causeAt = (ns: number) =>
+        limits && this.stopCause(thread, limits, endsNaturally, seen, ns);
+      let cause = causeAt(elapsedNs);
+      if (cause === null && this.nextOf(thread) < this.#queryCount) {
+        // Of queries that were outstanding then, some may have been answered since.
+        const otherwise = limits !== null && limits.maxAsyncQueries !== 0 ? 'max-async' : 'driver';
+        cause = causeAt(elapsedNs * CLOCKS_DIFFER + CLOCKS_DIFFER_NS) ?? otherwise;
+      }
+      if (cause === null) continue;
+      const [issuedQueries, outstanding] = [this.issuedBy(thread), seen.outstandingSamples];
+      this.end({ thread, cause, issuedQueries, elapsedNs, outstanding });
+    }
   }
 
   /** A stop rule ends one thread. @returns True when no thread is left. */

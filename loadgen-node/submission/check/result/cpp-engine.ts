@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { sourceDigest, tagOfSources } from '../../../official/known-loadgens.ts';
+import { sourceDigest, tagOfFiles } from '../../../official/known-loadgens.ts';
 import type { RunLog } from '../read/run-log.ts';
 
 /** Proof in a tree of the LoadGen that issued the queries of a run. */
@@ -14,8 +14,8 @@ export type EngineProof =
   | { readonly kind: 'contradiction'; readonly text: string };
 
 /**
- * Compares the evidence of a C++ LoadGen with the log that it wrote. LoadGen's own record of changed files can miss them; the SHA-1 of
- * each source in its log cannot, unless the log was changed, which its digest in the evidence tells.
+ * Compares the evidence of a C++ LoadGen with the log that it wrote, whose digest the evidence has. The log lists the SHA-1 of each
+ * source as cmake found it when it configured: a file that was changed between that and the compiler is in neither.
  * @param path Of the detail log.
  * @returns Undefined where longhaul's own engine issued the queries.
  */
@@ -37,19 +37,24 @@ export function proofOfEngine(
   if (digest !== engine.detailLogSha256) {
     return contradiction('The log is not the one that LoadGen wrote: its SHA-256 is another.');
   }
-  const files = log.value('loadgen_file_sha1');
-  const sources =
-    typeof files === 'object' && files !== null
-      ? sourceDigest(files as Record<string, unknown>)
-      : undefined;
+  const sha1s = sha1sOf(log);
+  const sources = sha1s && sourceDigest(sha1s);
   if ((engine.sourcesSha256 ?? sources) !== sources) {
     return contradiction('The evidence names other sources of LoadGen than the log.');
   }
-  const tag = sources === undefined ? undefined : tagOfSources(sources);
+  const tag = sha1s && tagOfFiles(sha1s);
   if (tag === undefined || tag !== engine.tag) {
-    const text = `LoadGen ${version} was built from sources of no tag that longhaul knows.`;
+    const text = `LoadGen ${version} lists sources of no tag that longhaul knows.`;
     return { kind: 'unknown-sources', text };
   }
   const [doubt] = engine.doubts;
   return doubt === undefined ? { kind: 'tag', tag } : { kind: 'unknown-sources', text: doubt };
+}
+
+/** SHA-1 of each file by its path; undefined where the log has no list. */
+function sha1sOf(log: RunLog): Readonly<Record<string, unknown>> | undefined {
+  const files = log.value('loadgen_file_sha1');
+  return typeof files === 'object' && files !== null
+    ? (files as Readonly<Record<string, unknown>>)
+    : undefined;
 }

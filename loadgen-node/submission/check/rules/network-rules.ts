@@ -198,9 +198,8 @@ function documentsOf(site: SubmitterSite): string[] {
 
 /** True for a run of longhaul, also where only its evidence in the documentation says so. */
 function isOfLonghaul(site: ResultSite, run: string, log: RunLog): boolean {
-  const { kind = 'contradiction' } = proofOf(site, run, log) ?? {};
-  if (kind !== 'contradiction') return false;
-  return isLogOfLonghaul(log) || traceOf(site, run) !== undefined;
+  if (isLogOfLonghaul(log)) return true;
+  return proofOf(site, run, log) === undefined && traceOf(site, run) !== undefined;
 }
 
 /** A log of longhaul that lacks records of longhaul was changed. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   compareEngines,
   comparisonText,
+  readLogsOf,
 } from '../../../../loadgen-node/official/compare-engines.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 
@@ -16,7 +17,13 @@ const RECORDS: Records = {
   'result_99.00_percentile_latency_ns': 2_000_000,
 };
 
-function folderOf(cpp: Records, own: Records, accuracy: readonly [string, string] = ['[]', '[]']) {
+/** @param errors Keys of records that are errors. */
+function folderOf(
+  cpp: Records,
+  own: Records,
+  accuracy: readonly [string, string] = ['[]', '[]'],
+  errors: readonly string[] = [],
+) {
   const folder = tempFolder();
   for (const [prefix, records, log] of [
     ['mlperf_log_', cpp, accuracy[0]],
@@ -24,7 +31,7 @@ function folderOf(cpp: Records, own: Records, accuracy: readonly [string, string
   ] as const) {
     const lines = Object.entries(records).map(
       ([key, value]) =>
-        `:::MLLOG ${JSON.stringify({ key, value, metadata: { is_error: false } })}\n`,
+        `:::MLLOG ${JSON.stringify({ key, value, metadata: { is_error: errors.includes(key) } })}\n`,
     );
     writeFileSync(join(folder, `${prefix}detail.txt`), lines.join(''));
     writeFileSync(join(folder, `${prefix}accuracy.json`), log);
@@ -88,5 +95,31 @@ describe('compareEngines', () => {
     rmSync(join(folder, 'longhaul_log_accuracy.json'));
     await expect(compareEngines(folder)).rejects.toThrow('longhaul_log_accuracy.json is not there');
     await expect(compareEngines(tempFolder())).rejects.toThrow('is not of a run by --engine cpp');
+  });
+});
+
+// Goal: the end of a run tells what the C++ LoadGen's log has against it. Method: logs of two engines.
+describe('the logs of a run by the C++ LoadGen', () => {
+  it('have nothing against it where both agree', async () => {
+    const end = await readLogsOf(folderOf(RECORDS, RECORDS));
+    expect(end).toEqual({ isValid: true, errors: [], differences: [] });
+  });
+
+  it('name its first error, with the line', async () => {
+    const cpp = { ...RECORDS, error_uncommitted_loadgen_changes: 'changes!', error_runtime: 'x' };
+    const errors = ['error_uncommitted_loadgen_changes', 'error_runtime'];
+    const end = await readLogsOf(folderOf(cpp, RECORDS, ['[]', '[]'], errors));
+    expect(end.errors).toEqual([
+      'The C++ LoadGen logged 2 errors, the first error_uncommitted_loadgen_changes in line 5 of mlperf_log_detail.txt: changes!.',
+    ]);
+  });
+
+  it('name the settings that are others than were asked for', async () => {
+    const cpp = { ...RECORDS, requested_min_query_count: 99, effective_min_query_count: 99 };
+    const own = { ...RECORDS, requested_min_query_count: 100 };
+    const { differences } = await readLogsOf(folderOf(cpp, own));
+    expect(differences).toEqual([
+      'The C++ LoadGen ran with other settings than were asked for: effective_min_query_count 99 (asked: 100).',
+    ]);
   });
 });

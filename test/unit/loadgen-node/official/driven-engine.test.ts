@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type {
   DrivenSet,
@@ -15,7 +16,7 @@ const SERVER: Partial<TestSettings> = {
   minDurationMs: 6000,
 };
 
-const AGREES: DriverEnd = { isValid: true, otherSamples: 0, differences: [] };
+const AGREES: DriverEnd = { isValid: true, errors: [], otherSamples: 0, differences: [] };
 
 /** A LoadGen that issues the plan of the engine, each query `latenessNs` after it is due, and judges as it is told to. */
 function scriptedDriver(
@@ -23,7 +24,16 @@ function scriptedDriver(
   {
     end = AGREES,
     latenessNs = () => 0,
-  }: { readonly end?: DriverEnd; readonly latenessNs?: (query: number) => number } = {},
+    queries = Number.POSITIVE_INFINITY,
+    everyNs,
+  }: {
+    readonly end?: DriverEnd;
+    readonly latenessNs?: (query: number) => number;
+    /** It stops after so many. */
+    readonly queries?: number;
+    /** Between queries; default: as planned. */
+    readonly everyNs?: number;
+  } = {},
 ) {
   const completed: number[] = [];
   const driver: IssueDriver = {
@@ -31,9 +41,11 @@ function scriptedDriver(
     nextSet: async () => Array.from({ length: 100 }, (_, i) => i),
     drive(set: DrivenSet) {
       const startNs = set.nowNs();
-      const { scheduledDeltaNs, queryCount } = set.plan;
+      const { scheduledDeltaNs } = set.plan;
+      const queryCount = Math.min(set.plan.queryCount, queries);
       for (let query = 0; query < queryCount; query += 1) {
-        const atNs = startNs + (scheduledDeltaNs[query] as number) + latenessNs(query);
+        const dueNs = everyNs === undefined ? scheduledDeltaNs[query] : query * everyNs;
+        const atNs = startNs + (dueNs as number) + latenessNs(query);
         test.clock.callAt(atNs, () => {
           set.issue(query, 1, atNs);
           if (query === queryCount - 1) set.endIssuing();
@@ -59,9 +71,13 @@ async function plannedSet(): Promise<Uint32Array> {
 // its verdict, and ends by itself where the other one would wait for ever.
 // Method: a scripted LoadGen in simulated time.
 describe('an engine that follows another LoadGen', () => {
-  async function followed(options: Parameters<typeof scriptedDriver>[1] = {}, sut = {}) {
+  async function followed(
+    options: Parameters<typeof scriptedDriver>[1] = {},
+    sut = {},
+    settings: Partial<TestSettings> = {},
+  ) {
     const set = await plannedSet();
-    const test = simulatedTest(SERVER, sut);
+    const test = simulatedTest({ ...SERVER, ...settings }, sut);
     const { driver, completed } = scriptedDriver(test, options);
     const outcome = await test.run({ driver: { ...driver, nextSet: async () => set } });
     return { outcome, completed, test };
@@ -116,10 +132,41 @@ describe('an engine that follows another LoadGen', () => {
   });
 
   it('refuses another set of samples, before a query', async () => {
-    const test = simulatedTest(SERVER);
-    const { driver } = scriptedDriver(test);
-    await expect(
-      test.run({ driver: { ...driver, nextSet: async () => [3, 2, 1] } }),
-    ).rejects.toThrow(/loads other samples \(3\) than the LoadGen of this round \(100\)/);
+    const loading = async (wanted: ArrayLike<number>) => {
+      const test = simulatedTest(SERVER);
+      const { driver } = scriptedDriver(test);
+      await test.run({ driver: { ...driver, nextSet: async () => wanted } });
+    };
+    await expect(loading([3, 2, 1])).rejects.toThrow(
+      'loads 3 samples, where the settings of the round ask for 100: link the LoadGen of the round',
+    );
+    const other = Uint32Array.from(await plannedSet());
+    const [first = 0, second = 0] = other;
+    other[0] = second;
+    await expect(loading(other)).rejects.toThrow(
+      `number 1 of 100 is ${second}, not ${first}. Give the --rng-library`,
+    );
+  });
+
+  it.each([
+    [
+      { maxQueryCount: 40 },
+      'max-query-count',
+      'Ending early: Max query count reached. query_count 40',
+    ],
+    [{ maxQueryCount: 0 }, 'driver', 'The other LoadGen stopped after 40 queries of thread 0'],
+  ])('with %o logs why issuing ended', async (settings, endCause, text) => {
+    const { outcome } = await followed({ queries: 40 }, {}, settings);
+    expect(outcome.performance?.endCause).toBe(endCause);
+    expect(outcome.performance?.counts.issuedQueries).toBe(40);
+    expect(readFileSync(outcome.logFiles.detail, 'utf8')).toContain(text);
+  });
+
+  it('logs a natural end, also where its own clock is a little behind', async () => {
+    const settings: Partial<TestSettings> = { scenario: 'SingleStream', minDurationMs: 1000 };
+    const long = { ...settings, minQueryCount: 50, singleStreamExpectedLatencyNs: 10e6 };
+    const { outcome } = await followed({ queries: 100, everyNs: 10e6 }, {}, long);
+    expect(outcome.performance?.endCause).toBe('natural');
+    expect(readFileSync(outcome.logFiles.detail, 'utf8')).toContain('Ending naturally');
   });
 });

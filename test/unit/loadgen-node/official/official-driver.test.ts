@@ -27,7 +27,9 @@ function scripted(name: () => Promise<string> = () => Promise.resolve('Network S
     reply: (text?: string) => void replies.push(text),
     release: () => {},
   } as unknown as BridgeAddon;
-  const driver = new OfficialDriver(addon, {} as BridgeOptions, () => Promise.resolve(undefined));
+  const driver = new OfficialDriver(addon, {} as BridgeOptions, () =>
+    Promise.resolve({ isValid: undefined, errors: [], differences: [] }),
+  );
   driver.begin(name);
   return {
     driver,
