@@ -24,7 +24,7 @@ interface RunsEnd {
   readonly exitCode: number;
   readonly text: StyledText;
   readonly json: object;
-  /** What could not be written. */
+  /** Files that could not be written. */
   readonly problems: RunReport['problems'];
 }
 

@@ -51,7 +51,7 @@ export interface QdlNode {
   readonly ledger: RunLedgerCounter;
   /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not reported. */
   readonly modelInputs?: readonly ModelInput[];
-  /** What the node has to use, as its Describe tells, after `connect`. Absent: not reported. */
+  /** Cores and memory of the node, as its Describe tells, after `connect`. Absent: not reported. */
   readonly machine?: NodeMachine | undefined;
   /** Claims of the node that cannot be true. */
   readonly claims: ClaimBook;

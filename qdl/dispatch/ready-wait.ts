@@ -25,7 +25,7 @@ export class ReadyWait {
     return this.leftMs < 0;
   }
 
-  /** What is waited for, how long already, and how long at most. */
+  /** The obstacle, the wait so far, and the longest wait. */
   inWords(obstacle: string): string {
     const waited = `waited ${seconds(this.#waitedMs)} of at most ${seconds(this.#timeoutMs)}`;
     return obstacle === '' ? waited : `${obstacle}; ${waited}`;

@@ -119,7 +119,7 @@ export function tensorNamed(
   throw modelError(`${model.file} has no ${kind} "${name}"; it has: ${listTensors(tensors)}`);
 }
 
-/** What a tensor is, where its type is none that is known here. */
+/** The type of a tensor in words, where it is none that is known here. */
 export function isOfType(elementType: string): string {
   return elementType === NO_TENSOR
     ? `is no tensor, but a ${NO_TENSOR}`

@@ -38,7 +38,7 @@ export interface ServerEvents extends WindowEvents {
   onConnectionRefused(reason: ConnectionRefusal, address: string): void;
 }
 
-/** What the server serves. */
+/** Calls that the server serves. */
 export interface ServedCalls {
   /** Services beside the node's own. */
   readonly sideServices: readonly SideService[];

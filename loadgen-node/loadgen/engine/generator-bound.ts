@@ -55,7 +55,7 @@ export function dispatchTimes(
   };
 }
 
-/** What LoadGen did not keep, in words without full stop. */
+/** The rule that LoadGen did not keep, in words without full stop. */
 interface GeneratorLimit {
   readonly text: string;
   readonly needed: string;

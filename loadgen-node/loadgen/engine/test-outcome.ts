@@ -73,7 +73,7 @@ export interface DispatchFindings {
   readonly health: GeneratorHealth | null;
   /** In words, empty if not generator-bound. */
   readonly generatorBoundReason: string;
-  /** What LoadGen was to keep and what it did, with units; null if not generator-bound. */
+  /** The limit that LoadGen was to keep and its own value, with units; null if not generator-bound. */
   readonly generatorLimit: { readonly needed: string; readonly seen: string } | null;
   /** Beside a LoadGen that was too slow: its lag is a small part of the latencies, so that they say something of the SUT. */
   readonly isSutSlow: boolean;
@@ -173,7 +173,7 @@ export interface TestOutcome {
   readonly driver: DriverEnd | null;
   /** True after the abort signal: the logs are complete files and say that the run is not. */
   readonly isInterrupted: boolean;
-  /** What went wrong around the test without changing its figures: a log that is not whole (`ERR_OUTPUT`), a judge that failed. */
+  /** Errors around the test that change no figure: a log that is not whole (`ERR_OUTPUT`), a judge that failed. */
   readonly failures: readonly MlperfError[];
 }
 

@@ -177,7 +177,7 @@ export function countAtMost(sorted: Float64Array, limit: number): number {
   return low;
 }
 
-/** What waited in a stretch of a run. */
+/** Queries that waited in a stretch of a run. */
 interface Window {
   /** Queries times ns. */
   readonly waiting: number;

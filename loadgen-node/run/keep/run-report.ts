@@ -51,7 +51,7 @@ export interface RunReport extends ReturnType<typeof figuresOfRun> {
   readonly summary: RunSummary | null;
   /** The records that the figures are of; null where there are none. */
   readonly records: SampleRecords | null;
-  /** What could not be written, or failed around the run: the verdict and the figures are whole all the same. */
+  /** Files that could not be written, and errors around the run: the verdict and the figures are whole all the same. */
   readonly problems: readonly MlperfError[];
 }
 

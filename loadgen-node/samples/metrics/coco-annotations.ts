@@ -7,7 +7,7 @@ import { readJsonForm } from '../data-set/read-json.ts';
 /** An id of COCO: any whole number. */
 const ID = z.int();
 
-/** What is read of COCO's object-detection JSON; other keys are left alone. */
+/** The part of COCO's object-detection JSON that is read; other keys are left alone. */
 const FORM = z.object({
   images: z.array(
     z.object({

@@ -9,7 +9,7 @@ interface Totals {
   readonly bytes: number;
 }
 
-/** What a node grants on one stream, and what was sent of it. Totals of the stream; hot path: numbers only. */
+/** Credit of a node on one stream, and how much of it was sent. Totals of the stream; hot path: numbers only. */
 export class GrantedCredit {
   #grantedSamples = 0;
   #grantedBytes = 0;
@@ -45,7 +45,7 @@ export class GrantedCredit {
   }
 }
 
-/** What a channel needs to open its stream again. */
+/** Parts of a channel that open its stream again. */
 export interface Reopening {
   /** Longest wait for Opened, in ms. */
   readonly timeoutMs: number;

@@ -28,7 +28,7 @@ const THINGS: readonly ColouredWord[] = [
   { word: 'marble', colour: [0.2, 0.3, 0.5] },
 ];
 
-/** What is around it. */
+/** Grounds that a thing lies on. */
 const PLACES: readonly ColouredWord[] = [
   { word: 'grass', colour: [-0.5, 0.4, -0.6] },
   { word: 'snow', colour: [0.8, 0.8, 0.9] },

@@ -30,7 +30,7 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
   /** Answers the samples of a warm-up, without the model. */
   readonly warmUpBatcher: StreamBatcher;
   readonly clock: Clock;
-  /** What the node uses, for streams that ask for it. */
+  /** Processor time and memory of the node, for streams that ask for it. */
   readonly usage: Pick<UsageReports, 'listen'>;
   /** Told of the durations of every answered sample, where metrics are requested. */
   readonly observe?: ((durations: ServiceTimes) => void) | undefined;

@@ -13,7 +13,7 @@ const STRIDE = 128;
 /** `[CLS]`, and `[SEP]` behind question and window. */
 const SPECIAL_COUNT = 3;
 
-/** What separates the words that answers are made of. */
+/** Characters that separate the words of an answer. */
 const WORD_SPACE = /[ \t\r\n\u202F]+/;
 
 /** Weight of a window's length where two windows give a token equally much context. */

@@ -8,7 +8,7 @@ import {
 /** Left, top, width and height in pixels of the drawn image. */
 export type Box = readonly [number, number, number, number];
 
-/** What an image shows in a box. */
+/** An object of an image, and the box around it. */
 export interface DrawnObject {
   readonly label: number;
   readonly box: Box;
@@ -16,7 +16,7 @@ export interface DrawnObject {
   readonly isGroup: boolean;
 }
 
-/** An image, and what it shows. */
+/** An image, and the objects in it. */
 export interface DrawnScene {
   readonly size: ImageSize;
   /** height x width x RGB. */
