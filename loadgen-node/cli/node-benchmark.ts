@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Terminal } from '../../shared/base/process/terminal.ts';
-import { sourcesOf } from '../../shared/config/command-line.ts';
+import { setAskedValue, sourcesOf } from '../../shared/config/command-line.ts';
 import { inspectSettings } from '../../shared/config/resolve-settings.ts';
 import { pick, type SettingTable } from '../../shared/config/setting.ts';
 import { isOipAddress } from '../../shared/domain/node-address.ts';
@@ -25,7 +25,7 @@ export async function takeNodeBenchmark(command: Command, table: SettingTable): 
   if (sut.length === 0 || sut.some(isOipAddress)) return;
   const found = await askBenchmark(sut, values);
   if (found === undefined) return;
-  command.setOptionValue('benchmark', found.benchmark);
+  setAskedValue(command, 'benchmark', found.benchmark, found.address);
   // Said once, by the process that started it.
   if (isTestProcess()) return;
   const note = `SUT node ${found.address} serves ${found.benchmark}: taken as --benchmark`;

@@ -148,7 +148,22 @@ export function sourcesOf(command: Command, section: string | undefined): Settin
   const path = flags['config'];
   const isRead = path !== undefined && section !== undefined;
   const file = isRead ? readConfigFile(path, CONFIG_SECTIONS).get(section) : undefined;
-  return { section, file, flags };
+  return { section, file, flags, asked: askedOf(command) };
+}
+
+/** Prefix of the sources of values that a SUT node gave. */
+const ASKED_OF = 'asked of SUT node ';
+
+/** Gives a command a value that a SUT node was asked for, as if its flag had been set. */
+export function setAskedValue(command: Command, key: string, value: string, node: string): void {
+  command.setOptionValueWithSource(key, value, `${ASKED_OF}${node}`);
+}
+
+function askedOf(command: Command): Record<string, string> {
+  const sources = Object.keys(command.opts()).map(
+    (key) => [key, command.getOptionValueSource(key) ?? ''] as const,
+  );
+  return Object.fromEntries(sources.filter(([, source]) => source.startsWith(ASKED_OF)));
 }
 
 /**

@@ -13,7 +13,7 @@ export interface ResolvedSetting {
   readonly key: string;
   /** In the form in which it would stand in a file; undefined when it was not set. */
   readonly raw: unknown;
-  /** `flag --target-qps`, `longhaul.yaml:3:5`, `default`, or `not set`. */
+  /** `flag --target-qps`, `longhaul.yaml:3:5`, `asked of SUT node 10.0.0.2:50051`, `default`, or `not set`. */
   readonly source: string;
   /** Of a list in a file: where each of its values stands. */
   readonly itemSources?: readonly string[] | undefined;
@@ -42,6 +42,8 @@ export interface SettingSources {
   readonly section: string | undefined;
   readonly file: ReadonlyMap<string, FileValue> | undefined;
   readonly flags: Readonly<Record<string, string | undefined>>;
+  /** Sources of values among the flags that no user gave, by key. */
+  readonly asked?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -61,8 +63,9 @@ export function resolveSettings<T extends SettingTable>(
 /** Like {@link resolveSettings}, without throwing. */
 export function inspectSettings<T extends SettingTable>(
   table: T,
-  { section, file, flags }: SettingSources,
+  sources: SettingSources,
 ): InspectedSettings<T> {
+  const { section, file } = sources;
   const problems: string[] = [];
   const missing: string[] = [];
   const unknown = [...(file ?? [])].filter(([key]) => !Object.hasOwn(table, key));
@@ -77,7 +80,7 @@ export function inspectSettings<T extends SettingTable>(
   const values: Record<string, unknown> = {};
   const settings: ResolvedSetting[] = [];
   for (const [key, setting] of Object.entries(table)) {
-    const resolved = resolveOne(key, table, file, flags);
+    const resolved = resolveOne(key, table, sources);
     settings.push(resolved);
     if (resolved.raw === undefined) {
       if (setting.isRequired) missing.push(missingKey(key, section, setting.placeholder));
@@ -93,15 +96,16 @@ export function inspectSettings<T extends SettingTable>(
 function resolveOne(
   key: string,
   table: SettingTable,
-  file: ReadonlyMap<string, FileValue> | undefined,
-  flags: Readonly<Record<string, string | undefined>>,
+  sources: SettingSources,
 ): ResolvedSetting {
+  const { file, flags, asked } = sources;
   const setting = table[key];
   const flag = flags[key];
   if (flag !== undefined) {
     const raw = setting?.fromFlag(flag);
     const name = flagOf(setting?.flagKey ?? key);
-    return { key, raw, source: `flag ${raw === false ? name.replace('--', '--no-') : name}` };
+    const source = `flag ${raw === false ? name.replace('--', '--no-') : name}`;
+    return { key, raw, source: asked?.[key] ?? source };
   }
   const entry = file?.get(key);
   if (entry !== undefined) {
@@ -111,7 +115,7 @@ function resolveOne(
     return { key, raw, source: place, itemSources: itemPlaces };
   }
   const raw =
-    setting?.fallbackFrom?.((other) => resolveOne(other, table, file, flags).raw) ??
+    setting?.fallbackFrom?.((other) => resolveOne(other, table, sources).raw) ??
     setting?.fallback;
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
 }

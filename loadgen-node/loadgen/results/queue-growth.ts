@@ -123,9 +123,9 @@ export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
   const lastedNs = issuedNs.at(-1) ?? 0;
   const sorted = latenciesNs.slice().sort();
   const endNs = issuedNs.reduce((end, ns, i) => Math.max(end, ns + (latenciesNs[i] as number)), 0);
-  // As LoadGen counts them.
+  // As LoadGen counts them, the one and the other.
   const scheduledPerSecond = (issuedNs.length - 1) / (lastedNs / 1e9);
-  const answeredPerSecond = issuedNs.length / (endNs / 1e9);
+  const answeredPerSecond = (issuedNs.length - 1) / (endNs / 1e9);
   const judged = (
     state: KeepingUp['state'],
     share: number | null,

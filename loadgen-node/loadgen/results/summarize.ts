@@ -69,8 +69,9 @@ export function summarize(
     /** Server: samples above the latency bound; else 0. */
     overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
-    /** Server: completed samples per second until the last of them was; no rate of LoadGen's. */
-    answeredPerSecond: scenario === 'Server' ? samplesNs.length / measured.lastDoneS : 0,
+    /** Server: {@link answeredRate}; elsewhere 0. */
+    answeredPerSecond:
+      scenario === 'Server' ? answeredRate(samplesNs.length, measured.lastDoneS) : 0,
     /** Token models: their own results; else null. */
     tokens: tokens?.summary ?? null,
     /** Queries in fixed intervals (round v0.5's MultiStream): what became of the intervals; else null. */
@@ -109,6 +110,16 @@ export function runRates(
     /** Server: completed samples per second. Offline: samples per second. */
     completed: isServer ? (count - 1) / allDoneS : offlineRate,
   };
+}
+
+/**
+ * Completed samples per second until the last of them was; no rate of LoadGen's. It counts as LoadGen counts the schedule, without the sample that
+ * begins it: a SUT that answers all of them does not answer more than was scheduled.
+ * @param count Completed samples.
+ * @returns NaN where one sample completed, or none: that is no rate.
+ */
+export function answeredRate(count: number, lastDoneS: number): number {
+  return count > 1 ? (count - 1) / lastDoneS : Number.NaN;
 }
 
 /**

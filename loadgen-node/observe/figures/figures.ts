@@ -12,7 +12,7 @@ import {
   latencyStatistics,
   percentileOf,
 } from '../../loadgen/results/latency-statistics.ts';
-import { runRates } from '../../loadgen/results/summarize.ts';
+import { answeredRate, runRates } from '../../loadgen/results/summarize.ts';
 import type { Distribution, GrowingDistribution } from './distribution.ts';
 import {
   type FigureName,
@@ -188,7 +188,7 @@ export class Figures<D extends GrowingDistribution> {
               longestGap: this.#longestGap,
             },
       rates: runRates(scenario, { completedSamples, maxLatencyS, finalQuery: this.#final }),
-      answeredPerSecond: completedSamples / this.#final.lastDoneS,
+      answeredPerSecond: answeredRate(completedSamples, this.#final.lastDoneS),
       multiStreamRate: completedSamples / allDoneS,
       overlatency: hasBound ? this.#overlatency : null,
       good:

@@ -65,7 +65,10 @@ const LISTED = z.object({
   sutName: shape.sutName,
   labels: shape.labels,
   result: shape.result,
-  verdict: z.object({ cause: shape.verdict.shape.cause }),
+  verdict: z.object({
+    cause: shape.verdict.shape.cause,
+    reasons: z.array(z.object({ rule: z.string() })),
+  }),
   figures: shape.figures,
 });
 
@@ -246,9 +249,23 @@ const CAUSE_WORDS: Readonly<Record<CauseKind, string>> = {
   load: 'bound missed',
 };
 
-function verdictText({ result, verdict }: ListedRun): string {
-  const { cause } = verdict;
-  return result === 'INVALID' && cause ? `${result}: ${CAUSE_WORDS[cause.kind]}` : result;
+/** Few words for the first rule that a run without a cause does not meet, by the rule. */
+const RULE_WORDS: Readonly<Record<string, string>> = {
+  'early-stopping': 'too few queries',
+  'min-queries': 'too few queries',
+  'min-duration': 'too short',
+  'find-peak': 'no peak found',
+  'network-rules': 'rules of the division broken',
+  quality: 'accuracy too low',
+  'accuracy-samples': 'accuracy of too few samples',
+  'cpp-loadgen': "by LoadGen's own log",
+  'sut-name': 'name of the SUT',
+};
+
+function verdictText({ result, verdict: { cause, reasons } }: ListedRun): string {
+  const rule = reasons[0]?.rule ?? '';
+  const words = cause ? CAUSE_WORDS[cause.kind] : (RULE_WORDS[rule] ?? rule.replaceAll('-', ' '));
+  return result === 'INVALID' && words !== '' ? `${result}: ${words}` : result;
 }
 
 /** The list as a table for people, ending with a newline. */
