@@ -93,11 +93,7 @@ export function inspectSettings<T extends SettingTable>(
   return { values: values as SettingValues<T>, settings, problems, missing };
 }
 
-function resolveOne(
-  key: string,
-  table: SettingTable,
-  sources: SettingSources,
-): ResolvedSetting {
+function resolveOne(key: string, table: SettingTable, sources: SettingSources): ResolvedSetting {
   const { file, flags, asked } = sources;
   const setting = table[key];
   const flag = flags[key];
@@ -115,8 +111,7 @@ function resolveOne(
     return { key, raw, source: place, itemSources: itemPlaces };
   }
   const raw =
-    setting?.fallbackFrom?.((other) => resolveOne(other, table, sources).raw) ??
-    setting?.fallback;
+    setting?.fallbackFrom?.((other) => resolveOne(other, table, sources).raw) ?? setting?.fallback;
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
 }
 

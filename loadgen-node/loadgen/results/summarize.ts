@@ -1,6 +1,6 @@
-import { formatBeside, formatExactNs } from '../../../shared/base/text.ts';
+import { counted, formatBeside, formatExactNs, formatNs } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { formatGeneral, percentileLabel } from '../base/number-format.ts';
+import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
@@ -173,8 +173,8 @@ function evaluateMinDuration(measured: Measurements, settings: EffectiveSettings
   const isMet = seenS >= neededS;
   return {
     isMet,
-    needed: `${formatGeneral(neededS)} s`,
-    seen: `${formatGeneral(seenS)} s`,
+    needed: formatNs(neededS * 1e9),
+    seen: formatBeside(Math.round(seenS * 1e9), neededS * 1e9),
     recommendation: isMet ? '' : advice,
   };
 }
@@ -202,13 +202,22 @@ function durationByScenario(
 }
 
 function evaluateMinQueries(measured: Measurements, settings: EffectiveSettings): ValidityItem {
+  const { scenario, minQueryCount, minSampleCount } = settings;
+  const { queryCount } = measured;
   const sampleCount = measured.sampleLatenciesNs.length;
-  const isMet =
-    measured.queryCount >= settings.minQueryCount && sampleCount >= settings.minSampleCount;
+  const isMet = queryCount >= minQueryCount && sampleCount >= minSampleCount;
+  // The one query of Offline has all samples; where each query has one, its count is theirs.
+  const isOfSamples = scenario === 'Offline';
+  const isOfBoth = !isOfSamples && (sampleCount !== queryCount || minSampleCount !== minQueryCount);
+  const inWords = (queries: number, samples: number): string =>
+    [
+      ...(isOfSamples ? [] : [counted(queries, 'query', 'queries')]),
+      ...(isOfSamples || isOfBoth ? [counted(samples, 'sample')] : []),
+    ].join(', ');
   return {
     isMet,
-    needed: `${settings.minQueryCount} queries, ${settings.minSampleCount} samples`,
-    seen: `${measured.queryCount} queries, ${sampleCount} samples`,
+    needed: inWords(minQueryCount, minSampleCount),
+    seen: inWords(queryCount, sampleCount),
     recommendation: isMet
       ? ''
       : 'The test exited early, before enough queries were issued.\n' +

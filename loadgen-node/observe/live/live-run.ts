@@ -91,7 +91,8 @@ export class LiveRun {
       elapsedS: progress.elapsedNs / 1e9,
       ...estimateProgress(progress),
       decision: decisionOf(progress),
-      plannedQueries: progress.generatedQueries,
+      plannedQueries:
+        goal.minDurationNs > 0 || goal.minQueryCount > 0 ? null : progress.generatedQueries,
       issuedQueriesOfSet: progress.issuedQueries,
       completedSamplesOfSet: progress.completedSamples,
       totals,
@@ -327,11 +328,17 @@ export function estimateProgress(progress: RunProgress) {
 }
 
 /** Undefined as soon as there are as many queries as early stopping may do with. */
-function decisionOf({ goal, completedSamples }: RunProgress): LiveSnapshot['decision'] {
+function decisionOf(progress: RunProgress): LiveSnapshot['decision'] {
+  const { goal, completedSamples, elapsedNs } = progress;
   if (goal.decision === undefined) return undefined;
   const { neededQueries, earlierQueries } = goal.decision;
-  const queries = earlierQueries + Math.floor(completedSamples / goal.samplesPerQuery);
-  return queries < neededQueries ? { neededQueries, queries } : undefined;
+  const ofSet = Math.floor(completedSamples / goal.samplesPerQuery);
+  const queries = earlierQueries + ofSet;
+  if (queries >= neededQueries) return undefined;
+  // The schedule tells when they are due; without one they come as fast as those before.
+  const neededNs = goal.lastDueNs || (elapsedNs * (neededQueries - earlierQueries)) / ofSet;
+  const isInTime = goal.maxDurationNs === 0 || !(neededNs > goal.maxDurationNs);
+  return { neededQueries, queries, isInTime };
 }
 
 /** 0 to 1; NaN where it is not known. */

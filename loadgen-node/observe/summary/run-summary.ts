@@ -114,6 +114,16 @@ export const RUN_SUMMARY = z.strictObject({
     .describe("the user's words about the run; absent in summaries of older builds"),
   result: z.enum(['VALID', 'INVALID', 'INTERRUPTED']),
   verdict: advisedVerdict,
+  rows: z
+    .array(z.tuple([z.string(), z.string()]))
+    .optional()
+    .describe(
+      'result for people: label (empty: as above) and text of each line, the verdict first; absent in summaries of older builds',
+    ),
+  keyNotes: z
+    .array(z.string())
+    .optional()
+    .describe('notes that change what the figures mean; absent in summaries of older builds'),
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
   figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
   loadTest: loadTest

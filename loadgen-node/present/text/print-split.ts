@@ -5,6 +5,7 @@ import { type GeneratorFinding, generatorFinding } from '../../observe/health/ce
 import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
 import type { PartFigures } from '../../observe/split/split-sums.ts';
 import { hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
+import type { LabelledText } from './result-text.ts';
 
 /** Parts below this share of the latency are not shown. */
 const SHOWN_SHARE = 0.03;
@@ -15,9 +16,6 @@ export interface TimeReport {
     Partial<Pick<RunSummary, 'nodes' | 'protocol' | 'round' | 'loadTest'>>;
   readonly outcome: { readonly performance: PerformanceOutcome | null };
 }
-
-/** A line: its label, empty below a line that has it, and its text. */
-export type LabelledText = readonly [label: string, text: string];
 
 /** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
 export function timeLines({

@@ -10,19 +10,17 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,
   FIGURES,
-  type FigureName,
   type FigureUnit,
   type RunFigures,
 } from '../../observe/figures/figure-names.ts';
 import type { StepFigures } from '../../observe/figures/figures-of-records.ts';
-import { whyInShort } from '../../observe/split/split-text.ts';
 import type { DerivedRun, ReadRun, SummaryDifference } from '../../observe/summary/derive-run.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
-import { percentileName, timeOrDash } from './figure-text.ts';
+import { timeOrDash } from './figure-text.ts';
 import { serverLines } from './print-split.ts';
+import { type LabelledText, resultLines, row, rowsBelow } from './result-text.ts';
 
-const LABEL_WIDTH = 14;
 const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
 
@@ -39,7 +37,9 @@ export interface DerivedReport {
 export function derivedReportText(parts: DerivedReport): string {
   const { run } = parts;
   const { summary, derived } = run;
-  const lines = [...(summary === null ? [] : shortLines(summary)), row('Run', runLine(run))];
+  const lines = [...(summary === null ? [] : resultOf(summary)), row('Run', runLine(run))];
+  const labels = labelText(summary?.labels);
+  if (labels !== '') lines.push(row('Labels', labels));
   const servers = serverLines(summary?.nodes ?? []).map(([label, text]) => row(label, text));
   const ofServers = servers.length === 0 ? [] : ['', ...servers];
   if (derived === null) lines.push(...withoutRecords(parts), ...ofServers);
@@ -47,13 +47,9 @@ export function derivedReportText(parts: DerivedReport): string {
     lines.push(...recordsLines(derived), '', ...figureLines(derived), ...ofServers, '');
     lines.push(...checkLines(parts));
   }
-  lines.push(...stepLines(run.summary));
+  // Without key notes, all of them stand above.
+  if (summary?.keyNotes !== undefined) lines.push('', ...rowsBelow('All notes', summary.notes));
   return `${lines.join('\n')}\n`;
-}
-
-function stepLines(summary: RunSummary | null): string[] {
-  const steps = summary?.loadTest?.steps ?? null;
-  return steps === null ? [] : ['', ...stepTable(steps), '', stepVerdict(steps)];
 }
 
 function runLine({ folder, summary, derived }: ReadRun): string {
@@ -61,99 +57,28 @@ function runLine({ folder, summary, derived }: ReadRun): string {
   return `${folder}   (${summary.startedAt}, ${summary.mode}, round ${summary.round})`;
 }
 
-/** The verdict and what the run measured, as its summary has it, in the order of the run's own screen. */
-function shortLines(summary: RunSummary): string[] {
-  const { benchmark, scenario, result, verdict, loadTest, peakTargetQps } = summary;
-  const division = divisionInWords(summary.round, summary.division);
-  const { accuracy, thresholds, nodes, split, notes } = summary;
-  const load = loadTest == null ? '' : `, arrivals ${loadTest.arrivals}`;
-  const places = nodes.map(({ name, address, model }) =>
-    row(
-      'SUT',
-      [`${name === '' ? 'a node' : name} at ${address}`, model].filter(Boolean).join(', '),
-    ),
+/** The screen of the run. */
+function resultOf(summary: RunSummary): string[] {
+  const { result, verdict, loadgenVerdict, thresholds, notes, keyNotes = notes } = summary;
+  return resultLines(
+    {
+      ...{ result, thresholds, notes, keyNotes, reasons: verdict.reasons },
+      rows: summary.rows ?? rowsOfOlder(summary),
+      isValidForLoadgen: loadgenVerdict.isValid,
+    },
+    'below',
   );
-  const labels = labelText(summary.labels);
-  return [
-    row(
-      result,
-      `${benchmark}, ${scenario}${load} (${division})${verdict.cause ? `: ${verdict.cause.text}` : ''}`,
-    ),
-    ...verdict.reasons.map(({ text }) => row('', `- ${text}`)),
-    ...figureTexts(summary),
-    ...(peakTargetQps === null ? [] : [row('Peak', `${peakTargetQps.toFixed(2)} queries/s`)]),
-    ...(accuracy === null ? [] : [row('Accuracy', accuracyText(accuracy))]),
-    ...thresholds.map(({ text, isMet, seenText }) =>
-      row('Threshold', `${text}: ${isMet ? 'met' : 'not met'}, seen ${seenText}`),
-    ),
-    ...(split === null ? [] : [row('Why', whyInShort(split, scenario === 'Offline'))]),
-    ...places,
-    ...notes.map((note, i) => row(i === 0 ? 'Notes' : '', note)),
-    ...(labels === '' ? [] : [row('Labels', labels)]),
-  ];
 }
 
-function accuracyText({ text, isMet }: NonNullable<RunSummary['accuracy']>): string {
-  return `${text}: target ${isMet ? 'met' : 'NOT met'}`;
-}
-
-/** Answers, throughput and latency, as far as the run has them. */
-function figureTexts(summary: RunSummary): string[] {
-  const { figures, scenario, latencyBoundNs, targetPercentile, contractErrors } = summary;
-  const { samples, lost = 0, max } = figures;
-  const completed = figures.answered_qps ?? figures.completed_qps;
-  const lines: string[] = [];
-  if (samples !== undefined) {
-    const missing = lost === 0 ? 'none lost' : `${lost} lost`;
-    const broken = contractErrors === 0 ? '' : `, ${contractErrors} broke the contract`;
-    lines.push(row('Answered', `${samples - lost} of ${samples} samples, ${missing}${broken}`));
-  }
-  const { tokens_per_second: tokens } = figures;
-  const ofTokens = tokens === undefined ? '' : `, ${tokens.toFixed(2)} tokens/s`;
-  if (completed !== undefined) {
-    lines.push(row('Throughput', `${completed.toFixed(2)} samples/s${ofTokens}`));
-  }
-  if (max === undefined) return lines;
-  const shown = percentileTexts(figures, '', ['p50', 'p90', 'p99'], targetPercentile);
-  const isBound = scenario === 'Server' && latencyBoundNs !== null && targetPercentile !== null;
-  const bound = isBound
-    ? `; bound ${formatNs(latencyBoundNs)} at ${percentileName(targetPercentile)}`
-    : '';
-  const latency = row('Latency', `${[...shown, `max ${formatNs(max)}`].join(', ')}${bound}`);
-  return [...lines, latency, ...tokenTexts(summary)];
-}
-
-/** Both times of a token model, as far as the run has them. */
-function tokenTexts({ figures, tokenBounds, targetPercentile }: RunSummary): string[] {
-  const times = [
-    ['First token', 'ttft_', tokenBounds?.ttftNs],
-    ['Per token', 'tpot_', tokenBounds?.tpotNs],
-  ] as const;
-  return times.flatMap(([label, prefix, boundNs]) => {
-    const shown = percentileTexts(figures, prefix, ['p50', 'p99'], targetPercentile);
-    if (shown.length === 0) return [];
-    const bound =
-      boundNs === undefined || targetPercentile === null
-        ? ''
-        : `; bound ${formatNs(boundNs)} at ${percentileName(targetPercentile)}`;
-    return [row(label, `${shown.join(', ')}${bound}`)];
-  });
-}
-
-/** Percentiles as far as the run has them, that of its bound among them. @param prefix Of the names of the figures. */
-function percentileTexts(
-  figures: RunFigures,
-  prefix: '' | 'ttft_' | 'tpot_',
-  names: readonly string[],
-  target: number | null,
-): string[] {
-  const all = target === null ? names : [...new Set([...names, percentileName(target)])];
-  return [...all]
-    .sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
-    .flatMap((name) => {
-      const value = figures[`${prefix}${name}` as FigureName];
-      return value === undefined ? [] : [`${name} ${formatNs(value)}`];
-    });
+/** Of a summary without rows; its figures follow. */
+function rowsOfOlder(summary: RunSummary): LabelledText[] {
+  const { benchmark, scenario, result, verdict, accuracy } = summary;
+  const division = divisionInWords(summary.round, summary.division);
+  const cause = verdict.cause ? `: ${verdict.cause.text}` : '';
+  const verdictRow = [result, `${benchmark}, ${scenario} (${division})${cause}`] as const;
+  if (accuracy === null) return [verdictRow];
+  const judged = `target ${accuracy.isMet ? 'met' : 'NOT met'}`;
+  return [verdictRow, ['Accuracy', `${accuracy.text}: ${judged}`]];
 }
 
 function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): string[] {
@@ -256,11 +181,6 @@ function exact(value: number | null, unit: FigureUnit): string {
 
 function apart(said: number | null, seen: number | null, unit: FigureUnit): string {
   return said === null || seen === null ? '' : `, ${exact(seen - said, unit)} apart`;
-}
-
-/** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
-function row(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
 }
 
 /** Columns of the table of steps. */

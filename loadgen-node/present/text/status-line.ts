@@ -1,4 +1,4 @@
-import { formatNs, rounded } from '../../../shared/base/text.ts';
+import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { clock } from './figure-text.ts';
 
@@ -47,21 +47,27 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
     add(5, isIssued ? 'waiting for answers' : `ETA ${clockTime(remainingS)}`);
   }
   if (decision !== undefined) {
-    const { neededQueries, queries } = decision;
-    if (remainingS !== null) add(4.4, `decided in about ${clockTime(remainingS)}`);
-    add(4.5, `needs ${neededQueries} queries, ${queries} are there`);
+    const { neededQueries, queries, isInTime } = decision;
+    const end = isInTime ? 'decided' : 'ends undecided';
+    if (remainingS !== null) add(4.4, `${end} in about ${clockTime(remainingS)}`);
+    add(4.5, `needs ${counted(neededQueries, 'query', 'queries')}, ${grouped(queries)} are there`);
   }
-  if (totals.lostSamples > 0) add(0, `${totals.lostSamples} LOST`);
+  if (totals.lostSamples > 0) add(0, `${grouped(totals.lostSamples)} LOST`);
   add(2, rateText(snapshot));
   if (latency !== null) {
     add(6, `p50 ${formatNs(latency.p50Ns)}`);
     add(3, `p99 ${formatNs(latency.p99Ns)}`);
   }
-  add(4, `${outstanding} out`);
+  add(4, `${grouped(outstanding)} out`);
   if (lag !== null) add(9, `dispatch lag p99 ${formatNs(lag.p99Ns)}`);
-  add(10, `issued ${snapshot.issuedQueriesOfSet} of ${snapshot.plannedQueries}`);
-  add(11, `completed ${snapshot.completedSamplesOfSet}`);
+  add(10, issuedText(snapshot));
+  add(11, `completed ${grouped(snapshot.completedSamplesOfSet)}`);
   return pieces;
+}
+
+function issuedText({ issuedQueriesOfSet, plannedQueries }: LiveSnapshot): string {
+  const planned = plannedQueries === null ? '' : ` of ${grouped(plannedQueries)}`;
+  return `issued ${grouped(issuedQueriesOfSet)}${planned}`;
 }
 
 /** Samples complete in batches, some seconds apart: their rate is that since the start. */
@@ -75,7 +81,7 @@ function rateText(snapshot: LiveSnapshot): string {
 
 /** Four figures at most. */
 function rate(perS: number): string {
-  return perS >= 1000 ? String(Math.round(perS)) : rounded(perS, 3);
+  return perS >= 1000 ? grouped(Math.round(perS)) : rounded(perS, 3);
 }
 
 /** `12 s`, `1:05`, `2:00:09`. */

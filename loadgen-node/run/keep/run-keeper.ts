@@ -18,8 +18,10 @@ import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
 import { writeAccuracyFile } from './accuracy-file.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
+import { rowsOfResult } from './result-rows.ts';
 import { RunProblems } from './run-problems.ts';
 import { composeSummary, figuresOfRun, type RunReport } from './run-report.ts';
+import { keyNotesOf } from './surrounding-rows.ts';
 
 /**
  * Begins the folder of a run beside LoadGen's logs: removes the files of an earlier run and writes the
@@ -139,7 +141,9 @@ async function endFolder(
   const ceiling = readCeiling(plan.cacheFolder);
   const usage = qdl?.usage() ?? [];
   const ofNodes = { audit, kept, nodeNames: nodeNames(qdl), startedAt, ceiling, usage };
-  const summary = composeSummary(report, ofNodes);
+  const composed = composeSummary(report, ofNodes);
+  const rows = rowsOfResult({ ...report, summary: composed });
+  const summary = { ...composed, rows, keyNotes: keyNotesOf(report) };
   problems.attempt(() => writeSummary(plan.output, summary));
   await problems.attemptLong(() => writePage(plan, { summary, records, audit }));
   return { ...report, summary, problems: problems.all };

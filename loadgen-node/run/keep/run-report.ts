@@ -55,6 +55,9 @@ export interface RunReport extends ReturnType<typeof figuresOfRun> {
   readonly problems: readonly MlperfError[];
 }
 
+/** The same, before the last of its files is written. */
+export type EndedReport = Omit<RunReport, 'problems'>;
+
 /** True when the run is VALID by longhaul's rules. */
 export function isValid({ outcome }: Pick<RunReport, 'outcome'>): boolean {
   return outcome.verdicts.longhaul.isValid;

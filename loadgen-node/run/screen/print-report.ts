@@ -1,22 +1,19 @@
-import { asOneLine, counted, formatNs, sentencesOf } from '../../../shared/base/text.ts';
+import { join } from 'node:path';
+import { counted, formatNs } from '../../../shared/base/text.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/evidence-schema.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
-import type {
-  PerformanceOutcome,
-  PhaseOutcome,
-  VerdictReason,
-} from '../../loadgen/engine/test-outcome.ts';
+import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
+import { type ResultText, resultLines, row, rowsBelow } from '../../present/text/result-text.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
+import { percentiles, rateText } from '../keep/figure-rows.ts';
+import { failuresOf, rowsOfResult } from '../keep/result-rows.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
-import { percentiles, rateText } from './figure-rows.ts';
-import { aboutRows, resultRows, verdictRow } from './short-report.ts';
-
-/** Column at which the texts behind the labels begin. */
-export const LABEL_WIDTH = 14;
+import { keyNotesOf } from '../keep/surrounding-rows.ts';
 
 /** How much a verb prints. */
 export interface ScreenOptions {
@@ -33,23 +30,43 @@ export function printReport(
   report: RunReport,
   { isVerbose = false, otherNotes = '--verbose', advises = true }: ScreenOptions = {},
 ): string {
-  const reasons = [...reasonLines(report, advises), ...thresholdLines(report)];
   const lines = [
-    row(...verdictRow(report)),
-    ...reasons,
-    ...(reasons.length > 0 ? [''] : []),
-    ...resultRows(report).map(([label, text]) => row(label, text)),
-    ...failureRows(failuresOf(report)),
-    ...aboutRows(report, isVerbose ? 'below' : otherNotes).map(([label, text]) => row(label, text)),
+    ...resultLines(resultOf(report, advises), isVerbose ? 'below' : otherNotes),
+    row('Files', filesText(report)),
     ...(isVerbose ? ['', ...detailLines(report)] : []),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** The result as its summary has it; of a SUT without nodes there is none. */
+function resultOf(report: RunReport, advises: boolean): ResultText {
+  const { outcome, plan, thresholds, notes } = report;
+  const { longhaul, loadgen } = outcome.verdicts;
+  const judged = longhaul.isValid ? 'VALID' : 'INVALID';
+  return {
+    result: outcome.isInterrupted ? 'INTERRUPTED' : judged,
+    rows: rowsOfResult(report),
+    reasons: longhaul.reasons.map((reason) =>
+      advises ? { ...reason, advice: adviceOn(reason, outcome, plan) } : reason,
+    ),
+    isValidForLoadgen: loadgen.isValid,
+    ...{ thresholds, notes, keyNotes: keyNotesOf(report) },
+  };
+}
+
+/** Where the files of a run are. */
+function filesText({ plan, summary, problems }: RunReport): string {
+  const { output, writesPage } = plan;
+  if (problems.length > 0) return `${join(output, '/')}, not whole: what is missing stands below`;
+  if (summary === null || !writesPage) return join(output, '/');
+  return `${join(output, RUN_FILES.page)}, logs and evidence beside it`;
 }
 
 /** Everything that is known of a run; what is not on the screen stands in its report and logs as well. */
 function detailLines(report: RunReport): string[] {
   const { outcome, plan, summary } = report;
   const files = dataSetInWords(report.dataSetCheck);
+  const failures = failuresOf(outcome);
   const times = summary === null ? [] : timeLines({ outcome, summary });
   return [
     ...nameLines(report.nameCalls),
@@ -65,9 +82,9 @@ function detailLines(report: RunReport): string[] {
     ...times.map(([label, text]) => row(label, text)),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
-    ...(areOnScreen(failuresOf(report)) ? [] : failuresOf(report).map((text) => row('', text))),
+    ...(failures.length > 1 ? [] : failures.map((text) => row('', text))),
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
-    ...report.notes.map((note, i) => row(i === 0 ? 'All notes' : '', note)),
+    ...rowsBelow('All notes', report.notes),
   ];
 }
 
@@ -221,73 +238,4 @@ function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | nu
         `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
     ),
   ];
-}
-
-/** A line per text where there are several: a sample may fail for another reason than the first did. */
-function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]): string[] {
-  const told = texts.reduce((sum, text) => sum + text.count, 0);
-  const lines = texts.map((one) => `${one.count} ${code}: ${one.text}`);
-  return told === count ? lines : [...lines, `${count - told} ${code}, for further reasons`];
-}
-
-/** Why samples failed, a line per text. */
-function failuresOf({ outcome: { accuracy, performance } }: RunReport): string[] {
-  return [accuracy, performance].flatMap((phase) => phase?.failures.flatMap(failureLines) ?? []);
-}
-
-/** The reasons of the verdict name the first failure only. */
-function areOnScreen(failures: readonly string[]): boolean {
-  return failures.length > 1;
-}
-
-function failureRows(failures: readonly string[]): string[] {
-  if (!areOnScreen(failures)) return [];
-  return failures.map((text, i) => row(i === 0 ? 'Failures' : '', text));
-}
-
-/** The causes of a late LoadGen take several lines; any other reason takes one. */
-function reasonTexts({ rule, text }: VerdictReason): string[] {
-  if (rule !== 'generator-bound') return [text];
-  return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:) /));
-}
-
-/** Why a run is INVALID, in the order in which to change something, each with what to change. */
-function reasonLines({ outcome, plan }: RunReport, advises: boolean): string[] {
-  const { longhaul, loadgen } = outcome.verdicts;
-  if (outcome.isInterrupted)
-    return ['  The run was ended early: its logs are incomplete and say so.'];
-  if (longhaul.isValid) return [];
-  const given = new Set<string>();
-  const lines = longhaul.reasons.flatMap((reason, i) => {
-    const advice = advises ? adviceOn(reason, outcome, plan) : '';
-    const texts = reasonTexts(reason);
-    // Two reasons may have one remedy.
-    if (advice !== '' && !given.has(advice)) texts.push(advice);
-    given.add(advice);
-    return texts.map((text, part) => asOneLine(`${part === 0 ? `  ${i + 1}.` : '    '} ${text}`));
-  });
-  given.delete('');
-  if (given.size > 1) {
-    lines.push('  Change one thing at a time, from the top: the others may go with it.');
-  }
-  if (loadgen.isValid) lines.push("  LoadGen's own verdict, by its rules alone, is VALID.");
-  return lines;
-}
-
-/** Thresholds of the user; they are no part of the verdict by the rules. */
-function thresholdLines({ thresholds: results }: RunReport): string[] {
-  const lines = results.map(({ text, isMet, seenText }, i) =>
-    row(i === 0 ? 'Thresholds' : '', `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`),
-  );
-  const missed = results.filter(({ isMet }) => !isMet).length;
-  if (missed > 0) {
-    const what = `${missed} of ${results.length} not met: exit code 3; they are yours, and no part of the verdict above`;
-    lines.push(row('', what));
-  }
-  return lines;
-}
-
-/** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
-function row(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
 }

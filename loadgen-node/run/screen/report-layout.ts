@@ -1,7 +1,8 @@
 import { StyledText } from '../../../shared/base/process/terminal.ts';
 import { asPlainText } from '../../../shared/base/text.ts';
+import { LABEL_WIDTH } from '../../present/text/result-text.ts';
 import type { RunReport } from '../keep/run-report.ts';
-import { LABEL_WIDTH, printReport, type ScreenOptions } from './print-report.ts';
+import { printReport, type ScreenOptions } from './print-report.ts';
 
 /** Narrower than this, lines are left as they are: wrapped words would stand one below the other. */
 const WIDTH_MIN = 40;

@@ -6,6 +6,8 @@ const PLAIN_INTERVAL_MS = 5_000;
 /** Default width of a line in a file. */
 const PLAIN_WIDTH = 160;
 const WIDTH_MIN = 20;
+/** As {@link percentOf} has it. */
+const SHARE = /^\d+ %$/;
 /** Room that a detail which fits itself has before what it belongs to is told as well. */
 const DETAIL_WIDTH_MIN = 80;
 
@@ -95,9 +97,12 @@ export class Terminal {
     if (this.#isJournal) return;
     const nowMs = performance.now();
     if (activity === this.#lastActivity && nowMs - this.#lastPlainMs < PLAIN_INTERVAL_MS) return;
+    // A share of an activity that has just begun tells nothing, and of a short one no other follows.
+    const isBeginning = activity !== this.#lastActivity && SHARE.test(String(detail));
     this.#lastActivity = activity;
     this.#lastPlainMs = nowMs;
-    printText(this.#stream, `${asOneLine(statusText(activity, detail, PLAIN_WIDTH))}\n`);
+    const told = isBeginning ? '' : detail;
+    printText(this.#stream, `${asOneLine(statusText(activity, told, PLAIN_WIDTH))}\n`);
   }
 
   /** Takes the status line away. */

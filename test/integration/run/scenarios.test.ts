@@ -72,6 +72,13 @@ const FLAGS: Record<string, string[]> = {
   Offline: ['--min-duration', '20ms', '--target-qps', '20000'],
 };
 
+/** The result as `run` and `report` say it: all above the place of its files, which each names in its own way. */
+function screenOf(text: string): string {
+  const end = text.search(/^(?:Files|Run) /m);
+  expect(end).toBeGreaterThan(0);
+  return text.slice(0, end).replace(/: (?:--verbose|below)$/m, '');
+}
+
 const labels = (): number[] =>
   readFileSync(join(dataFolder, 'labels.txt'), 'utf8')
     .trim()
@@ -123,6 +130,7 @@ describe.each([
       code: 0,
       stdout: expect.stringContaining('and the split follow from the records'),
     });
+    expect(screenOf(report.stdout)).toBe(screenOf(stdout));
   });
 });
 

@@ -112,6 +112,22 @@ describe('figures of one run', () => {
     expect(figures.close('Server').overlatency).toBe(0.5);
   });
 
+  it('never have more answered than was scheduled, where all was answered, and no rate of one sample', () => {
+    const figures = new Figures(() => new ExactDistribution());
+    figures.issued(0, 1);
+    figures.completed(1e6);
+    figures.endPart({ scheduledNs: 0, issuedNs: 0, doneNs: 1e6, lastDoneNs: 1e6 });
+    expect(figures.close('Server').answered_qps).toBeUndefined();
+    for (let query = 1; query <= 10; query += 1) {
+      figures.issued(0, 1);
+      figures.completed(1e6);
+    }
+    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1.001e9, lastDoneNs: 1.001e9 });
+    const { answered_qps: answered = 0, scheduled_qps: scheduled = 0 } = figures.close('Server');
+    expect(scheduled).toBe(10);
+    expect(answered).toBeCloseTo(10 / 1.002, 6);
+  });
+
   it('count as goodput what keeps every bound, of all that was issued', () => {
     const plain = new Figures(() => new ExactDistribution(), BOUND_NS);
     const ofTokens = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
@@ -128,10 +144,10 @@ describe('figures of one run', () => {
     for (const figures of [plain, ofTokens]) {
       figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     }
-    expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: 3 });
+    expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: 2.25 });
     expect(plain.close('Server').goodput_tokens_per_second).toBeUndefined();
     expect(ofTokens.close('Server')).toMatchObject({
-      ...{ goodput: 2 / 5, completed_qps: 3, answered_qps: 4, goodput_qps: 2 },
+      ...{ goodput: 2 / 5, completed_qps: 3, answered_qps: 3, goodput_qps: 1.5 },
       ...{ tokens_per_second: 16, goodput_tokens_per_second: 8 },
     });
     expect(plain.close('SingleStream').goodput).toBeUndefined();

@@ -170,6 +170,34 @@ describe('LiveRun', () => {
   });
 });
 
+describe('a run that goes on until early stopping decides', () => {
+  const decision = { neededQueries: 20, earlierQueries: 0 };
+  it.each([
+    ['a schedule that ends in time', { lastDueNs: 10e9, maxDurationNs: 11e9 }, true],
+    [
+      'a schedule that is longer than the run may be',
+      { lastDueNs: 10e9, maxDurationNs: 9e9 },
+      false,
+    ],
+    ['answers that come in time', { lastDueNs: 0, maxDurationNs: 11e9 }, true],
+    ['answers that come too slowly', { lastDueNs: 0, maxDurationNs: 9e9 }, false],
+    ['no limit', { lastDueNs: 10e9, maxDurationNs: 0 }, true],
+  ])('tells whether it will be decided: %s', (_case, goal, isInTime) => {
+    const progress = { ...PROGRESS, goal: { ...PROGRESS.goal, decision, ...goal } };
+    expect(new LiveRun(0).look(progress, [], 1).decision).toEqual({
+      ...{ neededQueries: 20, queries: 2, isInTime },
+    });
+  });
+
+  it('tells its planned queries only where a schedule, or samples, end it', () => {
+    const planned = (goal: Partial<RunProgress['goal']>) =>
+      new LiveRun(0).look({ ...PROGRESS, goal: { ...PROGRESS.goal, ...goal } }, [], 1)
+        .plannedQueries;
+    expect(planned({})).toBe(100);
+    expect(planned({ lastDueNs: 0, minDurationNs: 10e9, minQueryCount: 100 })).toBeNull();
+  });
+});
+
 const PROGRESS: RunProgress = {
   phase: 'performance',
   goal: {

@@ -62,7 +62,7 @@ describe('a run folder that is read again', () => {
     const [first, ...rest] = text.split('\n');
     expect(first).toMatch(/^VALID +\S+, Server \(\S+ division\)$/);
     expect(rest.map((line) => line.slice(0, 14).trim())).toEqual(
-      expect.arrayContaining(['Answered', 'Throughput', 'Latency', 'Why', 'SUT', 'Run', 'Records']),
+      expect.arrayContaining(['Notes', 'Run', 'Records', 'p99', 'Check']),
     );
     expect(text).toContain('follow from the records');
     expect(text).toMatch(/^p99 +\S+ m?s +latency at the 99th percentile$/m);

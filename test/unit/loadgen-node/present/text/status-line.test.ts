@@ -11,7 +11,7 @@ describe('statusLine', () => {
   it('tells all it knows where there is room', () => {
     expect(statusLine(second, 200)).toBe(
       '1:15  12 %  ETA 8:45  99.3/100 q/s  p50 3.44 ms  p99 10.3 ms  7 out  ' +
-        'dispatch lag p99 34.4 µs  issued 7504 of 60000  completed 7500',
+        'dispatch lag p99 34.4 µs  issued 7,504 of 60,000  completed 7,500',
     );
   });
 
@@ -39,9 +39,20 @@ describe('statusLine', () => {
   });
 
   it('tells what early stopping waits for, in place of the time that is left', () => {
-    const waiting = { ...second, decision: { neededQueries: 459, queries: 270 } };
-    expect(statusLine({ ...waiting, remainingS: 12 }, 110)).toBe(
-      '1:15  decided in about 12 s  needs 459 queries, 270 are there  99.3/100 q/s  p50 3.44 ms  p99 10.3 ms  7 out',
+    const decision = { neededQueries: 1459, queries: 270, isInTime: true };
+    const waiting = { ...second, remainingS: 12, decision };
+    expect(statusLine(waiting, 112)).toBe(
+      '1:15  decided in about 12 s  needs 1,459 queries, 270 are there  99.3/100 q/s  p50 3.44 ms  p99 10.3 ms  7 out',
+    );
+    const late = { ...waiting, decision: { ...decision, isInTime: false } };
+    expect(statusLine(late, 200)).toContain(
+      'ends undecided in about 12 s  needs 1,459 queries, 270 are there',
+    );
+  });
+
+  it('tells no number of planned queries where more are planned than are going to be issued', () => {
+    expect(statusLine({ ...second, plannedQueries: null }, 200)).toMatch(
+      / issued 7,504 {2}completed 7,500$/,
     );
   });
 
@@ -49,7 +60,7 @@ describe('statusLine', () => {
     const bare = { ...second, share: null, remainingS: null, latency: null, lag: null };
     const offline = { ...bare, targetPerS: null, rateUnit: 'samples' } as const;
     expect(statusLine({ ...offline, completedSamplesOfSet: 45_987_362, elapsedS: 3725 }, 60)).toBe(
-      '1:02:05  12346 samples/s  7 out  issued 7504 of 60000',
+      '1:02:05  12,346 samples/s  7 out  issued 7,504 of 60,000',
     );
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   NOWHERE,
+  percentOf,
   printText,
   StyledText,
   Terminal,
@@ -57,6 +58,13 @@ describe('Terminal', () => {
     terminal.status('other', '3');
     terminal.clear();
     expect(written).toEqual(['run: 1\n', 'other: 3\n']);
+  });
+
+  it('tells no share of an activity that has just begun, where it writes plain lines', () => {
+    const { written, terminal } = terminalOf({});
+    terminal.status('loading samples', percentOf(0.01));
+    terminal.status('warming up', '0.3 s');
+    expect(written).toEqual(['loading samples\n', 'warming up: 0.3 s\n']);
   });
 
   it('knows whether anybody can see it', () => {

@@ -1,7 +1,11 @@
 import { counted, formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
 import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
-import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type {
+  PerformanceOutcome,
+  PhaseOutcome,
+  TestOutcome,
+} from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
@@ -10,16 +14,26 @@ import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
 import { formatShare, percentileName, timeOrDash } from '../../present/text/figure-text.ts';
+import type { LabelledText as Row } from '../../present/text/result-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
-import { isValid, type RunReport } from '../keep/run-report.ts';
-import { peakRows, type Row, stepRows, tokenRows } from './figure-rows.ts';
-import { filesText, notesText, sutText } from './run-surroundings.ts';
+import { peakRows, stepRows, tokenRows } from './figure-rows.ts';
+import { type EndedReport, isValid } from './run-report.ts';
+import { sutText } from './surrounding-rows.ts';
 
 /** Difference of the scheduled rate from the requested one that needs a word. */
 const RATE_DIFFERENCE = 0.01;
 
-/** Verdict and what was measured, in one line. */
-export function verdictRow(report: RunReport): Row {
+/** The result of a run, a fact a line: the verdict and what was measured first. */
+export function rowsOfResult(report: EndedReport): Row[] {
+  return [
+    verdictRow(report),
+    ...measuredRows(report),
+    ...failureRows(failuresOf(report.outcome)),
+    ...sutText(report).map((text): Row => ['SUT', text]),
+  ];
+}
+
+function verdictRow(report: EndedReport): Row {
   const { outcome, plan } = report;
   const { accuracy, performance } = outcome;
   const what = [plan.rules.key, plan.settings.scenario];
@@ -37,7 +51,7 @@ export function verdictRow(report: RunReport): Row {
   return [result, `${what.join(', ')} (${divisionText(report)}${engine})${why}`];
 }
 
-function loadText(report: RunReport, { summary, durationNs }: PerformanceOutcome): string {
+function loadText(report: EndedReport, { summary, durationNs }: PerformanceOutcome): string {
   const lasted = formatNs(durationNs);
   const { completedSampleCount: samples, queryCount } = summary;
   switch (summary.scenario) {
@@ -50,7 +64,7 @@ function loadText(report: RunReport, { summary, durationNs }: PerformanceOutcome
   }
 }
 
-function requestedRate({ outcome: { peakTargetQps }, plan }: RunReport): string {
+function requestedRate({ outcome: { peakTargetQps }, plan }: EndedReport): string {
   const { arrivals, settings } = plan;
   if (peakTargetQps !== null) return `the peak of ${rateText(peakTargetQps)} queries/s`;
   if (arrivals?.kind === 'closed-loop') return `closed loop, ${arrivals.concurrency} at a time`;
@@ -58,14 +72,17 @@ function requestedRate({ outcome: { peakTargetQps }, plan }: RunReport): string 
   return arrivals === undefined ? rate : `arrivals ${arrivals.text}, ${rate} on average`;
 }
 
-function divisionText({ audit, plan: { dispatch, division, settings, round } }: RunReport): string {
+function divisionText({
+  audit,
+  plan: { dispatch, division, settings, round },
+}: EndedReport): string {
   if (audit === null) return 'no network';
   if (dispatch.division === division) return divisionInWords(round, division);
   return `open division: ${settings.scenario} is in no other`;
 }
 
-/** The request and its result, a fact a line. */
-export function resultRows(report: RunReport): Row[] {
+/** The request and its result. */
+function measuredRows(report: EndedReport): Row[] {
   const { accuracy, performance } = report.outcome;
   const phase = performance ?? accuracy;
   const rows: Row[] = [];
@@ -85,17 +102,29 @@ export function resultRows(report: RunReport): Row[] {
   return rows;
 }
 
-/** The SUT, the notes, and where the files are. */
-export function aboutRows(report: RunReport, otherNotes: string): Row[] {
-  const notes = notesText(report, otherNotes);
-  return [
-    ...sutText(report).map((text): Row => ['SUT', text]),
-    ...notes.map((text, i): Row => [i === 0 ? 'Notes' : '', text]),
-    ['Files', filesText(report)],
-  ];
+/** Why samples failed, a line per text. */
+export function failuresOf({
+  accuracy,
+  performance,
+}: Pick<TestOutcome, 'accuracy' | 'performance'>): string[] {
+  return [accuracy, performance].flatMap((phase) => phase?.failures.flatMap(failureLines) ?? []);
 }
 
-function requestedText(report: RunReport, performance: PerformanceOutcome): string {
+/** A line per text where there are several: a sample may fail for another reason than the first did. */
+function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]): string[] {
+  const told = texts.reduce((sum, text) => sum + text.count, 0);
+  const lines = texts.map((one) => `${grouped(one.count)} ${code}: ${one.text}`);
+  return told === count
+    ? lines
+    : [...lines, `${grouped(count - told)} ${code}, for further reasons`];
+}
+
+/** The reasons of the verdict name the first failure only; one is told there. */
+function failureRows(failures: readonly string[]): Row[] {
+  return failures.length > 1 ? failures.map((text, i) => [i === 0 ? 'Failures' : '', text]) : [];
+}
+
+function requestedText(report: EndedReport, performance: PerformanceOutcome): string {
   const { settings, arrivals } = report.plan;
   const time = settings.minDurationMs > 0 ? [formatNs(settings.minDurationMs * 1e6)] : [];
   const least = [...time, counted(settings.minQueryCount, 'query', 'queries')];
@@ -127,14 +156,17 @@ function isLongByCount({ minQueryCount, serverTargetQps, minDurationMs }: TestSe
 }
 
 /** MultiStream of round v0.5, whose metric is the streams. */
-function streamsText({ plan }: RunReport, { summary }: PerformanceOutcome): string {
+function streamsText({ plan }: EndedReport, { summary }: PerformanceOutcome): string {
   const streams = counted(plan.settings.multiStreamSamplesPerQuery, 'stream');
   const every = formatNs(summary.arrivals?.intervalNs ?? 0);
   return `${streams}, a query every ${every},`;
 }
 
 /** The seed is fixed: each run of a length draws the same arrivals, and a short one is off in the same direction each time. */
-function drawnText({ outcome, plan }: RunReport, { summary, counts }: PerformanceOutcome): string {
+function drawnText(
+  { outcome, plan }: EndedReport,
+  { summary, counts }: PerformanceOutcome,
+): string {
   const { scheduled } = summary.rates;
   // LoadGen's rate is of the samples that completed; the schedule had all of them.
   const drawn = (scheduled * (counts.issuedSamples - 1)) / (counts.completedSamples - 1);
@@ -144,7 +176,7 @@ function drawnText({ outcome, plan }: RunReport, { summary, counts }: Performanc
   return `; LoadGen's fixed seed draws ${rateText(drawn)} in so short a run`;
 }
 
-function answeredText({ plan: { settings } }: RunReport, phase: PhaseOutcome): string {
+function answeredText({ plan: { settings } }: EndedReport, phase: PhaseOutcome): string {
   const { counts, failures } = phase;
   const { issuedQueries, completedQueries, issuedSamples, completedSamples } = counts;
   const isByQuery = settings.scenario !== 'Offline' && issuedQueries > 1;
@@ -178,7 +210,7 @@ function lostText(lost: number, failures: PhaseOutcome['failures']): string {
   return `${grouped(lost)} lost (${how})`;
 }
 
-function throughputText(report: RunReport, performance: PerformanceOutcome): string {
+function throughputText(report: EndedReport, performance: PerformanceOutcome): string {
   if (!hasLatency(performance)) return 'none: no sample was answered without error';
   if (isSutLost(performance.endCause)) return 'none: the SUT was gone before the end';
   const { summary, counts } = performance;
@@ -192,18 +224,20 @@ function throughputText(report: RunReport, performance: PerformanceOutcome): str
     tokens === null || !Number.isFinite(tokens.completed)
       ? ''
       : `, ${rateText(tokens.completed)} tokens/s`;
-  return `${Number.isFinite(perS) && perS > 0 ? rateText(perS) : '-'} ${unit}/s${ofTokens}${goodputText(report)}`;
+  // Of one query LoadGen's rates are 0.
+  if (!Number.isFinite(perS) || perS <= 0) return 'none: one query has no rate';
+  return `${rateText(perS)} ${unit}/s${ofTokens}${goodputText(report)}`;
 }
 
 /** Goodput, where that is less than all and the bound is no default. */
-function goodputText({ figures, plan }: RunReport): string {
+function goodputText({ figures, plan }: EndedReport): string {
   const { goodput, goodput_qps: perS, goodput_tokens_per_second: tokensPerS } = figures;
   if (goodput === undefined || goodput === 1 || plan.isBoundUnsaid) return '';
   const ofTokens = tokensPerS === undefined ? '' : ` and ${rateText(tokensPerS)} tokens/s`;
   return `; goodput ${rateText(perS ?? 0)}/s${ofTokens}, ${formatShare(goodput)} of the queries`;
 }
 
-function accuracyText({ outcome, quality, accuracy: { report, problem } }: RunReport): string {
+function accuracyText({ outcome, quality, accuracy: { report, problem } }: EndedReport): string {
   if (problem !== undefined) return 'none: the reasons above tell why';
   if (report === undefined || outcome.accuracy === null) {
     return 'none: not every sample was answered';
@@ -212,7 +246,7 @@ function accuracyText({ outcome, quality, accuracy: { report, problem } }: RunRe
   return `${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`;
 }
 
-function latencyText(report: RunReport, { summary }: PerformanceOutcome): string {
+function latencyText(report: EndedReport, { summary }: PerformanceOutcome): string {
   const latency = summary.queryLatency ?? summary.sampleLatency;
   const usual = latency.percentiles.filter(({ percentile }) =>
     [0.5, 0.9, 0.99].includes(percentile),
@@ -228,7 +262,7 @@ function latencyText(report: RunReport, { summary }: PerformanceOutcome): string
   return `${texts.join(', ')}${boundText(report, summary)}`;
 }
 
-function boundText({ plan }: RunReport, summary: PerformanceSummary): string {
+function boundText({ plan }: EndedReport, summary: PerformanceSummary): string {
   const { scenario, target, tokens, overlatencyCount } = summary;
   if (scenario === 'Offline') return '; all were due at the start';
   if (summary.arrivals !== null) return skipsText(summary.arrivals, target.percentile);
@@ -246,7 +280,7 @@ function skipsText(arrivals: NonNullable<PerformanceSummary['arrivals']>, percen
 }
 
 function loadgenText(
-  { plan, summary, figures }: RunReport,
+  { plan, summary, figures }: EndedReport,
   performance: PerformanceOutcome,
 ): string {
   const { scenario } = performance.summary;

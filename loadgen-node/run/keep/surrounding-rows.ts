@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import { counted, firstOf } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { sharedCores } from '../../observe/audit/network-audit.ts';
-import type { RunReport } from '../keep/run-report.ts';
+import type { EndedReport } from './run-report.ts';
 
 /** Nodes that are named one by one. */
 const NAMED_NODES = 2;
 
 /** The SUT: a line where its nodes are alike, else one for each kind. Empty without nodes. */
-export function sutText({ audit, summary }: RunReport): string[] {
+export function sutText({ audit, summary }: EndedReport): string[] {
   const kinds = new Map<string, string[]>();
   for (const node of audit?.nodes ?? []) {
     const { name = '', model = '' } =
@@ -37,29 +35,12 @@ function workerTexts({ description, oip }: NodeEvidence): string[] {
   return [...texts, `${Math.min(workers * threads, cores)} of ${counted(cores, 'core')}`];
 }
 
-/**
- * Notes that change what the numbers mean, and how many others there are.
- * @param others Where the others are: a flag, a command or a file.
- */
-export function notesText(report: RunReport, others: string): string[] {
-  const { audit, notes, keyNotes } = report;
+/** Notes that change what the numbers mean, that of one machine first. */
+export function keyNotesOf({ audit, keyNotes }: Pick<EndedReport, 'audit' | 'keyNotes'>): string[] {
   const cores = audit === null ? null : sharedCores(audit);
-  const shared =
-    cores === null
-      ? []
-      : [`one machine: LoadGen and SUT share ${counted(cores, 'core')}, no network was measured`];
-  const told = [...shared, ...keyNotes];
-  const count = notes.length - told.length;
-  if (count <= 0) return told;
-  const last = told.pop();
-  if (last === undefined) return [`${count}, which change no figure: ${others}`];
-  return [...told, `${last}; ${count} more: ${others}`];
-}
-
-/** Where the files of a run are. */
-export function filesText({ plan, summary, problems }: RunReport): string {
-  const { output, writesPage } = plan;
-  if (problems.length > 0) return `${join(output, '/')}, not whole: what is missing stands below`;
-  if (summary === null || !writesPage) return join(output, '/');
-  return `${join(output, RUN_FILES.page)}, logs and evidence beside it`;
+  if (cores === null) return [...keyNotes];
+  return [
+    `one machine: LoadGen and SUT share ${counted(cores, 'core')}, no network was measured`,
+    ...keyNotes,
+  ];
 }

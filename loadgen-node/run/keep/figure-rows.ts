@@ -6,16 +6,14 @@ import { hasLatency } from '../../observe/figures/figures.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
 import { isCarried, percentileName } from '../../present/text/figure-text.ts';
 import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
-import type { RunReport } from '../keep/run-report.ts';
-
-/** A line: its label, empty below a line that has it, and its text. */
-export type Row = readonly [label: string, text: string];
+import type { LabelledText as Row } from '../../present/text/result-text.ts';
+import type { EndedReport } from './run-report.ts';
 
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
 const PERCENTILE_WIDTH = 11;
 
 /** Of a model with tokens; in Server its bounds are about them. */
-export function tokenRows({ outcome: { performance }, plan: { settings } }: RunReport): Row[] {
+export function tokenRows({ outcome: { performance }, plan: { settings } }: EndedReport): Row[] {
   if (performance === null || !hasLatency(performance)) return [];
   const { tokens, scenario, target, completedSampleCount } = performance.summary;
   if (tokens === null) return [];
@@ -58,13 +56,13 @@ function gapsText({ histogram, longest }: NonNullable<TokenSummary['gaps']>): st
 }
 
 /** The result of LoadGen's own search. */
-export function peakRows({ outcome: { peakTargetQps } }: RunReport): Row[] {
+export function peakRows({ outcome: { peakTargetQps } }: EndedReport): Row[] {
   if (peakTargetQps === null) return [];
   return [['Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`]];
 }
 
 /** Result of each step of the arrivals. */
-export function stepRows({ loadTest }: RunReport): Row[] {
+export function stepRows({ loadTest }: EndedReport): Row[] {
   const steps = loadTest?.steps ?? null;
   if (steps === null) return [];
   const lines = [...stepTable(steps), stepVerdict(steps)];

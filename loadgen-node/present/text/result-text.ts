@@ -1,0 +1,103 @@
+import { asOneLine, sentencesOf } from '../../../shared/base/text.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+
+/** Column at which the texts behind the labels begin. */
+export const LABEL_WIDTH = 14;
+
+/** A line: its label, empty below a line that has it, and its text. */
+export type LabelledText = readonly [label: string, text: string];
+
+/** The result of a run as both `run` and `report` print it. */
+export interface ResultText extends Pick<RunSummary, 'result' | 'thresholds' | 'notes'> {
+  /** The verdict first. */
+  readonly rows: readonly LabelledText[];
+  /** Those of the notes that change what the figures mean. */
+  readonly keyNotes: readonly string[];
+  /** In the order in which to look at them. */
+  readonly reasons: RunSummary['verdict']['reasons'];
+  /** By the rules of LoadGen alone. */
+  readonly isValidForLoadgen: boolean;
+}
+
+/**
+ * The verdict, why, and what was measured.
+ * @param others Where the other notes are: a flag, a command or a file.
+ */
+export function resultLines(result: ResultText, others: string): string[] {
+  const [verdict, ...rows] = result.rows;
+  const reasons = [...reasonLines(result), ...thresholdLines(result.thresholds)];
+  return [
+    ...(verdict === undefined ? [] : [row(...verdict)]),
+    ...reasons,
+    ...(reasons.length > 0 ? [''] : []),
+    ...rows.map((one) => row(...one)),
+    ...noteLines(result, others),
+  ];
+}
+
+/** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
+export function row(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
+}
+
+/** Lines below one label. */
+export function rowsBelow(label: string, texts: readonly string[]): string[] {
+  return texts.map((text, i) => row(i === 0 ? label : '', text));
+}
+
+/** The causes of a late LoadGen take several lines; any other reason takes one. */
+function reasonTexts({ rule, text }: ResultText['reasons'][number]): string[] {
+  if (rule !== 'generator-bound') return [text];
+  return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:) /));
+}
+
+/** Why a run is INVALID, in the order in which to change something, each with what to change. */
+function reasonLines({ result, reasons, isValidForLoadgen }: ResultText): string[] {
+  if (result === 'INTERRUPTED')
+    return ['  The run was ended early: its logs are incomplete and say so.'];
+  if (result === 'VALID') return [];
+  const given = new Set<string>();
+  const lines = reasons.flatMap((reason, i) => {
+    const { advice = '' } = reason;
+    const texts = reasonTexts(reason);
+    // Two reasons may have one remedy.
+    if (advice !== '' && !given.has(advice)) texts.push(advice);
+    given.add(advice);
+    return texts.map((text, part) => asOneLine(`${part === 0 ? `  ${i + 1}.` : '    '} ${text}`));
+  });
+  given.delete('');
+  if (given.size > 1) {
+    lines.push('  Change one thing at a time, from the top: the others may go with it.');
+  }
+  if (isValidForLoadgen) lines.push("  LoadGen's own verdict, by its rules alone, is VALID.");
+  return lines;
+}
+
+/** Thresholds of the user; they are no part of the verdict by the rules. */
+function thresholdLines(results: ResultText['thresholds']): string[] {
+  const lines = rowsBelow(
+    'Thresholds',
+    results.map(
+      ({ text, isMet, seenText }) => `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`,
+    ),
+  );
+  const missed = results.filter(({ isMet }) => !isMet).length;
+  if (missed > 0) {
+    const what = `${missed} of ${results.length} not met: exit code 3; they are yours, and no part of the verdict above`;
+    lines.push(row('', what));
+  }
+  return lines;
+}
+
+/** Notes that change what the numbers mean, and how many others there are. */
+function noteLines({ keyNotes, notes }: ResultText, others: string): string[] {
+  const told = [...keyNotes];
+  const count = notes.length - told.length;
+  if (count <= 0) return rowsBelow('Notes', told);
+  const last = told.pop();
+  const end =
+    last === undefined
+      ? `${count}, which change no figure: ${others}`
+      : `${last}; ${count} more: ${others}`;
+  return rowsBelow('Notes', [...told, end]);
+}
