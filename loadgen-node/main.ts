@@ -18,6 +18,7 @@ process.on('uncaughtException', (error) => {
 
 try {
   ({ reportError } = await import('../shared/base/process/exit-codes.ts'));
+  (await import('../shared/base/process/start-signals.ts')).takeStartSignals();
   // Loaded here, so that a limit of open files that is too low for it is reported as any error.
   const { runCommandLine } = await import('./cli/command-line.ts');
   process.exitCode = await runCommandLine(process.argv.slice(2));

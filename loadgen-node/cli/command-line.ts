@@ -54,12 +54,16 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     const outcome = commanderOutcome(error);
     if (outcome === 'done') return EXIT.valid;
-    // The host has said so at the signal.
-    const exitCode =
-      error instanceof InterruptedError ? error.exitCode : reportError(outcome ?? error);
+    const code = isTold(error) ? EXIT.internal : reportError(outcome ?? error);
+    const exitCode = error instanceof InterruptedError ? error.exitCode : code;
     if (args.includes('--json')) {
       printText(process.stdout, `${jsonText(errorDocument(outcome ?? error, exitCode))}\n`);
     }
     return exitCode;
   }
+}
+
+/** True for a defect that the host has reported when it came. */
+function isTold(error: unknown): boolean {
+  return error instanceof InterruptedError && error.cause !== undefined;
 }

@@ -17,6 +17,7 @@ export const curveVerb = verb({
     heading: RUN_HEADING,
     hidden: NOT_OF_CURVE,
   },
+  takesSignals: true,
   before: (command) => takeNodeBenchmark(command, CURVE_SETTINGS),
   example: `
 Examples:

@@ -8,6 +8,7 @@ import { verb } from './verb.ts';
 /** `longhaul demo`, which is `npm start`: the main job on one machine. */
 export const demoVerb = verb({
   settings: DEMO_SETTINGS,
+  takesSignals: true,
   flags: addVerbose,
   example: `
 What it does:

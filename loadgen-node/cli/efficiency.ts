@@ -35,6 +35,7 @@ export function efficiencyVerb(sutSettings: SettingTable): MakeCommand {
   const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: [...NOT_OF_SEARCH, 'engine'] };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
+    takesSignals: true,
     before: (command) => takeNodeBenchmark(command, SIDE_RUN_SETTINGS),
     example: `
 Example, on one machine, with a node that is started for it:

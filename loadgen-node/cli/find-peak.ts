@@ -29,6 +29,7 @@ export const findPeakVerb = verb({
     heading: RUN_HEADING,
     hidden: NOT_OF_SEARCH,
   },
+  takesSignals: true,
   before: (command) => takeNodeBenchmark(command, FIND_PEAK_SETTINGS),
   example: `
 Example:

@@ -41,6 +41,7 @@ const FIRST_KEYS: readonly string[] = [
 export const runVerb = verb({
   runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS },
   flags: addVerbose,
+  takesSignals: true,
   before: (command) => takeNodeBenchmark(command, RUN_SETTINGS),
   example: `
 Example:

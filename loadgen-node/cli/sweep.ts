@@ -27,6 +27,7 @@ export function sweepVerb(sutSettings: SettingTable): MakeCommand {
   const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: [...NOT_OF_SEARCH, 'engine'] };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
+    takesSignals: true,
     before: (command) => takeNodeBenchmark(command, CELL_SETTINGS),
     example: `
 Example, on one machine: a node is started behind a link of its own, in a network namespace

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { EXIT, exitCodeOf, reportError } from '../../shared/base/process/exit-codes.ts';
+import { leaveStartSignals } from '../../shared/base/process/start-signals.ts';
 import type { StyledText } from '../../shared/base/process/terminal.ts';
 import {
   addFlags,
@@ -67,6 +68,8 @@ interface VerbRow<T extends SettingTable> {
   readonly verbs?: Readonly<Record<string, readonly [about: string, make: MakeCommand]>>;
   /** Older names of verbs below this one, which no help names. */
   readonly oldVerbs?: Readonly<Record<string, MakeCommand>>;
+  /** True: its host takes the signals, before anything is measured or written. Default: they end the process, as Node.js does it. */
+  readonly takesSignals?: true;
   /** Does the work. Absent: only the verbs below do something. */
   readonly action?: Action<T>;
 }
@@ -131,7 +134,7 @@ function addTexts<T extends SettingTable>(
 
 /** Does a verb's work and writes its result. @returns Its exit code. */
 async function perform<T extends SettingTable>(
-  { settings, runSettings, before }: VerbRow<T>,
+  { settings, runSettings, before, takesSignals }: VerbRow<T>,
   action: Action<T>,
   command: Command,
   args: never[],
@@ -139,7 +142,9 @@ async function perform<T extends SettingTable>(
   const section = runSettings === undefined ? undefined : 'run';
   await before?.(command);
   const table = runSettings?.table ?? settings ?? ({} as T); // A row without settings has none.
-  const end = await action({ ...settingsOf(command, section, table), command }, ...args);
+  const values = settingsOf(command, section, table);
+  if (takesSignals !== true) leaveStartSignals();
+  const end = await action({ ...values, command }, ...args);
   const { text, json, exitCode, isGood = true, problems = [] } = end;
   if (text !== undefined && json !== undefined) writeResult(command, { text, json });
   for (const problem of problems) reportError(problem);

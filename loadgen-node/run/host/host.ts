@@ -52,14 +52,15 @@ const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGHUP: EXIT.hungUp,
 };
 
-/** A signal, or a defect of longhaul, ended the work; the host has said so. */
+/** A signal, or a defect of longhaul, ended the work before a run began; the host has reported the defect. */
 export class InterruptedError extends MlperfError {
   /** By the signal, as shells count. */
   readonly exitCode: number;
 
   /** @param defect Thrown where nobody could catch it; default: a signal came. */
   constructor(exitCode: number, defect?: Error) {
-    if (defect === undefined) super('ERR_INTERRUPTED', 'interrupted before the run began');
+    if (defect === undefined)
+      super('ERR_INTERRUPTED', 'interrupted before the run began: nothing was measured');
     else super('ERR_INTERNAL', messageOf(defect), { cause: defect });
     this.exitCode = exitCode;
   }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import {
@@ -118,28 +120,53 @@ describe.concurrent('a SUT node in the middle of a run', () => {
 });
 
 describe('Ctrl-C before a run', () => {
-  it.each<['SIGINT' | 'SIGTERM', number]>([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ])('(%s) ends the process at once with %i', async (signal, exitCode) => {
-    // It takes connections and says nothing: the run waits for Name, up to 5 s.
-    const silent = createServer();
-    const connected = once(silent, 'connection');
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { run } = spawnRun(`127.0.0.1:${(silent.address() as AddressInfo).port}`);
-    await connected;
-    const killedAtMs = performance.now();
-    run.kill(signal);
-    const { code, stderr } = await run.ended;
-    const tookMs = performance.now() - killedAtMs;
-    silent.close();
-    expect(code).toBe(exitCode);
-    expect(stderr.split('\n').filter((line) => /interrupted/.test(line))).toEqual([
-      'interrupted: ending the run',
-    ]);
-    expect(tookMs).toBeLessThan(2_000);
-  });
+  const atStart = ['interrupted at the start: nothing was measured, and no file was written'];
+  const whileItWaits = [
+    'interrupted: ending the run',
+    'longhaul: interrupted before the run began: nothing was measured',
+  ];
+  it.each<['SIGINT' | 'SIGTERM', number, string, readonly string[], readonly string[]]>([
+    ['SIGINT', 130, 'that waits for its node', ['--benchmark', 'delay'], whileItWaits],
+    ['SIGTERM', 143, 'that waits for its node', ['--benchmark', 'delay'], whileItWaits],
+    [
+      'SIGINT',
+      130,
+      'that asks its node for the benchmark',
+      [],
+      atStart.map((text) => `longhaul: ${text}`),
+    ],
+  ])(
+    '(%s) ends a process at once with %i, %s, and says what was done',
+    async (signal, exitCode, _case, flags, said) => {
+      // It takes connections and says nothing: the run waits for an answer, up to 5 s.
+      const silent = createServer();
+      const connected = once(silent, 'connection');
+      silent.listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+      const output = join(suiteFolder(), 'none');
+      const run = spawnLonghaul([
+        'run',
+        '--sut',
+        address,
+        '--target-qps',
+        '100',
+        '--output',
+        output,
+        ...flags,
+      ]);
+      await connected;
+      const killedAtMs = performance.now();
+      run.kill(signal);
+      const { code, stderr } = await run.ended;
+      const tookMs = performance.now() - killedAtMs;
+      silent.close();
+      expect(code).toBe(exitCode);
+      expect(stderr.split('\n').filter((line) => /interrupted/.test(line))).toEqual(said);
+      expect(existsSync(output)).toBe(false);
+      expect(tookMs).toBeLessThan(2_000);
+    },
+  );
 });
 
 describe('Ctrl-C in the middle of a run', () => {
@@ -154,6 +181,9 @@ describe('Ctrl-C in the middle of a run', () => {
     const logs = readRunLogs(output);
     expect(logs.errors).not.toEqual([]);
     expect(logs.summary).toMatch(/incomplete/i);
+    const screen = stdout.slice(0, stdout.search(/^Notes /m));
+    expect(screen.split('\n').length).toBeGreaterThan(5);
+    expect((await longhaulHere(['report', output])).stdout).toContain(screen);
     const report = await longhaulHere(['report', output, '--json']);
     expect(report.code).toBe(0);
     expect(JSON.parse(report.stdout)).toMatchObject({

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { firstOf } from '../../../../shared/base/text.ts';
 
 /** Names of LoadGen's files, and of those that longhaul puts beside them. */
 export const RUN_FILES = {
@@ -37,8 +38,23 @@ export function openRunFolder(folder: string): RunFolder {
   }
   for (const name of [RUN_FILES.detail, RUN_FILES.summary]) {
     if (existsSync(join(folder, name))) continue;
-    throw new MlperfError('ERR_CONFIG_FILE', `${folder} has no ${name}: it is no run's folder`);
+    const text = `${folder} has no ${name}: it is no run's folder${runsBelow(folder)}`;
+    throw new MlperfError('ERR_CONFIG_FILE', text);
   }
   const paths = Object.entries(RUN_FILES).map(([key, name]) => [key, join(folder, name)]);
   return { folder, ...Object.fromEntries(paths) } as RunFolder;
+}
+
+/** Folders of runs that are named where somebody named the folder above. */
+const NAMED_RUNS = 3;
+
+function runsBelow(folder: string): string {
+  const runs = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name))
+    .filter((below) =>
+      [RUN_FILES.detail, RUN_FILES.runSummary].some((name) => existsSync(join(below, name))),
+    )
+    .sort();
+  return runs.length === 0 ? '' : `; name one in it: ${firstOf(runs, NAMED_RUNS)}`;
 }
