@@ -99,6 +99,26 @@ describe('longhaul runs', () => {
     ]);
   });
 
+  it.each<[string, RunSummary['verdict']['cause'], string, string]>([
+    [
+      'its cause',
+      { kind: 'queue', text: 'the SUT did not keep up' },
+      'not-kept-up',
+      'SUT did not keep up',
+    ],
+    ['the rule of a short run', null, 'early-stopping', 'too few queries'],
+    ['the rule of a low accuracy', null, 'quality', 'accuracy too low'],
+    ['a rule that has no words', null, 'contract-errors', 'contract errors'],
+  ])('says in few words why a run is INVALID: %s', async (_case, cause, rule, words) => {
+    const folder = join(suiteFolder(), 'run');
+    mkdirSync(folder, { recursive: true });
+    const reason = { rule, text: '', needed: '', seen: '', key: null };
+    const verdict = { isValid: false, cause, reasons: [reason] };
+    writeSummary(folder, reportSummary(null, 'Server', { result: 'INVALID', verdict }));
+    const { stdout } = await verbHere(runsVerb, folder);
+    expect(stdout.split(/ {2,}/)).toContain(`INVALID: ${words}`);
+  });
+
   it('names folders whose result cannot be read, and none of a search that broke off', async () => {
     const { stdout } = await verbHere(runsVerb, top);
     expect(stdout).toContain('4 folders without a result that can be read:');

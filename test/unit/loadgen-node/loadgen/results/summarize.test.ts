@@ -6,31 +6,52 @@ import { defaultTestSettings } from '../../../../../loadgen-node/loadgen/setting
 
 const BOUND_NS = 15_000_000;
 
-/** A Server run of 100 samples, all of one latency. */
-function boundIsMet(latencyNs: number): boolean {
+/** The validity of a run of so many samples, all of one latency. */
+function validityOf(
+  scenario: 'Server' | 'Offline',
+  {
+    latencyNs = 1e6,
+    count = 100,
+    lastS = 100,
+  }: { latencyNs?: number; count?: number; lastS?: number },
+) {
   const requested = {
     ...defaultTestSettings(),
-    scenario: 'Server' as const,
+    scenario,
     serverTargetLatencyNs: BOUND_NS,
+    minDurationMs: 10_000,
   };
   const library = { totalSampleCount: 10, performanceSampleCount: 10 };
   const settings = deriveEffectiveSettings(requested, library, LOADGEN_V41).effective;
-  const { validity } = summarize(
+  return summarize(
     {
-      queryCount: 100,
-      sampleLatenciesNs: new Float64Array(100).fill(latencyNs),
+      queryCount: scenario === 'Offline' ? 1 : count,
+      sampleLatenciesNs: new Float64Array(count).fill(latencyNs),
       queryLatenciesNs: new Float64Array(0),
       maxLatencyS: latencyNs / 1e9,
-      finalQuery: { scheduledS: 100, issuedS: 100, allDoneS: 100 },
+      finalQuery: { scheduledS: lastS, issuedS: lastS, allDoneS: lastS },
       lastDoneS: 1,
       tokens: null,
     },
     settings,
     LOADGEN_V41.percentileLabelDecimals,
-  );
-  return validity.performance.isMet;
+  ).validity;
 }
 
 it('meets the latency bound up to the bound itself, to the nanosecond', () => {
-  expect([BOUND_NS - 1, BOUND_NS, BOUND_NS + 1].map(boundIsMet)).toEqual([true, true, false]);
+  const isMet = (latencyNs: number) => validityOf('Server', { latencyNs }).performance.isMet;
+  expect([BOUND_NS - 1, BOUND_NS, BOUND_NS + 1].map(isMet)).toEqual([true, true, false]);
+});
+
+it('says how many queries there are once where each has one sample, and of one in the singular', () => {
+  expect(validityOf('Server', { count: 1 }).minQueries).toMatchObject({
+    ...{ isMet: false, needed: '100 queries', seen: '1 query' },
+  });
+  expect(validityOf('Offline', { count: 20 }).minQueries.seen).toBe('20 samples');
+});
+
+it('tells a time that is too short as people read it, and in full where it misses by little', () => {
+  const seen = (lastS: number) => validityOf('Server', { lastS }).minDuration;
+  expect(seen(0.0770805)).toMatchObject({ isMet: false, needed: '10 s', seen: '77.1 ms' });
+  expect(seen(9.9999)).toMatchObject({ isMet: false, seen: '9.9999 s' });
 });
