@@ -16,6 +16,7 @@ import {
   scenarioNeed,
 } from '../rules/submission-model.ts';
 import {
+  roundsUpTo,
   SEED_NAMES,
   SUBMISSION_DIVISIONS,
   SUBMISSION_ROUNDS,
@@ -77,13 +78,11 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const readLog = detailLogs(listing, options.readLog);
   const said = options.round;
-  const { round, roundFrom } =
-    said === undefined
-      ? await detectRound(listing, readLog)
-      : { round: said, roundFrom: 'said' as const };
+  const { round, roundFrom, otherRound }: DetectedRound =
+    said === undefined ? await detectRound(listing, readLog) : { round: said, roundFrom: 'said' };
   const findings = new Findings(round, options.isStrict === true);
   const context: CheckContext = {
-    ...{ file: '.', listing, findings, round, readLog },
+    ...{ file: '.', listing, findings, round, otherRound, readLog },
     layout: treeLayout(round),
     originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
@@ -167,7 +166,7 @@ async function checkSubmitter(
   const described = systems.filter((system) => listing.hasFile(pathOf(system)));
   const site: SubmitterSite = {
     ...context,
-    ...{ file, division, submitter, systems },
+    ...{ file, division, submitter, systems, unprovedRuns: [] },
     descriptions: new Map(
       described.map((system) => [system, readJsonObject(context, pathOf(system))]),
     ),
@@ -182,6 +181,11 @@ async function checkSubmitter(
     for (const model of listing.entries(posix.join(results, system)).folders) {
       checked.push(...(await checkModel(one, model)));
     }
+  }
+  const { length } = site.unprovedRuns;
+  if (length > 0) {
+    const text = `Of ${length} run(s) there is none; the first is ${site.unprovedRuns[0]}.`;
+    findings.add('network-rules-unproved', file, text);
   }
   return checked;
 }
@@ -220,17 +224,22 @@ type LogReader = CheckContext['readLog'];
 /** Detail log of a result's first performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
 
+interface DetectedRound {
+  readonly round: SubmissionRound;
+  readonly roundFrom: CheckReport['roundFrom'];
+  /** Round of the logs, by their LoadGen, that is not known here: `v2.0`; `round` is the next one then. */
+  readonly otherRound?: string | undefined;
+}
+
 /**
- * The round of a tree: the one whose seeds its performance logs have.
+ * The round of a tree: the one whose seeds its performance logs have; where they are of none, the one of their LoadGen.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the logs are of several rounds.
  */
-async function detectRound(listing: TreeListing, readLog: LogReader) {
+async function detectRound(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
   const found = await roundsOfLogs(listing, readLog);
   const [only, ...others] = found.keys();
-  if (only === undefined) {
-    return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' as const };
-  }
-  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' as const };
+  if (only === undefined) return roundOfLoadgen(listing, readLog);
+  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
     `the tree has results of several rounds: ${wordsOf(found)}; a submission is of one round, say which with --round`,
@@ -256,15 +265,39 @@ export async function roundOfTree(tree: string, said: SubmissionRound | undefine
   );
 }
 
-/** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
-async function roundsOfLogs(listing: TreeListing, readLog: LogReader) {
-  const found = new Map<SubmissionRound, string>();
+/** Versions of LoadGen that are called as their round is: later ones have three numbers. */
+const LOADGEN_OF_ROUND = /^(\d+\.\d+) @ /;
+
+/** The round that the first performance log's LoadGen is of. */
+async function roundOfLoadgen(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
+  for await (const [, { records }] of performanceLogs(listing, readLog)) {
+    const version = String(records.get('loadgen_version')?.value ?? '');
+    const number = LOADGEN_OF_ROUND.exec(version)?.[1];
+    if (number === undefined) continue;
+    const known = SUBMISSION_ROUNDS.find((round) => round === `v${number}`);
+    const roundFrom = 'LoadGen of the logs';
+    if (known !== undefined) return { round: known, roundFrom };
+    const next = roundsUpTo('v4.1').find((round) => Number(round.slice(1)) > Number(number));
+    if (next !== undefined) return { round: next, roundFrom, otherRound: `v${number}` };
+  }
+  return { round: DEFAULT_ROUND, roundFrom: 'default' };
+}
+
+/** Logs of the first performance run of each result. The check of a log reports one that cannot be read. */
+async function* performanceLogs(listing: TreeListing, readLog: LogReader) {
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
     if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
-    // The check of the log reports an unreadable one.
     const log = await readLog(file).catch(() => undefined);
-    const round = log === undefined ? undefined : roundOfLog(log);
+    if (log !== undefined) yield [file, log] as const;
+  }
+}
+
+/** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
+async function roundsOfLogs(listing: TreeListing, readLog: LogReader) {
+  const found = new Map<SubmissionRound, string>();
+  for await (const [file, log] of performanceLogs(listing, readLog)) {
+    const round = roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
   const ageOf = ([round]: readonly [SubmissionRound, string]) => SUBMISSION_ROUNDS.indexOf(round);

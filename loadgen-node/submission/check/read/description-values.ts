@@ -8,7 +8,7 @@ import {
   type SystemField,
   systemKeysOf,
 } from '../../tree/system-fields.ts';
-import type { Facts, JsonObject } from './sites.ts';
+import type { Facts, JsonObject, SystemSite } from './sites.ts';
 
 /** True for the text that the official tools take for a yes; the JSON value true breaks them. */
 export function isTrue(value: unknown): boolean {
@@ -103,8 +103,11 @@ function isTextNeeded({ key, isText = false }: SystemField, description: JsonObj
 }
 
 /** True for a system over a network that is not in the closed division. */
-export function asksForNetworkFields({ division, description }: Facts['description']): boolean {
-  return division === 'network' || (division === 'open' && isTrue(description['is_network']));
+export function isNetworkSystem({
+  division,
+  description,
+}: Pick<SystemSite, 'division' | 'description'>): boolean {
+  return division === 'network' || (division === 'open' && isTrue(description?.['is_network']));
 }
 
 /** Words for a value that is still to be filled in. */

@@ -33,6 +33,8 @@ export interface CheckContext {
   readonly listing: TreeListing;
   readonly findings: FindingSink;
   readonly round: SubmissionRound;
+  /** Round of the logs where it is not known here: `v2.0`. Seeds are not judged then. */
+  readonly otherRound: string | undefined;
   readonly layout: TreeLayout;
   readonly readLog: ReturnType<typeof detailLogs>;
   /** Accuracy logs before they were truncated; undefined: none are known. */
@@ -51,6 +53,8 @@ export interface SubmitterSite extends CheckContext {
   readonly systems: readonly string[];
   /** Descriptions by system; undefined where one cannot be read. */
   readonly descriptions: ReadonlyMap<string, JsonObject | undefined>;
+  /** Logs of network runs without evidence, as they are found. */
+  readonly unprovedRuns: string[];
   /** model_mapping.json of an open submission. */
   readonly mapping: JsonObject | undefined;
 }

@@ -42,7 +42,7 @@ export const checkReportSchema = z.object({
   checker: text,
   round: z.enum(SUBMISSION_ROUNDS),
   /** Where the round came from. */
-  roundFrom: z.enum(['said', 'seeds of the logs', 'default']),
+  roundFrom: z.enum(['said', 'seeds of the logs', 'LoadGen of the logs', 'default']),
   counts: z.record(z.enum(SEVERITIES), z.int().min(0)),
   /**
    * Truncated accuracy logs that were compared with their originals; absent: no originals were
@@ -91,7 +91,7 @@ const TITLES: Readonly<Record<Severity, string>> = {
 };
 
 /** Files of one rule that are listed; of more the number. */
-const FILES_MAX = 8;
+const FILES_MAX: Readonly<Record<Severity, number>> = { mark: 8, error: 8, warning: 4, note: 4 };
 
 /** A report in plain words, ending with a newline; its last line is the verdict. */
 export function treeReportText(report: CheckReport): string {
@@ -118,11 +118,12 @@ function groupLines(findings: readonly CheckFinding[]): string[] {
   return ids.flatMap((id) => {
     const of = findings.filter((finding) => finding.id === id);
     const [first] = of as [CheckFinding];
-    const places = of.slice(0, FILES_MAX).map(({ file, line, seen }) => {
+    const most = FILES_MAX[first.severity];
+    const places = of.slice(0, most).map(({ file, line, seen }) => {
       const where = line === undefined ? file : `${file}:${line}`;
       return `    Found: ${where}: ${seen}`;
     });
-    const more = of.length > FILES_MAX ? [`    and ${of.length - FILES_MAX} more (--json)`] : [];
+    const more = of.length > most ? [`    and ${of.length - most} more (--json)`] : [];
     return [
       `  ${id}`,
       ...places,
@@ -161,12 +162,15 @@ function unitOf(metric: string | null, value: number): string {
   return metric.includes('samples') || metric.includes('qps') ? 'samples/s' : 'ns';
 }
 
-function verdictLines({ counts, findings }: CheckReport): string[] {
+function verdictLines({ counts, findings, round }: CheckReport): string[] {
   const count = `${counts.error} error(s), ${counts.warning} warning(s), ${counts.note} note(s), ${counts.mark} mark(s)`;
   const marks = [
     ...new Set(findings.filter(({ severity }) => severity === 'mark').map(({ id }) => id)),
   ];
   if (counts.error > 0) return [`${count}: the tree is not ready to be submitted.`];
+  if (findings.some(({ id }) => id === 'round-not-known')) {
+    return [`${count}: judged by the rules of ${round}, which is not the round of the logs.`];
+  }
   const but = counts.warning > 0 ? ', but look at the warnings' : '';
   if (marks.length === 0) return [`${count}: the tree can be submitted${but}.`];
   return [

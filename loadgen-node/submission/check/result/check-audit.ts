@@ -22,12 +22,6 @@ const OWN_RULES: Readonly<Record<string, string>> = {
 /** Rules that no run over this protocol can prove. */
 const NEVER_PROVABLE: readonly string[] = ['no-caching-at-sut', 'fabric'];
 
-/** Shorter than any round trip over a permitted fabric and back through a process, in ns. */
-const ROUND_TRIP_NS_MIN = 2_000;
-
-/** Time of Name() as LoadGen logs it. */
-const NAME_KEY = 'get_sut_name_duration_ns';
-
 /**
  * Path of a run's network_audit.json in the tree. @param run `performance`, `accuracy` or the name
  * of a compliance test.
@@ -44,8 +38,6 @@ export function checkAudit(site: ResultSite, run: string, log: RunLog): NetworkA
   const { findings } = site;
   const file = evidencePath(site, run);
   const audit = readEvidence(site, run, log);
-  const late = nameWithoutRoundTrip(audit, log);
-  if (late !== undefined) findings.add('name-without-round-trip', late.file, late.text, late.line);
   if (audit === undefined) return undefined;
   findings.check('audit', { ...site, file, log, audit });
   const { rules } = judgedAgain(site, audit);
@@ -62,12 +54,12 @@ export function checkAudit(site: ResultSite, run: string, log: RunLog): NetworkA
 }
 
 function readEvidence(site: ResultSite, run: string, log: RunLog): NetworkAudit | undefined {
-  const { listing, findings } = site;
+  const { listing, findings, unprovedRuns } = site;
   const path = evidencePath(site, run);
   const bytes = listing.bytesOf(path);
   if (bytes === undefined) {
-    const id = isLogOfLonghaul(log) ? 'audit-missing' : 'network-rules-unproved';
-    findings.add(id, path, `Of the run ${run} there is no such file.`);
+    if (!isLogOfLonghaul(log)) unprovedRuns.push(log.file);
+    else findings.add('audit-missing', path, `Of the run ${run} there is no such file.`);
     return undefined;
   }
   if (bytes > DOCUMENT_BYTES_MAX) {
@@ -145,16 +137,4 @@ function isScenario(text: string): text is Scenario {
 function wordsOf({ id, why, evidence }: AuditFinding): string {
   const figures = evidence.length === 0 ? '' : ` (${evidence.join('; ')})`;
   return `${id}: ${why}${figures}`;
-}
-
-/** Name() in the log takes at least as long as the quickest answer of the nodes. */
-function nameWithoutRoundTrip(audit: NetworkAudit | undefined, log: RunLog) {
-  const duration = log.number(NAME_KEY);
-  const rounds = (audit?.nameCalls ?? []).map(({ nodes }) =>
-    Math.max(0, ...nodes.map(({ roundTripNs }) => roundTripNs ?? 0)),
-  );
-  const quickest = rounds.length === 0 ? 0 : Math.min(...rounds);
-  if (duration === undefined || duration >= Math.max(quickest, ROUND_TRIP_NS_MIN)) return undefined;
-  const measured = quickest > 0 ? `; the nodes took ${quickest} ns to answer` : '';
-  return log.at(NAME_KEY, `Name() took ${duration} ns${measured}.`);
 }

@@ -13,7 +13,6 @@ import {
   WEIGHTS_KEYS,
 } from '../../tree/system-fields.ts';
 import {
-  asksForNetworkFields,
   busOf,
   countOf,
   ECC_OFF,
@@ -21,6 +20,7 @@ import {
   eccTexts,
   fieldsThatAre,
   isBlank,
+  isNetworkSystem,
   isTrue,
   KNOWN_FIELDS,
   shortened,
@@ -76,7 +76,7 @@ export const DESCRIPTION_RULES = {
       const { description, division, round } = site;
       // Another rule is about is_network, except in the network division.
       const ofNetwork = NETWORK_FIELDS.filter(
-        ({ key }) => asksForNetworkFields(site) && key !== 'is_network',
+        ({ key }) => isNetworkSystem(site) && key !== 'is_network',
       );
       const keys = [...systemKeysOf(round), ...ofNetwork].map(({ key }) => key);
       if (division === 'network') keys.push('is_network');
@@ -242,9 +242,19 @@ export const DESCRIPTION_RULES = {
       NETWORK_FIELDS.map(({ key }) => {
         const value = site.description[key];
         // Rules of their own are about is_network and missing keys.
-        if (!asksForNetworkFields(site) || key === 'is_network' || value === undefined)
-          return false;
+        if (!isNetworkSystem(site) || key === 'is_network' || value === undefined) return false;
         return (!isTruthy(value) || isBlank(value)) && `${key} is empty.`;
+      }),
+  },
+  'network-count-zero': {
+    severity: 'warning',
+    by: [inferenceRules('SUT over the Network and Setup Constraints')],
+    rule: 'A system over a network has connections, and network cards at both ends.',
+    advice: 'Write how many there are.',
+    description: (site) =>
+      ['number_connections', 'number_nic_loadgen', 'number_nic_sut'].map((key) => {
+        const isZero = isNetworkSystem(site) && countOf(site.description[key]) === 0;
+        return isZero && `${key} is ${JSON.stringify(site.description[key])}.`;
       }),
   },
   'fabric-not-permitted': {

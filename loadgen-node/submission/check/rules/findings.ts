@@ -11,12 +11,13 @@ import { NETWORK_DIVISION_RULES } from './network-rules.ts';
 import { PERFORMANCE_RULES } from './performance-rules.ts';
 import type { CheckFinding, Decider, RuleRow } from './rule.ts';
 import { RUN_RULES } from './run-rules.ts';
+import { SUT_NAME_RULES } from './sut-name-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
 import { HELD_IN_V05, V05_RULES } from './v05-rules.ts';
 
 /** All rules, in the order and under the titles under which they are listed to people. */
 export const RULE_GROUPS = {
-  'Marks and the Network division': NETWORK_DIVISION_RULES,
+  'Marks and the Network division': { ...NETWORK_DIVISION_RULES, ...SUT_NAME_RULES },
   'Files and folders': TREE_RULES,
   'System descriptions and measurements': DESCRIPTION_RULES,
   'Logs of runs': { ...RUN_RULES, ...PERFORMANCE_RULES },
@@ -89,6 +90,7 @@ const SEEN_MAX = 600;
 export class Findings implements FindingSink {
   readonly #list: CheckFinding[] = [];
   readonly #counts = new Map<string, number>();
+  readonly #seen = new Set<string>();
   readonly #round: SubmissionRound;
   readonly #isStrict: boolean;
 
@@ -119,6 +121,10 @@ export class Findings implements FindingSink {
   add(id: FindingId, file: string, seen: string, line?: number): void {
     const rule = ruleOfRound(id, this.#round);
     if (rule === undefined) return;
+    // What several results of a system show is found once.
+    const whole = `${id} ${file} ${line} ${seen}`;
+    if (this.#seen.has(whole)) return;
+    this.#seen.add(whole);
     const key = `${id} ${file}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);

@@ -137,11 +137,6 @@ export const NETWORK_DIVISION_RULES = {
     rule: 'Every SUT node has a name of its own.',
     advice: 'Give each node a name of its own: sut --node.',
   },
-  'name-without-round-trip': {
-    by: [inferenceRules('QDL Constraints')],
-    rule: 'Name() makes a network round trip before it returns.',
-    advice: 'Ask the nodes in Name(), every time.',
-  },
   'compression-not-allowed': {
     by: [inferenceRules('Benchmarks and QSL Preprocessing')],
     rule: "Samples are sent in a form that the rules' table of compression options allows.",

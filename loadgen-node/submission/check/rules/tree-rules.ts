@@ -67,6 +67,16 @@ export const TREE_RULES = {
     rule: 'A tree has results.',
     advice: 'Add results/<system>/<model>/<scenario>.',
   },
+  'round-not-known': {
+    severity: 'warning',
+    by: [],
+    rule: 'The round of the logs is one that longhaul knows.',
+    because: 'the seeds of other rounds are not known, nor are their counts and targets',
+    advice: "Take the official check of the logs' round; what is below is by the next known one.",
+    tree: ({ otherRound, round }) =>
+      otherRound !== undefined &&
+      `The logs are of round ${otherRound}, by their LoadGen; judged by ${round}, without its seeds.`,
+  },
   'submitter-empty': {
     by: [],
     rule: 'The folder of a submitter has results.',
