@@ -173,6 +173,7 @@ const tested = (test: string, key: string, value: string): Change =>
 const COMPLIANCE_TESTS: readonly FaultRow[] = [
   ['test-missing', remove(TEST05)],
   // A test that the model does not have.
+  ['test-extra-file', write(`${TEST04}/performance/run_1/notes.txt`)],
   ['test-not-asked', copy(TEST04, `${COMPLIANCE}/TEST06`)],
   // A test that did not pass.
   ['test-not-passed', replace(VERIFIED04, 'PASS', 'FAIL')],

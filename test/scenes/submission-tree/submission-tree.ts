@@ -11,6 +11,7 @@ import {
 } from '../../../loadgen-node/submission/rules/submission-model.ts';
 import {
   minDurationMs,
+  roundsUpTo,
   type SubmissionDivision,
   type SubmissionRound,
   seedsOfRound,
@@ -177,7 +178,7 @@ function resultFiles(result: ResultOf): Files {
     files[posix.join(layout.performance(place, run), 'mlperf_log_accuracy.json')] = '[\n]\n';
   }
   if (tree.round === 'v0.5') files[posix.join(measurements, 'mlperf.conf')] = '# of the round\n';
-  if (tree.round === 'v4.1') {
+  if (roundsUpTo('v4.1').includes(tree.round)) {
     const equal = model.isEqualIssue === true ? 1 : 0;
     const line = `${model.benchmark}.*.sample_concatenate_permutation = ${equal}\n`;
     files[posix.join(measurements, 'mlperf.conf')] = line;
@@ -282,6 +283,9 @@ function accuracyLine({ accuracy, dataSetSamples }: SubmissionModel): string {
   }
   if (first?.metric === 'BLEU')
     return `BLEU: ${(Math.ceil((first.lower ?? 0) * 10) / 10).toFixed(1)}`;
+  if (first?.metric === 'WER') return `Word Error Rate: 0.07, accuracy=${figure(first.lower)}%`;
+  if (first?.metric === 'AUC') return `AUC=${figure(first.lower)}%`;
+  if (first?.metric === 'F1') return `{"exact_match": 83.1, "f1": ${figure(first.lower)}}`;
   if (first?.metric === 'mAP') return `mAP=${figure(first.lower)}%`;
   if (first?.metric === 'DICE') return `Accuracy: mean = ${figure(first.lower)}, kidney = 0.9`;
   const pairs = accuracy.map(
@@ -307,6 +311,11 @@ function demandsOfV05({ v05 }: SubmissionModel, scenario: Scenario): Log {
   };
 }
 
+/** Version of LoadGen in logs of a round: those of later rounds do not matter. */
+function versionOf(round: SubmissionRound): string {
+  return roundsUpTo('v4.1').includes(round) ? round.slice(1) : '4.1';
+}
+
 /** Records of a run by the C++ LoadGen. */
 function logOf({ tree, place, model }: ResultOf, mode: string, test?: string): Log {
   const { round } = tree;
@@ -317,7 +326,7 @@ function logOf({ tree, place, model }: ResultOf, mode: string, test?: string): L
   const tokens = model.tokenLatencies?.[place.scenario];
   const isOffline = scenario === 'Offline';
   return {
-    loadgen_version: '"4.1 @ 9e0f9a3b21"',
+    loadgen_version: `"${versionOf(round)} @ 9e0f9a3b21"`,
     loadgen_build_date_local: '"2026-07-01T10:00:00.000000"',
     loadgen_git_commit_date: '"2024-07-01T00:00:00+00:00"',
     loadgen_git_status_message: '""',

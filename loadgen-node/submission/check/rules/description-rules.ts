@@ -243,7 +243,8 @@ export const DESCRIPTION_RULES = {
         const value = site.description[key];
         // Rules of their own are about is_network and missing keys.
         if (!isNetworkSystem(site) || key === 'is_network' || value === undefined) return false;
-        return (!isTruthy(value) || isBlank(value)) && `${key} is empty.`;
+        const isEmpty = !isTruthy(value) || isBlank(value);
+        return isEmpty && countOf(value) !== 0 && `${key} is empty.`;
       }),
   },
   'network-count-zero': {

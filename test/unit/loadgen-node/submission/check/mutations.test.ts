@@ -75,9 +75,10 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
   const planted = new Set<string>(FAULTS.map(({ finding }) => finding));
   const ids = Object.values(RULE_GROUPS).flatMap((table) => Object.keys(table));
   expect(ids.filter((id) => !planted.has(id)).sort()).toEqual([
-    // Of other models, other rounds (v0.5: round-v05.test.ts), other divisions and other LoadGens: the tests beside this one.
+    // Of other models, other rounds, other divisions, other LoadGens and their names of the SUT: the tests beside this one.
     'accuracy-above-limit',
     'accuracy-file-missing',
+    'accuracy-sut-name',
     'calibration-missing',
     'closed-over-network',
     'conf-unreadable',
@@ -89,6 +90,11 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
     'is-network-in-closed',
     'loadgen-not-known',
     'model-mapping-wrong',
+    'name-quicker-than-tcp',
+    'name-slow',
+    'name-time-missing',
+    'name-without-nodes',
+    'network-count-zero',
     'network-rules-unproved',
     'no-plain-file',
     'no-results',
@@ -97,8 +103,10 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
     'power-unchecked',
     'result-inferred',
     'result-not-minimum',
+    'round-not-known',
     'run-twice',
     'server-runs',
+    'sut-names-differ',
     'token-latencies-off',
     'token-latency-above-bound',
     'validation-unchecked',
