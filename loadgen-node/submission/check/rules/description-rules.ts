@@ -368,7 +368,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'conf-unreadable': {
-    by: [tag('check_measurement_dir', { since: 4.1, until: 4.1 })],
+    by: [tag('check_measurement_dir')],
     rule: 'The checker of v4.1 can read user.conf and mlperf.conf.',
     advice: 'Repair the line.',
   },

@@ -5,6 +5,7 @@
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { treeReportText } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
+import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import {
   type Change,
   json,
@@ -38,7 +39,7 @@ it.each<[TreeOptions, string[]]>([
   expect(ids).toEqual(expected);
 });
 
-it.each<[TreeOptions['round'], string]>([
+it.each<[SubmissionRound, string]>([
   ['v3.1', 'result_scheduled_samples_per_sec'],
   ['v4.0', 'result_scheduled_samples_per_sec'],
   ['v4.1', 'result_completed_samples_per_sec'],
@@ -56,7 +57,7 @@ const WITHOUT_LATER_KEYS = json(SYSTEM, {
   cooling: '',
 });
 
-it.each<[string, TreeOptions['round'], Change, string, 'error' | 'warning' | undefined]>([
+it.each<[string, SubmissionRound, Change, string, 'error' | 'warning' | undefined]>([
   ['keys of v3.1', 'v3.0', WITHOUT_LATER_KEYS, 'field-missing', undefined],
   ['keys of v3.1', 'v3.1', WITHOUT_LATER_KEYS, 'field-missing', 'error'],
   ['an empty key', 'v3.0', WITHOUT_LATER_KEYS, 'field-empty', 'warning'],
