@@ -3,6 +3,7 @@
  * Method: generated trees in the words of the C++ LoadGen: first without a fault, then what the rounds differ in.
  */
 import { expect, it } from 'vitest';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { treeReportText } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
 import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
@@ -144,4 +145,11 @@ it('finds the round by LoadGen where the seeds are of none, and says that they a
     'v2.1',
     ['accuracy-seed-wrong', 'seed-wrong'],
   ]);
+});
+
+it('cannot be run: the setting says why', () => {
+  const { error } = RUN_SETTINGS.round.schema.safeParse('v3.0');
+  expect(error?.issues[0]?.message).toMatch(
+    /; v3\.0 can be judged \(submission check\) and not run: /,
+  );
 });
