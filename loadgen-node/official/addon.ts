@@ -29,6 +29,10 @@ export interface BridgeOptions {
   readonly userConf: string;
   readonly auditConf: string;
   readonly outdir: string;
+  /** Seeds in place of those of the files, as whole numbers; empty: those of the files. */
+  readonly qslRngSeed: string;
+  readonly sampleIndexRngSeed: string;
+  readonly scheduleRngSeed: string;
   readonly prefixWithDatetime: boolean;
   readonly copyDetailToStdout: boolean;
   readonly copySummaryToStdout: boolean;

@@ -86,6 +86,7 @@ export function officialDriver(
     // LoadGen takes the file of this name in the working directory unless it is told another one.
     auditConf: auditConfOf(auditConfig, outdir),
     outdir,
+    ...(conf.seeds ?? { qslRngSeed: '', sampleIndexRngSeed: '', scheduleRngSeed: '' }),
     prefixWithDatetime: log.prefixWithDatetime ?? false,
     copyDetailToStdout: log.copyDetailToStdout ?? false,
     copySummaryToStdout: log.copySummaryToStdout ?? false,

@@ -8,6 +8,7 @@ import {
   type ConfFile,
   type ConfResult,
 } from '../loadgen/settings/from-config.ts';
+import { loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
 import { readConfFiles } from '../loadgen/settings/read-conf-files.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 
@@ -22,15 +23,26 @@ interface ConfBase {
   readonly mlperfConf?: ConfFile | undefined;
 }
 
+/** Seeds that LoadGen from v5.0 on reads from the mlperf.conf that is built in, and from no other file; a program may set them. */
+const SEEDS = ['qslRngSeed', 'sampleIndexRngSeed', 'scheduleRngSeed'] as const;
+
+/** Seeds of a run, as texts of whole numbers. */
+export type Seeds = Readonly<Record<(typeof SEEDS)[number], string>>;
+
 /**
  * A user.conf that gives the C++ LoadGen the settings of a run: the lines that differ from the round's mlperf.conf, and the flags that these need.
- * @returns Its text, and the settings that LoadGen reads from it: a latency that no text says to the last bit differs by that bit.
+ * @returns Its text, and the settings that LoadGen reads from it: a latency that no text says to the last bit differs by that bit. Seeds that
+ * no file can set are to be given to LoadGen beside it; undefined: the files have them.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming each setting that no user.conf can set
  */
 export function confOfSettings(
   settings: TestSettings,
   { round, model, mlperfConf }: ConfBase,
-): { readonly text: string; readonly settings: TestSettings } {
+): {
+  readonly text: string;
+  readonly settings: TestSettings;
+  readonly seeds: Seeds | undefined;
+} {
   const { scenario } = settings;
   const ofRound = readConfFiles({ round, model, scenario, mlperfConf }).settings;
   const possible = CONF_FIELDS.filter(
@@ -39,18 +51,41 @@ export function confOfSettings(
   const others = possible.filter(({ field }) => !isSame(ofRound.get(field).value, settings[field]));
   // Rounds up to v4.1 read a bound on tokens only from a file that has its flag, too.
   const flags = new Set<unknown>(others.map(({ needs }) => needs));
+  const isBuiltIn = loadgenOf(round).configFiles === 'built-in';
   const lines = possible
     .filter((field) => others.includes(field) || flags.has(field.field))
+    .filter(({ field }) => !(isBuiltIn && isSeed(field)))
     .map(
       (field) =>
         `*.${field.under === '*' ? scenario : field.under}.${field.key} = ${valueText(field, settings)}`,
     );
-  const text = `# Settings of the run, as longhaul gives them to the C++ LoadGen.\n${lines.join('\n')}\n`;
+  const areBeside = isBuiltIn && others.some(({ field }) => isSeed(field));
+  const seeds = areBeside
+    ? (Object.fromEntries(SEEDS.map((seed) => [seed, String(settings[seed])])) as Seeds)
+    : undefined;
+  const beside = seeds === undefined ? '' : besideText(seeds);
+  const text = `# Settings of the run, as longhaul gives them to the C++ LoadGen.\n${beside}${lines.join('\n')}\n`;
   const selection = { round, model, scenario, mlperfConf };
   const read = readConfFiles({ ...selection, userConf: { name: 'user.conf', text } });
-  const said = readBack(read.settings, settings);
+  const { qslRngSeed, sampleIndexRngSeed, scheduleRngSeed } = settings;
+  const said = {
+    ...readBack(read.settings, settings),
+    ...(areBeside && { qslRngSeed, sampleIndexRngSeed, scheduleRngSeed }),
+  };
   refuseLost(said, settings, read.results);
-  return { text, settings: said };
+  return { text, settings: said, seeds };
+}
+
+function isSeed(field: string): boolean {
+  return (SEEDS as readonly string[]).includes(field);
+}
+
+/** A reader of the folder must not take the file for all that LoadGen was given. */
+function besideText({ qslRngSeed, sampleIndexRngSeed, scheduleRngSeed }: Seeds): string {
+  return (
+    '# No file sets seeds: longhaul set them in the settings that it gave to StartTest. They are not those of the round.\n' +
+    `# qsl_rng_seed ${qslRngSeed}, sample_index_rng_seed ${sampleIndexRngSeed}, schedule_rng_seed ${scheduleRngSeed}\n`
+  );
 }
 
 function isOf(under: ConfField['under'], scenario: Scenario): boolean {

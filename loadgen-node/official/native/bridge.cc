@@ -411,6 +411,15 @@ napi_value Start(napi_env env, napi_callback_info info) {
     delete made;
     return Throw(env, "LoadGen does not read " + path + ": code " + std::to_string(code));
   }
+  const std::pair<const char*, uint64_t*> seeds[] = {
+      {"qslRngSeed", &made->settings.qsl_rng_seed},
+      {"sampleIndexRngSeed", &made->settings.sample_index_rng_seed},
+      {"scheduleRngSeed", &made->settings.schedule_rng_seed},
+  };
+  for (const auto& seed : seeds) {
+    const std::string value = text(seed.first);
+    if (!value.empty()) *seed.second = std::stoull(value);
+  }
   made->auditConf = text("auditConf");
   made->log.log_output.outdir = text("outdir");
   made->log.log_output.prefix_with_datetime = flag("prefixWithDatetime");

@@ -13,18 +13,6 @@ export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, why: stri
 }
 
 /**
- * Probes have arrivals of their own, and from v5.0 on no user.conf sets seeds.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a LoadGen that has those of its round alone
- */
-export function refuseFixedSeeds(linked: LinkedLoadgen | undefined): void {
-  if (linked?.manifest.hasBuiltInConf !== true) return;
-  throw configInvalid(
-    `--engine cpp: each probe draws arrivals of its own, and LoadGen ${linked.manifest.build.version} takes its seeds from the mlperf.conf that is built ` +
-      "in: link v4.1 or older, or search by longhaul's engine and confirm the load by run --engine cpp",
-  );
-}
-
-/**
  * Values of a run by the engine that was asked for: the C++ LoadGen brings its round along.
  * @throws MlperfError `ERR_NOT_INSTALLED` where none is linked, `ERR_CONFIG_INVALID` for what it cannot do
  */

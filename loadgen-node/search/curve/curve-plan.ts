@@ -3,7 +3,7 @@ import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-s
 import { pick, type SettingValues, toggle } from '../../../shared/config/setting.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
-import { refuseCppEngine, refuseFixedSeeds } from '../../run/plan/run-engine.ts';
+import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import {
@@ -94,7 +94,6 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit, latencyFlag: '--latency' });
-  refuseFixedSeeds(planned.linked);
   // Points have no shortest run of their own that a warm-up could be a part of.
   // The rate of the plan is none that is measured: its length says nothing.
   const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS, lengthNote: undefined };

@@ -17,7 +17,7 @@ import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
-import { refuseCppEngine, refuseFixedSeeds } from '../../run/plan/run-engine.ts';
+import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -65,7 +65,6 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit, latencyFlag: '--latency' });
-  refuseFixedSeeds(planned.linked);
   const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
@@ -254,7 +253,7 @@ export const FIND_PEAK_SETTINGS = {
   ),
   engine: {
     ...RUN_SETTINGS.engine,
-    help: 'LoadGen that issues the queries: longhaul, or in Server cpp: your own C++ LoadGen of v4.1 or older (longhaul loadgen link)',
+    help: 'LoadGen that issues the queries: longhaul, or in Server cpp: your own C++ LoadGen (longhaul loadgen link)',
   },
   targetQps: {
     ...RUN_SETTINGS.targetQps,

@@ -73,11 +73,28 @@ describe('user.conf of a run by the C++ LoadGen', () => {
     );
   });
 
-  it('refuses what only the round may set', () => {
-    const settings = { ...ofRound('v5.1', 'Server'), qslRngSeed: 7n };
-    expect(() => confOfSettings(settings, { round: 'v5.1', model: 'resnet50' })).toThrow(
-      /user\.conf cannot set qsl_rng_seed 7 \(LoadGen reads \d+\)[\s\S]*only the round's own mlperf\.conf sets qsl_rng_seed/,
-    );
+  it('has no seeds where LoadGen reads none from it: they are given beside it', () => {
+    const wanted = { ...ofRound('v5.1', 'Server'), scheduleRngSeed: 2n ** 64n - 1n };
+    const base = { round: 'v5.1', model: 'resnet50' } as const;
+    const { text, settings, seeds } = confOfSettings(wanted, base);
+    const { qslRngSeed, sampleIndexRngSeed } = wanted;
+    expect(seeds).toEqual({
+      qslRngSeed: String(qslRngSeed),
+      sampleIndexRngSeed: String(sampleIndexRngSeed),
+      scheduleRngSeed: '18446744073709551615',
+    });
+    expect(settings.scheduleRngSeed).toBe(2n ** 64n - 1n);
+    expect(text).toMatch(/^# qsl_rng_seed \d+, .*, schedule_rng_seed 18446744073709551615$/m);
+    expect(text).not.toMatch(/^[^#]*seed/m);
+    expect(confOfSettings(ofRound('v5.1', 'Server'), base).seeds).toBeUndefined();
+    // Up to v4.1 the file has them.
+    const v41 = { ...ofRound('v4.1', 'Server'), scheduleRngSeed: 7n };
+    const ofFile = confOfSettings(v41, { round: 'v4.1', model: 'resnet50' });
+    expect(ofFile.seeds).toBeUndefined();
+    expect(ofFile.text).toContain('schedule_rng_seed = 7');
+  });
+
+  it('refuses what it cannot say', () => {
     const fine = { ...ofRound('v4.1', 'Server'), serverTargetLatencyNs: 1_500_001 };
     expect(() => confOfSettings(fine, { round: 'v4.1', model: 'resnet50' })).toThrow(
       'server_target_latency_ns 1500001 (LoadGen reads 2000000)',

@@ -9,12 +9,6 @@ import {
   writeRunRecord,
 } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
-import { CURVE_SETTINGS, planCurve } from '../../../../../loadgen-node/search/curve/curve-plan.ts';
-import {
-  FIND_PEAK_SETTINGS,
-  type FindPeakValues,
-  planFindPeak,
-} from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { dataFile } from '../../../../../shared/base/files/package-files.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { mlperfConfOf } from '../../../../../shared/rules/rounds/rounds.ts';
@@ -26,7 +20,7 @@ import { suiteFolder } from '../../../../scenes/host/folders.ts';
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Writes what `loadgen link` writes, for v4.1. @param mlperfConf Text of the checkout's. @returns The cache folder */
-function linkedV41(mlperfConf: string, hasBuiltInConf = false): string {
+function linkedV41(mlperfConf: string): string {
   const cacheFolder = suiteFolder();
   const inferenceDir = suiteFolder();
   writeFileSync(join(inferenceDir, 'mlperf.conf'), mlperfConf);
@@ -40,7 +34,7 @@ function linkedV41(mlperfConf: string, hasBuiltInConf = false): string {
   };
   const manifest = {
     ...{ inferenceDir, commit: '379ee5345a', tree: 'ab', tag: 'v4.1', changes: [] },
-    ...{ hasBuiltInConf, librarySha256: 'ab' },
+    ...{ hasBuiltInConf: false, librarySha256: 'ab' },
     bridgeSha256: sha256(readFileSync(dataFile('loadgen-node/official/native/bridge.cc'))),
     ...{ addonSha256: sha256('no module'), build },
   };
@@ -59,24 +53,6 @@ function plan(cacheDir: string, flags: Readonly<Record<string, string>> = {}) {
   });
   return planRun(values, { asked: settings });
 }
-
-it.each([
-  [FIND_PEAK_SETTINGS, planFindPeak],
-  [CURVE_SETTINGS, planCurve],
-])('refuses probes of a LoadGen whose seeds are built in', (table, planSearch) => {
-  const search = (hasBuiltInConf: boolean) => {
-    const cacheDir = linkedV41(CONF, hasBuiltInConf);
-    const flags = { sut: '10.0.1.1:50051', benchmark: 'digits', engine: 'cpp', cacheDir };
-    const { values, settings } = resolveSettings(table, {
-      ...{ section: 'run', file: undefined, flags },
-    });
-    return (planSearch as typeof planFindPeak)(values as FindPeakValues, settings);
-  };
-  expect(() => search(true)).toThrow(
-    '--engine cpp: each probe draws arrivals of its own, and LoadGen 4.1 takes its seeds from',
-  );
-  expect(() => search(false)).not.toThrow();
-});
 
 describe('a run by the C++ LoadGen of v4.1', () => {
   const cacheFolder = linkedV41(CONF);
