@@ -70,13 +70,23 @@ const GUESSES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
+ * Names that the tools up to v4.0 take for detection models that are no benchmarks any more: those of their table, which
+ * nothing maps to another model, and those that they guess.
+ */
+const GONE = /^(?:ssd-mobilenet$|ssd_(?:resnet|mobilenet)|rcnn-(?:resnet|inception|nas))/;
+const GUESSED_GONE = /ssdlite|ssd-inception|yolo|ssd-mobilenet|ssd-resnet50|rcnn/;
+
+/**
  * The model that a result is of. Source: get_mlperf_model of every official submission checker.
  * @param mapped What model_mapping.json of open says of the folder.
  */
 export function modelOfResultFolder(round: SubmissionRound, folder: string, mapped: unknown) {
   const known = modelOfFolder(round, folder);
   if (known !== undefined) return known;
+  const isOlder = roundsUpTo('v4.0').includes(round);
+  if (isOlder && GONE.test(folder)) return undefined;
   if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
+  if (isOlder && GUESSED_GONE.test(folder)) return undefined;
   // Nobody guessed in v0.5.
   const guess = round === 'v0.5' ? undefined : GUESSES.find(([pattern]) => pattern.test(folder));
   return guess === undefined ? undefined : modelOfName(round, guess[1]);

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import {
   modelOfFolder,
+  modelOfResultFolder,
   modelsOfBenchmark,
   modelsOfRound,
 } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
@@ -178,6 +179,21 @@ it('finds models by folder, by official name and by benchmark', () => {
   const names = ['llama2-70b', 'llama2-70b-interactive'];
   expect(llamas).toEqual(names.flatMap((name) => [`${name}-99`, `${name}-99.9`]));
 });
+
+it.each<[SubmissionRound, string, string | undefined, string | undefined]>([
+  ['v3.0', 'efficientnet-b7', undefined, 'resnet'],
+  ['v3.0', 'ssd_resnet50_v1_fpn_640x640', 'retinanet', undefined],
+  ['v3.0', 'ssd-resnet34', undefined, 'retinanet'],
+  ['v3.0', 'my-yolo', undefined, undefined],
+  ['v3.0', 'my-yolo', 'retinanet', 'retinanet'],
+  ['v3.0', 'ssd-mobilenet-own', undefined, undefined],
+  ['v4.1', 'ssd-mobilenet-own', undefined, 'resnet'],
+])(
+  'in %s takes %s, mapped to %s, for %s as the official tool does',
+  (round, folder, mapped, name) => {
+    expect(modelOfResultFolder(round, folder, mapped)?.name).toBe(name);
+  },
+);
 
 it('has other demands in a scenario where the round has them', () => {
   const model = modelInScenario(ours('v6.1', 'qwen3-vl-235b-a22b'), 'Interactive');
