@@ -112,7 +112,12 @@ export async function measureSut(
       timesTokens: plan.dispatch.tokenTimes && sut.qdl !== null,
       selfCheck,
       observer: {
-        ...{ judge: judge.judge, onPhase, generatorMonitor: sut.monitor },
+        ...{ onPhase, generatorMonitor: sut.monitor },
+        judge: async (test) => {
+          // Metrics of large data sets take many seconds.
+          if (test.accuracy !== null) host.progress?.('scoring the accuracy log');
+          return await judge.judge(test);
+        },
         keepRecords: keepRecords(keeper, onSet),
         ...watch.observer,
       },

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** A promise that is settled from outside (Promise.withResolvers, which Node 20 lacks). */
 export class Deferred<T> {
   readonly promise: Promise<T>;
@@ -41,4 +43,22 @@ export async function forEachIndex(
     }
   };
   await Promise.all(Array.from({ length: concurrency }, runLane));
+}
+
+/** Longest that work goes on without a turn of the event loop, in ms. */
+const TURN_MS = 100;
+
+/** Lets what takes seconds be interrupted: signals, sockets and timers get a turn of the event loop every now and then. */
+export class Turns {
+  #lastMs: number = performance.now();
+
+  get isDue(): boolean {
+    return performance.now() - this.#lastMs >= TURN_MS;
+  }
+
+  /** Waits until the event loop has turned. Called where {@link isDue} says so: to wait at each step costs more than the steps. */
+  async take(): Promise<void> {
+    await setImmediate();
+    this.#lastMs = performance.now();
+  }
 }

@@ -23,7 +23,7 @@ export async function scoreDetections(
     const { sampleIndex, response } = entry;
     responses.set(sampleIndex, readDetections(response, sampleIndex));
   }
-  const { mAP, lines } = scoreCoco(annotations, responses, useInvMap);
+  const { mAP, lines } = await scoreCoco(annotations, responses, useInvMap);
   // As printed.
   const value = Number(formatFixed(100 * mAP, 3)) / 100;
   return { metric, value, sampleCount: responses.size, scriptLine: lines.join('\n') };

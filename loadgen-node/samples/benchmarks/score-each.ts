@@ -1,3 +1,4 @@
+import { Turns } from '../../../shared/base/async.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules, MetricBounds } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -29,9 +30,11 @@ export function repeatsInWords(
  */
 export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
   let entryCount = 0;
+  const turns = new Turns();
   async function* counted(): AsyncGenerator<AccuracyEntry> {
     for await (const entry of readAccuracyLog(path)) {
       entryCount += 1;
+      if (turns.isDue) await turns.take();
       yield entry;
     }
   }

@@ -1,3 +1,4 @@
+import { Turns } from '../../../shared/base/async.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { CocoAnnotations } from './coco-annotations.ts';
 import { type CategoryGroup, groupByCategory } from './coco-detections.ts';
@@ -68,16 +69,17 @@ interface Outcomes {
  * @throws MlperfError `ERR_DATA_SET` for responses without any detection, and for a label that there is not.
  * Source: MLCommons inference, vision/classification_and_detection/tools/accuracy-openimages.py.
  */
-export function scoreCoco(
+export async function scoreCoco(
   annotations: CocoAnnotations,
   responses: ReadonlyMap<number, Float32Array>,
   useInvMap: boolean,
-): { readonly mAP: number; readonly lines: readonly string[] } {
+): Promise<{ readonly mAP: number; readonly lines: readonly string[] }> {
   const curves = new Map<string, Curves>(
     FIGURES.map((figure) => [keyOf(figure), { ...figure, precisions: [], recalls: [] }]),
   );
+  const turns = new Turns();
   for (const category of groupByCategory(annotations, responses, useInvMap)) {
-    const outcomes = matchCategory(category);
+    const outcomes = await matchCategory(category, turns);
     for (const own of curves.values()) addCurves(own, outcomes);
   }
   const values = FIGURES.map((figure) => meanOf(figure, curves));
@@ -86,13 +88,17 @@ export function scoreCoco(
   return { mAP, lines: [...lines, `mAP=${formatFixed(100 * mAP, 3)}%`] };
 }
 
-function matchCategory({ detectionCount: countMax, images }: CategoryGroup): Outcomes {
+async function matchCategory(
+  { detectionCount: countMax, images }: CategoryGroup,
+  turns: Turns,
+): Promise<Outcomes> {
   const scores = new Float32Array(countMax);
   const ranks = new Uint8Array(countMax);
   const flags = AREAS.map(() => new Uint32Array(countMax));
   const objectCounts = AREAS.map(() => 0);
   let count = 0;
   for (const image of images()) {
+    if (turns.isDue) await turns.take();
     for (const [area, range] of AREAS.entries()) {
       const own = (flags[area] as Uint32Array).subarray(count);
       const found = matchDetections(image.boxes, image.objects, range, own);

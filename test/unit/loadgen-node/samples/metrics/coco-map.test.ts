@@ -94,33 +94,35 @@ describe('scoreDetections', () => {
 });
 
 describe('scoreCoco', () => {
-  it('says what a log without any detection is', () => {
+  it('says what a log without any detection is', async () => {
     const none = new Map([[0, new Float32Array(0)]]);
-    expect(() => scoreCoco(sceneOf([[0, 0, 9, 9]]), none, false)).toThrow(
+    await expect(scoreCoco(sceneOf([[0, 0, 9, 9]]), none, false)).rejects.toThrow(
       /none of the 1 responses has a detection/,
     );
-    expect(() => scoreCoco(sceneOf([[0, 0, 9, 9]]), new Map(), false)).toThrow(
+    await expect(scoreCoco(sceneOf([[0, 0, 9, 9]]), new Map(), false)).rejects.toThrow(
       'the log has no response, so there is no mAP',
     );
   });
 
-  it('is -1 where no object can be counted', () => {
-    const { mAP, lines } = scoreCoco(sceneOf([]), detected([[0, 0, 9, 9, 0.5, 3]]), false);
+  it('is -1 where no object can be counted', async () => {
+    const { mAP, lines } = await scoreCoco(sceneOf([]), detected([[0, 0, 9, 9, 0.5, 3]]), false);
     expect(mAP).toBe(-1);
     expect(lines.at(-1)).toBe('mAP=-100.000%');
   });
 
-  it('leaves out detections of no category, and refuses a place that no category has', () => {
+  it('leaves out detections of no category, and refuses a place that no category has', async () => {
     const annotations = sceneOf([[0, 0, 50, 50]]);
     const boxes = [
       [0, 0, 50, 50, 0.9, 3],
       [0, 0, 50, 50, 0.99, 4],
     ];
-    expect(scoreCoco(annotations, detected(boxes), false).mAP).toBeCloseTo(1, 12);
-    expect(() => scoreCoco(annotations, detected(boxes), true)).toThrow(/label 3 is none of the 1/);
+    expect((await scoreCoco(annotations, detected(boxes), false)).mAP).toBeCloseTo(1, 12);
+    await expect(scoreCoco(annotations, detected(boxes), true)).rejects.toThrow(
+      /label 3 is none of the 1/,
+    );
   });
 
-  it('ignores detections in a group, however many, and takes an id of 0 for no match as COCOeval does', () => {
+  it('ignores detections in a group, however many, and takes an id of 0 for no match as COCOeval does', async () => {
     const group = { ...sceneOf([[0, 0, 90, 90]]).annotations[0], iscrowd: 1, id: 2 };
     const scene = sceneOf([[0, 0, 50, 50]]);
     const annotations = { ...scene, annotations: [...scene.annotations, group] } as CocoAnnotations;
@@ -129,9 +131,9 @@ describe('scoreCoco', () => {
       [61, 61, 20, 20, 0.94, 3],
       [0, 0, 50, 50, 0.9, 3],
     ];
-    expect(scoreCoco(annotations, detected(boxes), false).mAP).toBeCloseTo(1, 12);
+    expect((await scoreCoco(annotations, detected(boxes), false)).mAP).toBeCloseTo(1, 12);
     const zero = { ...scene, annotations: [{ ...scene.annotations[0], id: 0 }] } as CocoAnnotations;
-    expect(scoreCoco(zero, detected(boxes.slice(2)), false).mAP).toBe(0);
+    expect((await scoreCoco(zero, detected(boxes.slice(2)), false)).mAP).toBe(0);
   });
 });
 
