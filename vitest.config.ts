@@ -83,6 +83,7 @@ const SLOW = [
   'loadgen-node/search/peak/joint-peak',
   'loadgen-node/search/peak/queue-growth',
   'loadgen-node/submission/assemble/build-rounds',
+  'loadgen-node/submission/assemble/oip-runs',
   'loadgen-node/submission/check/foreign-trees',
   'loadgen-node/submission/check/mutations',
   'loadgen-node/submission/check/real-shapes',
@@ -102,6 +103,18 @@ const SLOW = [
   'sut-node/server/oip/oip-fuzz',
 ].map((name) => `test/unit/${name}.test.ts`);
 
+/** Fast files that have more cases, or try a property more often, in the project `slow` (test/scenes/host/thorough.ts). */
+const THOROUGH = [
+  'bench/engine-job',
+  'loadgen-node/loadgen/conformance/trace',
+  'loadgen-node/samples/benchmarks/3d-unet/prepare-scan',
+  'qdl/http2/http2-fuzz',
+  'shared/benchmarks/digits/render-digit',
+  'sut-node/benchmarks/3d-unet/sliding-window',
+  'sut-node/inference/generation/cache-slots',
+  'sut-node/server/infer/infer-stream-fuzz',
+].map((name) => `test/unit/${name}.test.ts`);
+
 /** Files that put something else in place of a module of Node, which others must not see. */
 const MOCKING = ['test/unit/qdl/dispatch/node-addresses.test.ts'];
 
@@ -116,6 +129,8 @@ const setupFiles = ['test/scenes/host/each-file.ts'];
 
 export default defineConfig({
   test: {
+    // What Vite makes of a file is kept by its contents: a run after the first took a third less processor time.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {
@@ -127,19 +142,22 @@ export default defineConfig({
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          // None takes a second by itself; on a machine that is busy with other things five are not enough.
-          testTimeout: 20_000,
+          // None takes a second by itself; on a machine that is busy with other things twenty are not enough for the first
+          // test of a file that loads the whole program.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
         test: {
           name: 'slow',
-          env,
-          include: SLOW,
+          env: { ...env, LONGHAUL_THOROUGH: '1' },
+          include: [...SLOW, ...THOROUGH],
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          testTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       { test: { name: 'mocking', include: MOCKING, maxWorkers: 2 } },
@@ -150,7 +168,7 @@ export default defineConfig({
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {

@@ -122,7 +122,9 @@ describe('longhaul run --arrivals', () => {
     const trace = join(suiteFolder(), 'trace.csv');
     writeFileSync(trace, 'timestamp_ms,user\n1000,a\n1060,b\n1060,a\n1400,c\n');
     const flags = ['--division', 'open', '--arrivals', `trace:${trace}@2`];
-    const { code, stdout } = await run(output, ...flags);
+    // Whoever else runs on this machine makes answers and LoadGen late: neither is to be what the verdict is about.
+    const lenient = ['--target-latency', '20s', '--generator-lag-max', '99'];
+    const { code, stdout } = await run(output, ...flags, ...lenient);
     const { figures, loadTest } = summaryOf(output);
     expect(figures.queries).toBe(4);
     expect(figures.scheduled_qps).toBeCloseTo(3 / 0.2, 9);

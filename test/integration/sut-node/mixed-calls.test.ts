@@ -53,6 +53,18 @@ function callHead(path: string, more: readonly HeaderField[] = []): Buffer {
   return frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, block);
 }
 
+/** A TCP connection to the plain node, and all frames that came on it so far; closed with the test. */
+function rawConnection() {
+  const [host, port] = nodes.plain.address.split(':') as [string, string];
+  const socket = connect({ host, port: Number(port) });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  const got: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => got.push(chunk));
+  return { socket, frames: () => framesIn(Buffer.concat(got)) };
+}
+
 /** A channel, and the last stream on it. */
 class Channel {
   readonly #client: Client;
@@ -135,15 +147,9 @@ describe('a client that waits for answers before its first call', () => {
     ['Infer', INFER_PATH],
     ['Name', NAME_PATH],
   ])('gets them at once, and once: %s', async (_call, path) => {
-    const [host, port] = nodes.plain.address.split(':') as [string, string];
-    const socket = connect({ host, port: Number(port) });
-    onTestFinished(() => {
-      socket.destroy();
-    });
-    const got: Buffer[] = [];
-    socket.on('data', (chunk: Buffer) => got.push(chunk));
+    const { socket, frames } = rawConnection();
     const countOf = (type: number, flags: number): number =>
-      framesIn(Buffer.concat(got)).filter((one) => one.type === type && one.flags === flags).length;
+      frames().filter((one) => one.type === type && one.flags === flags).length;
     const answersTo = (type: number): number => countOf(type, ack);
     const probe = frame(ping, 0, 0, Buffer.from('12345678'));
     socket.write(Buffer.concat([Buffer.from(PREFACE), frame(settings, 0, 0)]));
@@ -163,19 +169,12 @@ it.each([
   ['Infer', INFER_PATH],
   ['Name', NAME_PATH],
 ])('two headers authorization are refused, and named: %s', async (_call, path) => {
-  const [host, port] = nodes.plain.address.split(':') as [string, string];
-  const socket = connect({ host, port: Number(port) });
-  onTestFinished(() => {
-    socket.destroy();
-  });
-  const got: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => got.push(chunk));
+  const { socket, frames } = rawConnection();
   const tokens = ['Bearer one', 'Bearer two'].map((value) => ({ name: 'authorization', value }));
   const hello = [Buffer.from(PREFACE), frame(FRAME_TYPE.settings, 0, 0)];
   const ack = frame(FRAME_TYPE.settings, FLAG.ack, 0);
   socket.write(Buffer.concat([...hello, ack, callHead(path, tokens)]));
-  const answer = () =>
-    framesIn(Buffer.concat(got)).find(({ type }) => type === FRAME_TYPE.headers)?.payload;
+  const answer = () => frames().find(({ type }) => type === FRAME_TYPE.headers)?.payload;
   await expect.poll(answer).toBeDefined();
   const fields = new HpackDecoder(4096, 65_536).decode(answer() as Buffer);
   const textOf = (wanted: string) => fields.find(({ name }) => name === wanted)?.value;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { runJob } from '../../bench/engine-job.ts';
+import { IS_THOROUGH } from '../../scenes/host/thorough.ts';
 
 // Goal: the benchmark cannot rot. Method: each kind of job, as small as it can be; no figure is judged.
 describe('the engine benchmark', () => {
@@ -17,7 +18,7 @@ describe('the engine benchmark', () => {
     expect(delayUs.every((us, i) => us >= (delayUs[i - 1] ?? 0))).toBe(true);
   });
 
-  it('runs ten minutes of virtual time to a limit', async () => {
+  it.runIf(IS_THOROUGH)('runs ten minutes of virtual time to a limit', async () => {
     const result = await runJob({
       kind: 'simulated',
       scenario: 'SingleStream',

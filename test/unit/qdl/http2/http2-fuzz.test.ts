@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../scenes/host/thorough.ts';
 import {
   callUnary,
   connectTo,
@@ -68,7 +69,7 @@ describe('a peer that sends anything', () => {
         // That of the first connection, and of one that took over from it.
         expect(events.closed.length).toBeLessThanOrEqual(2);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200, 40) },
     );
   });
 });

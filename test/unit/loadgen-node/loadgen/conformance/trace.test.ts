@@ -15,6 +15,7 @@ import {
   type TestSettings,
 } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { SCENARIOS } from '../../../../../shared/domain/scenario.ts';
+import { runsOf } from '../../../../scenes/host/thorough.ts';
 
 interface Case {
   readonly settings: TestSettings;
@@ -76,6 +77,8 @@ function setsOf({ trace }: Case): readonly SetTrace[] {
   return trace.phases.flatMap((phase) => phase.sets);
 }
 
+const RUNS = { numRuns: runsOf(100, 20) };
+
 // Goal: what holds for every trace, whatever settings, seeds, round and C++ library.
 // Method: random tests; their whole traces.
 describe('any trace', () => {
@@ -90,6 +93,7 @@ describe('any trace', () => {
           expect(due.at(-1)).toBe(set['scheduled_ns_last']);
         }
       }),
+      RUNS,
     );
   });
 
@@ -108,6 +112,7 @@ describe('any trace', () => {
           nextSample += set.sample_count;
         }
       }),
+      RUNS,
     );
   });
 
@@ -119,6 +124,7 @@ describe('any trace', () => {
           expect(list(set, 'sample_indices_first').every((index) => loaded.has(index))).toBe(true);
         }
       }),
+      RUNS,
     );
   });
 
@@ -136,6 +142,7 @@ describe('any trace', () => {
           Array.from({ length: library.totalSampleCount }, (_, i) => i),
         );
       }),
+      RUNS,
     );
   });
 
@@ -151,6 +158,7 @@ describe('any trace', () => {
         if (settings.scenario !== 'Server') return;
         expect(set['scheduled_ns_last']).toBeGreaterThanOrEqual(settings.minDurationMs * 1e6);
       }),
+      RUNS,
     );
   });
 
@@ -167,6 +175,7 @@ describe('any trace', () => {
             expect(logged).toHaveLength(set.sample_count);
         }
       }),
+      RUNS,
     );
   });
 });

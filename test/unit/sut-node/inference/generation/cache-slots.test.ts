@@ -6,6 +6,7 @@ import {
   type PlacedRow,
 } from '../../../../../sut-node/inference/generation/cache-slots.ts';
 import type { DecoderLayout } from '../../../../../sut-node/model/model-facts.ts';
+import { runsOf } from '../../../../scenes/host/thorough.ts';
 
 // Goal: what a row has in its slot is what it was given, whoever comes, goes, is doubled or moved beside it. Method: random steps beside
 // a list of tokens per row; the keys of a token are its number, its head, and its place in a head.
@@ -123,7 +124,7 @@ describe('CacheSlots', () => {
         }
         checked.arrange();
       }),
-      { numRuns: 20 },
+      { numRuns: runsOf(20, 5) },
     );
   });
 

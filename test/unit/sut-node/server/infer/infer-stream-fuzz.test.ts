@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodePart } from '../../../../../shared/wire/part-codec.ts';
+import { runsOf } from '../../../../scenes/host/thorough.ts';
 import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
@@ -54,7 +55,7 @@ describe('InferStream under random messages', () => {
         expect(scene.queue).toEqual([]);
         expect([scene.credits.heldSamples, scene.credits.heldBytes]).toEqual([0, 0]);
       }),
-      { seed: SEED, numRuns: 500 },
+      { seed: SEED, numRuns: runsOf(500, 100) },
     );
   });
 });
