@@ -83,7 +83,7 @@ const SLOW = [
   'loadgen-node/search/peak/joint-peak',
   'loadgen-node/search/peak/queue-growth',
   'loadgen-node/submission/assemble/build-rounds',
-  'loadgen-node/submission/assemble/oip-runs',
+  'loadgen-node/submission/assemble/marked-runs',
   'loadgen-node/submission/check/foreign-trees',
   'loadgen-node/submission/check/mutations',
   'loadgen-node/submission/check/real-shapes',
