@@ -1,4 +1,7 @@
+import { dirname, join } from 'node:path';
 import { LINE_BYTES_MAX, type LogLine, readLogLines } from './log-lines.ts';
+import { OLD_MARK, OldDetailLog, type OldRecord, oldResults } from './old-log-form.ts';
+import { RUN_FILES } from './run-folder.ts';
 
 /** Mark at the beginning of each record of LoadGen's detail log. */
 const DETAIL_MARK = ':::MLLOG';
@@ -31,6 +34,8 @@ export interface DetailRecord {
   readonly value: unknown;
   /** Line in the file, from 1. */
   readonly line: number;
+  /** The file is the summary: LoadGen before v1.0 wrote its results there alone. */
+  readonly isOfSummary?: true;
 }
 
 /** A damaged line of a log. */
@@ -45,6 +50,8 @@ function emptyLog(path: string) {
     lineCount: 0,
     /** False where the first line is no record: the newer official checkers refuse such a file. */
     beginsWithRecord: false,
+    /** Written by a LoadGen before v1.0, in lines of text. */
+    isOldForm: false,
     /** First record of every key. */
     records: new Map<string, DetailRecord>(),
     /** Characters of the lines of the records that are kept. */
@@ -68,13 +75,18 @@ export type ReadDetailLog = Readonly<ReturnType<typeof emptyLog>>;
 type Log = ReturnType<typeof emptyLog>;
 
 /**
- * Reads `mlperf_log_detail.txt`. Streamed: a file of gigabytes takes no more memory than a small one.
- * Damaged lines are reported, never passed over.
+ * Reads `mlperf_log_detail.txt`, in LoadGen's form of today or in that before v1.0, whose results are read from the summary
+ * beside it. Streamed: a file of gigabytes takes no more memory than a small one. Damaged lines are reported, never passed over.
  * @throws MlperfError `ERR_OUTPUT` when the file cannot be read.
  */
 export async function readDetailLog(path: string): Promise<ReadDetailLog> {
   const log = emptyLog(path);
-  for await (const line of readLogLines(path)) addLine(log, line);
+  const old = new OldDetailLog();
+  for await (const line of readLogLines(path)) addLine(log, line, old);
+  if (!log.isOldForm) return log;
+  for await (const { line, ...result } of oldResults(join(dirname(path), RUN_FILES.summary))) {
+    addRecord(log, line, { ...result, line: line.number, isOfSummary: true });
+  }
   return log;
 }
 
@@ -94,37 +106,43 @@ export function numberOf(run: { readonly detail: ReadDetailLog }, key: string): 
   return isNumber(value) ? Number(value) : undefined;
 }
 
-function addLine(log: Log, line: LogLine): void {
+function addLine(log: Log, line: LogLine, old: OldDetailLog): void {
   log.lineCount = line.number;
-  if (!line.text.startsWith(DETAIL_MARK)) {
+  const isOld = line.text.startsWith(OLD_MARK) && (log.isOldForm || log.records.size === 0);
+  if (!isOld && !line.text.startsWith(DETAIL_MARK)) {
     const damage = damageOfForeignLine(line);
     if (damage !== undefined) addDamage(log, line, damage);
+    old.continue(line.text);
     return;
   }
   if (line.number === 1) log.beginsWithRecord = true;
-  const read = readRecord(line);
+  if (isOld) log.isOldForm = true;
+  const read = damageOfRecord(line) ?? (isOld ? old.read(line) : readRecord(line));
   if (typeof read === 'string') {
     addDamage(log, line, read);
     return;
   }
-  const { isError, ...record } = read;
-  const isOwn = record.key.startsWith(OWN_KEY);
-  const first = log.records.get(record.key);
-  if (isOwn || first === undefined) addRecord(log, line, record, isOwn);
-  else if (isOther(record, first) && log.repeats.length < KEPT_MAX) log.repeats.push(record);
-  if (!isError) return;
+  const records = read.records.map((record) => ({ ...record, line: line.number }));
+  for (const record of records) addRecord(log, line, record);
+  if (!read.isError) return;
   log.errorCount += 1;
-  if (log.errors.length < KEPT_MAX) log.errors.push(record);
+  if (log.errors.length < KEPT_MAX) log.errors.push(...records);
 }
 
 /** A log of gigabytes with ever new keys is no log; the memory stays bounded. */
-function addRecord(log: Log, line: LogLine, record: DetailRecord, isOwn: boolean): void {
+function addRecord(log: Log, line: LogLine, record: DetailRecord): void {
+  const isOwn = record.key.startsWith(OWN_KEY);
+  const first = log.records.get(record.key);
+  if (first !== undefined && !isOwn) {
+    if (isOther(record, first) && log.repeats.length < KEPT_MAX) log.repeats.push(record);
+    return;
+  }
   log.recordCharacters += line.text.length;
   if (log.recordCharacters > RECORD_CHARACTERS_MAX) {
     addDamage(log, line, `more than ${RECORD_CHARACTERS_MAX} characters of different records`);
     return;
   }
-  if (!log.records.has(record.key)) log.records.set(record.key, record);
+  if (first === undefined) log.records.set(record.key, record);
   if (isOwn) log.ownRecords.push(record);
 }
 
@@ -143,10 +161,13 @@ function isOther({ key, value }: DetailRecord, first: DetailRecord): boolean {
   return SINGLE_KEY.test(key) && String(value) !== String(first.value);
 }
 
-/** @returns What is wrong, in words, where the line is no record. */
-function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | string {
+function damageOfRecord(line: LogLine): string | undefined {
   if (line.isCut) return `the line is longer than ${LINE_BYTES_MAX} bytes`;
-  if (!line.isUtf8) return notUtf8(line, 'record');
+  return line.isUtf8 ? undefined : notUtf8(line, 'record');
+}
+
+/** @returns What is wrong, in words, where the line is no record. */
+function readRecord(line: LogLine): { isError: boolean; records: readonly OldRecord[] } | string {
   let parsed: unknown;
   try {
     parsed = JSON.parse(line.text.slice(DETAIL_MARK.length));
@@ -161,7 +182,7 @@ function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | stri
   if (flag === undefined) return 'the record does not say whether it is an error';
   const exact = exactValue(line.text, value);
   if (isTooLarge(exact)) return `the value of "${key}" is too large for a number`;
-  return { key, value: exact, line: line.number, isError: isTruthy(flag) };
+  return { isError: isTruthy(flag), records: [{ key, value: exact }] };
 }
 
 /** JSON.parse makes Infinity of 1e400; whole numbers of so many digits are none that LoadGen writes. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { withReason } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   isNumber,
@@ -7,6 +7,7 @@ import {
   type ReadDetailLog,
   readDetailLog,
 } from '../../../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** Logs with more characters of records than this are not kept: those of whole runs have fewer. */
@@ -47,7 +48,11 @@ export function runLog(file: string, detail: ReadDetailLog) {
   const record = (key: string) => detail.records.get(key);
   const value = (key: string) => record(key)?.value;
   /** A finding about a record, with its line if it is there. */
-  const at = (key: string, text: string): SeenRecord => ({ file, line: record(key)?.line, text });
+  const at = (key: string, text: string): SeenRecord => {
+    const { line, isOfSummary } = record(key) ?? {};
+    const summary = posix.join(posix.dirname(file), RUN_FILES.summary);
+    return { file: isOfSummary ? summary : file, line, text };
+  };
   /** Checks the value of a record. @param check Words for a value that is wrong. */
   const wrong = (key: string, check: (value: unknown) => string | false) => {
     const text = record(key) !== undefined && check(value(key));
