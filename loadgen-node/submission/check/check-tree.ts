@@ -161,7 +161,8 @@ async function checkSubmitter(
     return [];
   }
   const mapping = posix.join(file, 'model_mapping.json');
-  const hasMapping = division === 'open' && listing.hasFile(mapping);
+  const mayMap = division === 'open' && context.round !== 'v0.5';
+  const hasMapping = mayMap && listing.hasFile(mapping);
   const pathOf = (system: string) => layout.system(division, submitter, system);
   const described = systems.filter((system) => listing.hasFile(pathOf(system)));
   const site: SubmitterSite = {

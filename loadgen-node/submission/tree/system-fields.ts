@@ -38,6 +38,8 @@ export interface SystemField {
    * them.
    */
   readonly isText?: boolean;
+  /** Set where the key may be absent. */
+  readonly isOptional?: boolean;
 }
 
 /** Kinds of fields: what the official tools ask of their values. */
@@ -96,18 +98,20 @@ const V30_FIELDS = SYSTEM_FIELDS.filter(({ key }) => !AFTER_V30.includes(key));
 /** Keys of later rounds. Source: systems/ of the submissions of v0.5. */
 const AFTER_V05: readonly string[] = ['system_type', ...AFTER_V30];
 
-/** Keys that needed a value in v0.5. Source: mlcommons/inference, branch r0.5, tools/submission. */
+/** Keys that a description of v0.5 must have; it may have the others. Source: mlcommons/inference, branch r0.5, tools/submission. */
 const NEEDED_IN_V05: readonly string[] = [
   'division submitter status system_name number_of_nodes',
   'host_processor_model_name host_processors_per_node host_processor_core_count',
-  'host_storage_capacity host_storage_type',
+  'host_memory_capacity host_storage_capacity host_storage_type',
   'accelerators_per_node accelerator_model_name accelerator_memory_capacity',
   'framework operating_system other_software_stack',
 ].flatMap((keys) => keys.split(' '));
 
 const V05_FIELDS: readonly SystemField[] = SYSTEM_FIELDS.filter(
   ({ key }) => !AFTER_V05.includes(key),
-).map((field) => (NEEDED_IN_V05.includes(field.key) ? field : { ...field, isMeaningful: false }));
+).map((field) =>
+  NEEDED_IN_V05.includes(field.key) ? field : { ...field, isMeaningful: false, isOptional: true },
+);
 
 /** Keys of a system description of a round, in their order. */
 export function systemKeysOf(round: SubmissionRound): readonly SystemField[] {

@@ -30,6 +30,7 @@ import {
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
 import type { Change } from './changes.ts';
+import { oldLogs } from './old-logs.ts';
 
 /** A tree of the submitter ACME with one model on one system, "acme". */
 export interface TreeOptions {
@@ -47,6 +48,8 @@ export interface TreeOptions {
   readonly systemType?: 'datacenter' | 'edge';
   /** Values of records of the performance logs, as JSON texts. */
   readonly records?: Readonly<Record<string, string>>;
+  /** As LoadGen wrote its logs before v1.0; default: as it does today. */
+  readonly areLogsOld?: boolean;
   readonly changes?: readonly Change[];
 }
 
@@ -68,6 +71,7 @@ export function submissionTree(options: TreeOptions = {}): string {
     scenarios: ['Server', 'Offline'],
     systemType: 'datacenter',
     records: {},
+    areLogsOld: false,
     ...facts,
   });
   writeTree(files, root);
@@ -134,6 +138,8 @@ function treeFiles(tree: TreeFacts): Files {
     if (ofRound.has(key) || (division === 'network' && round !== 'v0.5')) continue;
     delete system[key];
   }
+  // The check of v0.5 asks for the folder of the implementation.
+  const implementation = round === 'v0.5' ? 'own' : '';
   const documents = ['system_diagram', 'wire_protocol', 'bandwidth'].map((name) => [
     posix.join(layout.documentation(division, 'ACME'), `${name}.md`),
     `${name}\n`,
@@ -145,7 +151,8 @@ function treeFiles(tree: TreeFacts): Files {
   return Object.assign(
     {
       [layout.system(division, 'ACME', 'acme')]: JSON.stringify(system),
-      [posix.join(layout.code(division, 'ACME'), tree.model, 'README.md')]: 'code\n',
+      [posix.join(layout.code(division, 'ACME'), tree.model, implementation, 'README.md')]:
+        'code\n',
       [posix.join(division, 'ACME', 'calibration.md')]: 'none\n',
     },
     Object.fromEntries(documents),
@@ -167,13 +174,13 @@ function resultFiles(result: ResultOf): Files {
     [posix.join(measurements, 'README.md')]: 'how to run it\n',
     [posix.join(measurements, 'user.conf')]: `${model.benchmark}.Offline.target_qps = 100\n`,
     [layout.measurementsFile(place, 'own')]: JSON.stringify(WEIGHTS),
-    ...runFiles(layout.accuracy(place), logOf(result, 'AccuracyOnly')),
+    ...runFiles(layout.accuracy(place), logOf(result, 'AccuracyOnly'), tree.areLogsOld),
     ...accuracyFiles(layout.accuracy(place), result),
   };
   const runs = tree.round === 'v0.5' && place.scenario === 'Server' ? [1, 2, 3, 4, 5] : [1];
   for (const run of runs) {
     const log = { ...logOf(result, 'PerformanceOnly'), ...(runs.length > 1 && ratesOf(run)) };
-    Object.assign(files, runFiles(layout.performance(place, run), log));
+    Object.assign(files, runFiles(layout.performance(place, run), log, tree.areLogsOld));
     if (tree.round !== 'v0.5') continue;
     files[posix.join(layout.performance(place, run), 'mlperf_log_accuracy.json')] = '[\n]\n';
   }
@@ -232,7 +239,14 @@ const RATES: Readonly<Record<string, string>> = {
 /** Records of a detail log in LoadGen's order; the values as JSON texts. */
 type Log = Readonly<Record<string, string>>;
 
-function runFiles(folder: string, log: Log): Files {
+function runFiles(folder: string, log: Log, areOld = false): Files {
+  if (areOld) {
+    const { detail, summary } = oldLogs(log);
+    return {
+      [posix.join(folder, 'mlperf_log_detail.txt')]: detail,
+      [posix.join(folder, 'mlperf_log_summary.txt')]: summary,
+    };
+  }
   const scenario = String(JSON.parse(log['effective_scenario'] as string));
   const detail = Object.entries(log).map(
     ([key, value], i) =>
@@ -243,7 +257,7 @@ function runFiles(folder: string, log: Log): Files {
   return {
     [posix.join(folder, 'mlperf_log_detail.txt')]: detail.join(''),
     [posix.join(folder, 'mlperf_log_summary.txt')]:
-      `SUT name : ${JSON.parse(log['sut_name'] as string)}\nScenario : ${scenario}\n${RATES[scenario] ?? ''}\nResult is : VALID\n`,
+      `SUT name : ${JSON.parse(log['sut_name'] as string)}\nScenario : ${scenario}\n${RATES[scenario] ?? ''}\nResult is : VALID\nperformance_sample_count : ${log['effective_performance_sample_count']}\n`,
   };
 }
 

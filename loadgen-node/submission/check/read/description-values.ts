@@ -1,5 +1,5 @@
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
-import type { Suite } from '../../rules/submission-rounds.ts';
+import type { SubmissionRound, Suite } from '../../rules/submission-rounds.ts';
 import {
   isTodo,
   NETWORK_FIELDS,
@@ -32,6 +32,16 @@ export function textOf(value: unknown): string {
 export function stated(description: JsonObject, key: string): string | undefined {
   const value = description[key];
   return typeof value === 'string' && value !== '' && !isTodo(value) ? value : undefined;
+}
+
+/** The check of v0.5 takes null for a missing value. */
+export function isMissing(value: unknown, round: SubmissionRound): boolean {
+  return value === undefined || (value === null && round === 'v0.5');
+}
+
+/** A name that has to be that of a folder; in v0.5 whatever stands there is compared. */
+export function nameIn(description: JsonObject, key: string, round: SubmissionRound): unknown {
+  return round === 'v0.5' ? description[key] : stated(description, key);
 }
 
 /** A count in a description; undefined where it is none. */

@@ -98,7 +98,8 @@ export function wholeMessage(error: unknown): string {
 }
 
 /** Files that the official lists let lie beside the others. */
-const TOLERATED: readonly string[] = ['mlperf_log_trace.json', 'results.json', '.gitkeep'];
+const TOLERATED_IN_V05: readonly string[] = ['mlperf_log_trace.json', 'results.json'];
+const TOLERATED: readonly string[] = [...TOLERATED_IN_V05, '.gitkeep'];
 
 /** Files of a power measurement beside the logs. */
 export const POWER_LOG = 'spl.txt';
@@ -134,8 +135,9 @@ export function checkFileList(
     if (files.includes(name)) continue;
     findings.add('missing-file', posix.join(folder, name), `${name} is missing.`);
   }
+  const beside = context.round === 'v0.5' ? TOLERATED_IN_V05 : [...allowed, ...TOLERATED];
   for (const name of files) {
-    if ([...needed, ...allowed, ...TOLERATED].includes(name)) continue;
+    if ([...needed, ...beside].includes(name)) continue;
     findings.add(extra, posix.join(folder, name), `${name} does not belong to this folder.`);
   }
   return true;

@@ -20,9 +20,11 @@ import {
   eccTexts,
   fieldsThatAre,
   isBlank,
+  isMissing,
   isNetworkSystem,
   isTrue,
   KNOWN_FIELDS,
+  nameIn,
   shortened,
   stated,
   textOf,
@@ -78,9 +80,10 @@ export const DESCRIPTION_RULES = {
       const ofNetwork = NETWORK_FIELDS.filter(
         ({ key }) => isNetworkSystem(site) && key !== 'is_network',
       );
-      const keys = [...systemKeysOf(round), ...ofNetwork].map(({ key }) => key);
+      const ofRound = systemKeysOf(round).filter(({ isOptional }) => isOptional !== true);
+      const keys = [...ofRound, ...ofNetwork].map(({ key }) => key);
       if (division === 'network') keys.push('is_network');
-      return keys.map((key) => description[key] === undefined && `${key} is missing.`);
+      return keys.map((key) => isMissing(description[key], round) && `${key} is missing.`);
     },
   },
   'field-empty': {
@@ -136,6 +139,11 @@ export const DESCRIPTION_RULES = {
         (key) => !isKnown(key) && `No official tool of ${round} knows ${key}.`,
       );
     },
+    weights: ({ weights, round }) =>
+      Object.keys(weights).map(
+        (key) =>
+          round === 'v0.5' && !isWeightsKey(key) && `No official tool of ${round} knows ${key}.`,
+      ),
   },
   'todo-left': {
     by: [],
@@ -151,19 +159,22 @@ export const DESCRIPTION_RULES = {
     by: [tag('check_system_desc_id'), main('SystemCheck.division_check')],
     rule: '"division" is the name of the division\'s folder, in lower case.',
     advice: 'Write the name of the folder.',
-    description: ({ description, division }) => {
-      const seen = stated(description, 'division') ?? division;
-      return seen !== division && `division is "${seen}", not "${division}".`;
+    description: ({ description, division, round }) => {
+      const seen = nameIn(description, 'division', round) ?? division;
+      return seen !== division && `division is "${String(seen)}", not "${division}".`;
     },
   },
   'submitter-differs': {
     by: [tag('check_system_desc_id'), main('SystemCheck.submitter_check')],
     rule: '"submitter" is the name of the submitter\'s folder, in upper or lower case.',
     advice: 'Write the name of the folder.',
-    description: ({ description, submitter }) => {
-      const seen = stated(description, 'submitter') ?? submitter;
-      const isSame = seen.toLowerCase() === submitter.toLowerCase();
-      return !isSame && `submitter is "${seen}", the folder ${submitter}.`;
+    description: ({ description, submitter, round }) => {
+      const seen = nameIn(description, 'submitter', round) ?? submitter;
+      const isSame =
+        round === 'v0.5'
+          ? seen === submitter
+          : String(seen).toLowerCase() === submitter.toLowerCase();
+      return !isSame && `submitter is "${String(seen)}", the folder ${submitter}.`;
     },
   },
   'status-unknown': {
@@ -350,10 +361,11 @@ export const DESCRIPTION_RULES = {
     ],
     rule: 'The measurements file has its five keys, each with a value.',
     advice: 'Add the key; "N/A" is a value.',
-    weights: ({ weights }) =>
+    weights: ({ weights, round }) =>
       WEIGHTS_KEYS.map((key) => {
         const value = weights[key];
-        return !isTruthy(value) && `${key} is ${value === undefined ? 'missing' : 'empty'}.`;
+        const isWrong = round === 'v0.5' ? isMissing(value, round) : !isTruthy(value);
+        return isWrong && `${key} is ${isMissing(value, round) ? 'missing' : 'empty'}.`;
       }),
   },
   'retraining-stated': {
@@ -386,3 +398,7 @@ export const DESCRIPTION_RULES = {
     read: userConfDiffers,
   },
 } as const satisfies RuleTable;
+
+function isWeightsKey(key: string): boolean {
+  return WEIGHTS_KEYS.some((one) => one === key);
+}

@@ -41,6 +41,14 @@ export const PERFORMANCE_RULES = {
     advice: 'Do not lower performance_sample_count_override.',
     performance: ({ log, model }) =>
       atLeast(log, 'effective_performance_sample_count', model?.performanceSamples ?? 0),
+    // The check of v0.5 reads the summary.
+    summary: ({ summary, model, round }) => {
+      const seen = summary.values.get('performance_sample_count');
+      const least = model?.performanceSamples ?? 0;
+      const isEnough = /^\d/.test(seen ?? '') && Number.parseInt(seen ?? '', 10) >= least;
+      const text = `performance_sample_count is ${seen ?? 'missing'}; at least ${least} are needed.`;
+      return round === 'v0.5' && !isEnough && text;
+    },
   },
   'duration-short': {
     by: [

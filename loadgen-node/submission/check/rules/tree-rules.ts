@@ -6,6 +6,7 @@ import { roundsUpTo, SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.
 import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import { readToolText } from '../read/read-document.ts';
 import { type Answer, isStrict, type ModelSite, type ResultSite } from '../read/sites.ts';
+import { implementationOf } from '../result/measurements.ts';
 import {
   inferenceRules,
   main,
@@ -362,6 +363,11 @@ function checkCode(site: ResultSite): Answer {
   const isFile = !layout.isFlat && listing.hasFile(file);
   const named = isFile ? readToolText(site, file)?.trim() : undefined;
   const folder = named === undefined ? file : posix.join(code, named);
+  // The check of v0.5 asks for the folder of the implementation, by the name of the measurements file.
+  if (site.round === 'v0.5') {
+    const own = posix.join(file, implementationOf(site) ?? '');
+    return !listing.leadsToFolder(own) && { file: own, text: 'There is no such folder.' };
+  }
   if (listing.leadsToFolder(folder)) return undefined;
   const text =
     named === undefined ? 'There is no such folder.' : `It names ${folder}, which is not there.`;

@@ -1,5 +1,5 @@
 /**
- * Trees of round v0.5, which no official tool can judge any more. Goal: a good tree of each model and scenario has no error; each
+ * Trees of round v0.5, with logs of today's form and of the round's own. Goal: a good tree of each model and scenario has no error; each
  * fault is found, by the rule that the round's paper has, and no other is. Method: a tree with one fault, planted in its files.
  */
 import { describe, expect, it } from 'vitest';
@@ -17,9 +17,11 @@ import {
   type Change,
   copy,
   json,
+  move,
   record,
   remove,
   replace,
+  rewrite,
   write,
 } from '../../../../scenes/submission-tree/changes.ts';
 import { checkedTree, idsOf } from '../../../../scenes/submission-tree/submission-tree.ts';
@@ -29,6 +31,8 @@ const MODEL = 'ssd-small';
 const ACME = 'closed/ACME';
 const RESULTS = `${ACME}/results/acme/${MODEL}`;
 const MEASUREMENTS = `${ACME}/measurements/acme/${MODEL}`;
+const summaryOf = (scenario: SubmissionScenario, run = 1) =>
+  `${RESULTS}/${scenario}/performance/run_${run}/mlperf_log_summary.txt`;
 const logOf = (scenario: SubmissionScenario, run = 1) =>
   `${RESULTS}/${scenario}/performance/run_${run}/mlperf_log_detail.txt`;
 
@@ -56,6 +60,69 @@ it.each(modelsOfRound('v0.5').map(({ name }) => name))('takes a good tree of %s'
   ]);
 });
 
+describe('logs of LoadGen v0.5', () => {
+  const old = { round: 'v0.5', scenarios: FOUR, areLogsOld: true } as const;
+
+  it.each(modelsOfRound('v0.5').map(({ name }) => name))(
+    'take a good tree of %s',
+    async (model) => {
+      const report = await checkedTree({ ...old, model });
+      expect([report.round, report.roundFrom]).toEqual(['v0.5', 'seeds of the logs']);
+      expect(report.ids).toEqual(['validation-unchecked']);
+      const today = await checkedTree({ ...old, model, areLogsOld: false });
+      expect(report.results).toEqual(today.results.map((one) => ({ ...one, p99Ns: 50 })));
+    },
+  );
+
+  it.each<readonly [what: string, change: Change, id: FindingId, file: string, line: number]>([
+    [
+      'another seed',
+      replace(logOf('Server', 3), 'qsl_rng_seed : 3133965575612453542', 'qsl_rng_seed : 7'),
+      ...(['seed-wrong', logOf('Server', 3), 27] as const),
+    ],
+    [
+      'an INVALID run, of which the summary tells',
+      replace(summaryOf('Server', 2), 'Result is : VALID', 'Result is : INVALID'),
+      ...(['result-invalid', summaryOf('Server', 2), 6] as const),
+    ],
+    [
+      'no verdict',
+      replace(summaryOf('Server', 2), 'Result is : VALID\n', ''),
+      ...(['record-missing', logOf('Server', 2), 0] as const),
+    ],
+    [
+      'a summary without the number of samples, where the check of the round looks for it',
+      replace(summaryOf('Offline'), /performance_sample_count.*\n/, ''),
+      ...(['performance-samples-few', summaryOf('Offline'), 0] as const),
+    ],
+    [
+      'a log of another scenario',
+      replace(logOf('SingleStream'), 'Scenario : Single Stream', 'Scenario : Offline'),
+      ...(['scenario-differs', logOf('SingleStream'), 20] as const),
+    ],
+    [
+      'another setting in the log than in the folder',
+      replace(logOf('Server'), 'min_duration (ms): 60000', 'min_duration (ms): 59000'),
+      ...(['duration-short', logOf('Server'), 25] as const),
+    ],
+    [
+      'a damaged record',
+      replace(logOf('Server'), '"ts": 3ns : ', '"ts": 3 : '),
+      ...(['log-damaged', logOf('Server'), 4] as const),
+    ],
+    [
+      'a cut log',
+      rewrite(logOf('Server'), (text) => text.slice(0, -1)),
+      ...(['log-cut', logOf('Server'), 44] as const),
+    ],
+  ])('with %s', async (_what, change, id, file, line) => {
+    const { findings } = await checkedTree({ ...old, model: MODEL, changes: [change] });
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const seen = errors.map((one) => [one.id, one.file, one.line ?? 0]);
+    expect(seen).toContainEqual([id, file, line]);
+  });
+});
+
 it('takes any choice of scenarios, in open as well', async () => {
   for (const scenario of FOUR) {
     const tree = { round: 'v0.5', model: 'gnmt', scenarios: [scenario] } as const;
@@ -71,6 +138,7 @@ const rates = (scheduled: string) =>
     `| Scheduled samples per second (x), lowest of 5 runs | ${scheduled} samples/s |\n`,
   );
 const SYSTEM = `${ACME}/systems/acme.json`;
+const WEIGHTS = `${MEASUREMENTS}/Offline/acme_own_Offline.json`;
 
 describe('finds', () => {
   it.each<readonly [what: string, changes: readonly Change[], ids: readonly FindingId[]]>([
@@ -86,7 +154,7 @@ describe('finds', () => {
         copy(`${RESULTS}/Server/performance/run_5`, `${RESULTS}/Server/performance/run_6`),
         record(logOf('Server', 6), 'test_datetime', '"2026-07-02T11:00:00Z"'),
       ],
-      ['extra-run', 'server-runs'],
+      ['server-runs'],
     ],
     [
       'a run that is there twice',
@@ -95,11 +163,6 @@ describe('finds', () => {
         copy(`${RESULTS}/Server/performance/run_2`, `${RESULTS}/Server/performance/run_4`),
       ],
       ['run-twice'],
-    ],
-    [
-      'five runs of Offline',
-      [copy(`${RESULTS}/Offline/performance/run_1`, `${RESULTS}/Offline/performance/run_2`)],
-      ['extra-run'],
     ],
     [
       'an invalid run among the five',
@@ -181,12 +244,85 @@ describe('finds', () => {
     ],
     ['a missing mlperf.conf', [remove(`${MEASUREMENTS}/Server/mlperf.conf`)], ['missing-file']],
     ['no code', [remove(`${ACME}/code`)], ['code-missing']],
+    ['no code of the implementation', [remove(`${ACME}/code/${MODEL}/own`)], ['code-missing']],
+    ['a system without a required key', [json(SYSTEM, { framework: null })], ['field-missing']],
+    ['another submitter', [json(SYSTEM, { submitter: 'Acme' })], ['submitter-differs']],
+    ['a division without a name', [json(SYSTEM, { division: '' })], ['division-differs']],
+    [
+      'measurements without a key',
+      [json(WEIGHTS, { retraining: null })],
+      ['measurements-field-missing'],
+    ],
+    ['a foreign key of the measurements', [json(WEIGHTS, { more: '1' })], ['field-unknown']],
+    ['a file of git', [write(`${RESULTS}/Server/accuracy/.gitkeep`)], ['extra-file']],
+    [
+      'a file of a power measurement',
+      [write(`${RESULTS}/Server/performance/run_1/spl.txt`)],
+      ['extra-file'],
+    ],
     ['a key of a later round', [json(SYSTEM, { system_type: 'edge' })], ['field-unknown']],
     ['a folder network', [write('network/README.md')], ['division-unknown']],
   ])('%s', async (_what, changes, ids) => {
     const found = await errorsOf(...changes);
     expect(found.ids).toEqual(ids);
     for (const { source } of found.errors) expect(source).not.toMatch(/v4\.1|every official/);
+  });
+
+  it.each<readonly [what: string, change: Change, id: FindingId]>([
+    [
+      'a second run of Offline',
+      copy(`${RESULTS}/Offline/performance/run_1`, `${RESULTS}/Offline/performance/run_2`),
+      'extra-run',
+    ],
+    ['an empty user.conf', write(`${MEASUREMENTS}/Offline/user.conf`, ''), 'empty-file'],
+    ['an empty value', json(SYSTEM, { framework: '' }), 'field-empty'],
+    [
+      'other seeds of the accuracy run',
+      record(`${RESULTS}/Server/accuracy/mlperf_log_detail.txt`, 'effective_qsl_rng_seed', '0'),
+      'accuracy-seed-wrong',
+    ],
+  ])('%s, as a warning: the check of the round takes it', async (_what, change, id) => {
+    const { findings } = await checkedTree({
+      ...{ round: 'v0.5', model: MODEL, scenarios: FOUR, changes: [change] },
+    });
+    const others = findings.filter(({ severity }) => severity !== 'note');
+    expect(others.map((one) => [one.id, one.severity])).toEqual([[id, 'warning']]);
+  });
+
+  it('no fault in a description without the keys that the round does not require', async () => {
+    const keys = ['host_processor_caches', 'cooling', 'accelerator_frequency', 'sw_notes'];
+    const without = Object.fromEntries(keys.map((key) => [key, undefined]));
+    expect((await errorsOf(json(SYSTEM, without))).ids).toEqual([]);
+  });
+
+  it('other bounds and intervals as an error in closed alone', async () => {
+    for (const division of ['closed', 'open'] as const) {
+      const of = (path: string) => path.replace('closed/', `${division}/`);
+      const { findings } = await checkedTree({
+        ...{ round: 'v0.5', model: MODEL, scenarios: FOUR, division },
+        changes: [
+          record(of(logOf('MultiStream')), 'effective_target_qps', '500'),
+          record(of(logOf('Server')), 'effective_target_latency_ns', '99000000'),
+        ],
+      });
+      const severity = division === 'open' ? 'warning' : 'error';
+      const seen = findings.filter(({ id }) => id !== 'validation-unchecked');
+      expect(seen.map((one) => [one.id, one.severity])).toEqual([
+        ['interval-wrong', severity],
+        ['latency-bound-loose', severity],
+      ]);
+    }
+  });
+
+  it('no model behind a model_mapping.json, which the round does not know', async () => {
+    const { ids } = await checkedTree({
+      ...{ round: 'v0.5', model: MODEL, scenarios: ['Offline'], division: 'open' },
+      changes: [
+        move('open/ACME/results/acme/ssd-small', 'open/ACME/results/acme/my-net'),
+        write('open/ACME/model_mapping.json', '{"my-net": "ssd-small"}'),
+      ],
+    });
+    expect(ids).toContain('model-unknown');
   });
 
   it('skipped intervals, of which one in a hundred is allowed', async () => {
