@@ -59,12 +59,12 @@ export function weightsFile({ file, layout, listing, place }: ResultSite): strin
   return ofSystem.find((name) => name.endsWith(`_${place.scenario}.json`)) ?? ofSystem[0];
 }
 
-/** The implementation in the name of the measurements file; undefined where there is none. */
+/** The implementation in the name of the measurements file, empty where it names none; undefined without such a file. */
 export function implementationOf(site: ResultSite): string | undefined {
   const { system, scenario } = site.place;
-  const name = weightsFile(site)?.slice(`${system}_`.length);
+  const name = weightsFile(site);
   const end = name?.endsWith(`_${scenario}.json`) ? `_${scenario}.json` : '.json';
-  return name?.slice(0, -end.length);
+  return name?.slice(`${system}_`.length, -end.length);
 }
 
 /** Looks for sample_concatenate_permutation as the checker of v4.1 does. */

@@ -314,6 +314,13 @@ describe('finds', () => {
     }
   });
 
+  it('no fault in sources of a measurements file that names no implementation', async () => {
+    const name = `${MEASUREMENTS}/Offline/acme`;
+    expect((await errorsOf(move(`${name}_own_Offline.json`, `${name}_Offline.json`))).ids).toEqual(
+      [],
+    );
+  });
+
   it('no model behind a model_mapping.json, which the round does not know', async () => {
     const { ids } = await checkedTree({
       ...{ round: 'v0.5', model: MODEL, scenarios: ['Offline'], division: 'open' },
