@@ -77,12 +77,12 @@ const LOGS: readonly FaultRow[] = [
   [
     'sut-name',
     server('sut_name', '"sut-a"'),
-    { also: ['summary-differs', 'audit-of-another-run'] },
+    { also: ['summary-differs', 'audit-of-another-run', 'sut-names-differ'] },
   ],
   [
     'sut-name',
     server('sut_name', '"network sut: sut-a"'),
-    { also: ['summary-differs', 'audit-of-another-run'] },
+    { also: ['summary-differs', 'audit-of-another-run', 'sut-names-differ'] },
   ],
   ['performance-samples-few', server('effective_performance_sample_count', '1023')],
   ['duration-short', server('effective_min_duration_ms', '599999')],

@@ -57,7 +57,11 @@ export const SUT_NAME_RULES = {
     rule: 'Name() takes less than a second.',
     because: 'a node tells its name at once',
     advice: 'Look whether a node was waited for, or whether the clock was set.',
-    read: (facts) => nameTimes(facts, (time) => time > ROUND_TRIP_NS_MAX && ''),
+    read: (facts) =>
+      nameTimes(
+        facts,
+        (time) => time > ROUND_TRIP_NS_MAX && `; ${time} ns are ${Math.round(time / 1e9)} s`,
+      ),
   },
   'name-time-missing': {
     severity: 'note',
@@ -109,7 +113,8 @@ export const SUT_NAME_RULES = {
     read: (facts) => {
       const nodes = countOf(facts.description?.['number_of_nodes']) ?? 1;
       const [first] = logsOverNetwork(facts);
-      if (nodes < 2 || first === undefined) return false;
+      // An audit tells the nodes: other rules hold their number and their names against it.
+      if (nodes < 2 || first === undefined || facts.audits.size > 0) return false;
       const name = String(first[1].value('sut_name') ?? '');
       if (name === '' || SEVERAL_NODES.test(name)) return false;
       const { layout, division, submitter, system } = facts;
