@@ -11,6 +11,7 @@ import {
   mayInfer,
   metricOf,
   modelInScenario,
+  resultMetric,
   SUBMISSION_SCENARIOS,
   type SubmissionScenario,
   scenarioNeed,
@@ -351,16 +352,17 @@ function checkedResult(
   log: RunLog | undefined,
   accuracy: string | undefined,
 ): CheckedResult {
-  const metric = metricOf(model, scenario, measured);
-  const figure = (key: string): number | null => log?.number(key) ?? null;
+  const { key, resultOf } = metricOf(model, scenario, measured);
+  const figure = (name: string): number | null => log?.number(name) ?? null;
+  const value = figure(key);
   return {
     division,
     submitter,
     system,
     model: modelFolder,
     scenario,
-    metric,
-    value: figure(metric),
+    metric: resultMetric(model, scenario),
+    value: value === null ? null : resultOf(value),
     p99Ns: figure('result_99.00_percentile_latency_ns'),
     boundNs: scenario === 'Offline' ? null : figure('effective_target_latency_ns'),
     accuracy: accuracy ?? null,

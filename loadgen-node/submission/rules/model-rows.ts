@@ -130,9 +130,8 @@ const VISION: readonly ModelRow[] = [
     name: 'wan-2.2-t2v-a14b',
     rounds: ['v6.0', 'v6.1'],
     scenarios: { datacenter: { required: ['Offline', 'SingleStream'], oneOf: [] } },
-    // The newer checker of v6.x takes 50 performance samples, the older one of the same time asks
-    // for 248.
     samples: 248,
+    performanceSamples: 50,
     offlineSamples: 50,
     references: { vbench_score: 70.48 },
     tests: ['TEST04'],

@@ -256,7 +256,7 @@ export function resultMetric(model: SubmissionModel | undefined, scenario: Submi
   if (own !== undefined) return own;
   if (model?.v05 !== undefined && scenario !== 'Interactive') return V05_METRICS[scenario];
   if (model?.tokenMetric === undefined) return SAMPLES[scenario];
-  if (scenario === 'SingleStream') return 'result_90.00_percentile_latency_ns';
+  if (scenario.endsWith('Stream')) return SAMPLES[scenario];
   const keys = TOKENS[model.tokenMetric];
   return scenario === 'Offline' ? keys.Offline : keys.Server;
 }
@@ -268,16 +268,17 @@ export function sampleMetric(model: SubmissionModel | undefined, scenario: Submi
 }
 
 /**
- * {@link resultMetric}, or what an inferred result is computed from. @param model Undefined: not
- * known, counted in samples.
+ * The record that a result is computed from, and how: as it is, unless the result is inferred.
+ * @param model Undefined: not known, counted in samples.
  * @param measured Scenario of the log.
  */
 export function metricOf(
   model: SubmissionModel | undefined,
   scenario: SubmissionScenario,
   measured: SubmissionScenario,
-): string {
-  return inferredFigure(scenario, measured) ?? resultMetric(model, scenario);
+): InferredFigure {
+  const asItIs = { key: resultMetric(model, scenario), resultOf: (value: number) => value };
+  return inferredFigure(scenario, measured) ?? asItIs;
 }
 
 /**
@@ -287,26 +288,34 @@ export function sampleRateKey(scenario: SubmissionScenario): string | undefined 
   return scenario === 'SingleStream' || scenario === 'MultiStream' ? undefined : SAMPLES[scenario];
 }
 
+/** A record of the measured scenario's log, and the result that it makes, in LoadGen's unit. */
+interface InferredFigure {
+  readonly key: string;
+  readonly resultOf: (value: number) => number;
+}
+
+/** Samples of a query of MultiStream. */
+const STREAMS = 8;
+
 /**
- * Scenarios that may be inferred, by the measured scenario, and the record of that one's log from
- * which the official checkers compute it: 8 times the 99th percentile of SingleStream, queries per
- * second of SingleStream, 8000 divided by the mean latency of MultiStream in ms. Source:
- * inference_rules v4.1, "Benchmarks" (edge submitters).
+ * Scenarios that may be inferred, by the measured scenario, as the official checks compute them.
+ * Source: inference_rules v4.1, "Benchmarks" (edge submitters).
  */
 const FIGURES: Partial<
-  Readonly<Record<SubmissionScenario, Partial<Readonly<Record<SubmissionScenario, string>>>>>
+  Readonly<
+    Record<SubmissionScenario, Partial<Readonly<Record<SubmissionScenario, InferredFigure>>>>
+  >
 > = {
-  MultiStream: { SingleStream: 'early_stopping_latency_ms' },
+  MultiStream: {
+    SingleStream: { key: 'early_stopping_latency_ms', resultOf: (ns) => STREAMS * ns },
+  },
   Offline: {
-    SingleStream: 'result_qps_without_loadgen_overhead',
-    MultiStream: 'result_mean_query_latency_ns',
+    SingleStream: { key: 'result_qps_without_loadgen_overhead', resultOf: (rate) => rate },
+    MultiStream: { key: 'result_mean_query_latency_ns', resultOf: (ns) => (STREAMS * 1e9) / ns },
   },
 };
 
-/**
- * Key of the measured scenario's log that an inferred result is computed from; undefined: it cannot
- * be inferred.
- */
+/** How a result is inferred; undefined: it cannot be. */
 export function inferredFigure(scenario: SubmissionScenario, measured: SubmissionScenario) {
   return FIGURES[scenario]?.[measured];
 }

@@ -61,6 +61,13 @@ export function seedsOfRound(round: SubmissionRound): RoundSeeds {
   return seeds;
 }
 
+/** Samples of the performance set of a benchmark, as the round's mlperf.conf has them; 0: all. */
+export function performanceSamplesInConf(round: SubmissionRound, benchmark: string): number {
+  const { entries } = parseConf(mlperfConfOf(round));
+  const text = entries.get(`${benchmark}.*.performance_sample_count_override`)?.text;
+  return Number(text ?? 0);
+}
+
 /** Seeds of a round's TEST05; undefined where the round has no such test. */
 export function test05SeedsOfRound(round: SubmissionRound): RoundSeeds | undefined {
   return TEST05_SEEDS[round];

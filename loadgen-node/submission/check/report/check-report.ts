@@ -19,7 +19,10 @@ const checkedResultSchema = z.object({
   /** Folder of the model. */
   model: text,
   scenario: z.enum(SUBMISSION_SCENARIOS),
-  /** Key of LoadGen's log that is the result, and its value; null where the log has none. */
+  /**
+   * Key of LoadGen's log that is the result, and its value, computed where the result is inferred;
+   * null where the log has none.
+   */
   metric: text.nullable(),
   value: figure,
   /**

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { usualBaselinePercent } from '../../rules/submission-model.ts';
-import { roundsUpTo, type TestId } from '../../rules/submission-rounds.ts';
+import type { TestId } from '../../rules/submission-rounds.ts';
 import {
   checkFileList,
   checkPresent,
@@ -24,6 +24,9 @@ const PASS = 'TEST PASS';
 const FAIL = 'TEST FAIL';
 
 const VERIFY_ACCURACY = 'verify_accuracy.txt';
+
+/** Files that the check of v6.0 and later wants to say TEST PASS on a line of its own. */
+const WHOLE_LINE = /\/TEST0[18]\/verify_accuracy\.txt$/;
 
 /** Lines of TEST06, each with the words that it may have. */
 const TEST06_LINES: readonly (readonly string[])[] = [
@@ -70,8 +73,7 @@ function checkPass(context: CheckContext, path: string): void {
  * Whether a verification passed as the round's tools read it; one with both verdicts is a finding.
  */
 function isPass(context: CheckContext, path: string, lines: readonly string[]): boolean {
-  const isWholeLine =
-    !roundsUpTo('v4.1').includes(context.round) && posix.basename(path) === VERIFY_ACCURACY;
+  const isWholeLine = context.layout.isFlat && WHOLE_LINE.test(path);
   const isPassed = lines.some((line) => (isWholeLine ? line.trim() === PASS : line.includes(PASS)));
   const failed = lines.findIndex((line) => line.includes(FAIL));
   if (isPassed && failed >= 0) {
@@ -89,7 +91,9 @@ async function checkTest01(site: ResultSite, folder: string): Promise<void> {
   const isPassed = isThere && isPass(site, verify, toolLines(site, verify));
   const baselines = ['baseline_accuracy.txt', 'compliance_accuracy.txt'];
   const files = [RUN_FILES.accuracy, RUN_FILES.accuracyText];
-  if (!checkFileList(site, accuracy, files, baselines, 'test-extra-file')) return;
+  // The check of v6.0 and later compares the list where the responses differ only.
+  const extra = site.layout.isFlat && isPassed ? 'extra-file' : 'test-extra-file';
+  if (!checkFileList(site, accuracy, files, baselines, extra)) return;
   const paths = baselines.map((name) => posix.join(accuracy, name));
   for (const path of paths) {
     if (!isPassed || !listing.hasFile(path)) continue;

@@ -28,6 +28,17 @@ export const ACCURACY_RULES = {
       (isStrict(site) || !site.text.hasWords) &&
       `No line shows ${metric}.`,
   },
+  'accuracy-not-shown': {
+    by: [tag('check_results_dir', { since: 5.1, divisions: ['open'] })],
+    rule: 'In v5.1 accuracy.txt of open has a line that the accuracy script of some model metric writes.',
+    advice: 'Write what the official script prints (longhaul accuracy).',
+    accuracyText: ({ text, model, division, round }) =>
+      round === 'v5.1' &&
+      division === 'open' &&
+      model !== undefined &&
+      text.figures.every((figures) => figures.length === 0) &&
+      'No line shows a metric of the model.',
+  },
   'accuracy-below-target': {
     by: [
       tag('check_accuracy_dir', { divisions: STRICT }),

@@ -57,9 +57,12 @@ export const COMPLIANCE_RULES = {
     advice: "Read the test's README.md, correct the system, and run the test again.",
   },
   'test-extra-file': {
-    by: [tag('check_compliance_perf_dir'), tag('check_compliance_acc_dir')],
+    by: [
+      tag('check_compliance_perf_dir'),
+      tag('check_compliance_acc_dir'),
+      main('ComplianceCheck.compliance_performance_check'),
+    ],
     rule: 'Log folders of a compliance test have only files of the official list.',
-    because: 'a script may take it for a log',
     advice: 'Move the file to documentation/, or remove it.',
   },
   'test-verdict-mixed': {

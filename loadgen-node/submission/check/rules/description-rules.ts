@@ -237,10 +237,10 @@ export const DESCRIPTION_RULES = {
     description: ({ description, division, round }) => {
       const value = description['is_network'];
       if (division !== 'closed' || value === undefined || value === null) return false;
-      // A "False" is read as absent, but newer tools ask for the other keys beside it.
+      // A "False" is read as absent, but from v6.0 on the check asks for the other keys beside it.
       const areAllThere = NETWORK_FIELDS.every(({ key }) => description[key] !== undefined);
       const isNo = typeof value === 'string' && !isTrue(value);
-      const isHarmless = isNo && (roundsUpTo('v4.1').includes(round) || areAllThere);
+      const isHarmless = isNo && (roundsUpTo('v5.1').includes(round) || areAllThere);
       return !isHarmless && `is_network is ${JSON.stringify(value)}.`;
     },
   },

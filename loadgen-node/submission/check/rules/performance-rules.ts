@@ -1,6 +1,10 @@
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
 import { metricOf, sampleMetric } from '../../rules/submission-model.ts';
-import { minDurationMs, roundsUpTo } from '../../rules/submission-rounds.ts';
+import {
+  minDurationMs,
+  performanceSamplesInConf,
+  roundsUpTo,
+} from '../../rules/submission-rounds.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import {
   type Answer,
@@ -17,6 +21,8 @@ const SERVER_PERCENTILE = 0.99;
 
 /** The bound on the latency of a Server run. */
 export const BOUND = 'effective_target_latency_ns';
+
+const SAMPLES = 'effective_performance_sample_count';
 
 const TOKENS_ON = 'requested_use_token_latencies';
 
@@ -39,8 +45,7 @@ export const PERFORMANCE_RULES = {
     by: [tag('check_performance_dir'), main('PerformanceCheck.performance_sample_count_check')],
     rule: "The performance set has at least the model's number of samples.",
     advice: 'Do not lower performance_sample_count_override.',
-    performance: ({ log, model }) =>
-      atLeast(log, 'effective_performance_sample_count', model?.performanceSamples ?? 0),
+    performance: ({ log, model }) => atLeast(log, SAMPLES, model?.performanceSamples ?? 0),
     // The check of v0.5 reads the summary.
     summary: ({ summary, model, round }) => {
       const seen = summary.values.get('performance_sample_count');
@@ -48,6 +53,21 @@ export const PERFORMANCE_RULES = {
       const isEnough = /^\d/.test(seen ?? '') && Number.parseInt(seen ?? '', 10) >= least;
       const text = `performance_sample_count is ${seen ?? 'missing'}; at least ${least} are needed.`;
       return round === 'v0.5' && !isEnough && text;
+    },
+  },
+  'performance-samples-below-conf': {
+    severity: 'warning',
+    by: [inferenceRules('Benchmarks')],
+    rule: "The performance set has the number of samples that the round's mlperf.conf has.",
+    advice: 'Do not lower performance_sample_count_override.',
+    // Of some models the official check asks for fewer.
+    performance: ({ log, round, model }) => {
+      const least = model === undefined ? 0 : performanceSamplesInConf(round, model.benchmark);
+      const asked = model?.performanceSamples ?? 0;
+      return log.wrongNumber(
+        SAMPLES,
+        (seen) => seen >= asked && seen < least && `${SAMPLES} is ${seen}, and ${least} there.`,
+      );
     },
   },
   'duration-short': {
@@ -118,13 +138,13 @@ export const PERFORMANCE_RULES = {
     by: [inferenceRules('Early Stopping Criterion'), main('PerformanceCheck.latency_check')],
     rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
     advice: 'A longer run, or a lower target QPS.',
-    // The tool of v4.1 prints an error and goes on: what is missing there is no fault, "false"
+    // The checks of the tags print an error and go on: what is missing there is no fault, "false"
     // beside VALID is.
     performance: ({ log, round, model, measured }) => {
       const key = 'early_stopping_met';
       const record = log.record(key);
       const isFine =
-        record === undefined ? roundsUpTo('v4.1').includes(round) : isTruthy(record.value);
+        record === undefined ? roundsUpTo('v5.1').includes(round) : isTruthy(record.value);
       if (model === undefined || measured === 'Offline' || isFine) return false;
       return log.at(key, `${key} is ${record === undefined ? 'missing' : String(record.value)}.`);
     },
@@ -161,7 +181,7 @@ export const PERFORMANCE_RULES = {
     advice: 'Take the log of a run that came to its end; token metrics need use_token_latencies.',
     // A metric in tokens stands beside the one in samples, and the tools read both.
     performance: ({ log, model, scenario, measured }) =>
-      [...new Set([metricOf(model, scenario, measured), sampleMetric(model, measured)])].map(
+      [...new Set([metricOf(model, scenario, measured).key, sampleMetric(model, measured)])].map(
         (metric) => {
           const value = log.number(metric);
           return !(value && value > 0) && log.at(metric, `${metric} is ${value ?? 'missing'}.`);

@@ -3,6 +3,7 @@
  * with or without the keys of a network, links of several nodes. Trees are in the words of the C++ LoadGen.
  */
 import { expect, it } from 'vitest';
+import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { NETWORK_FIELDS } from '../../../../../loadgen-node/submission/tree/system-fields.ts';
 import {
   type Change,
@@ -50,8 +51,8 @@ it('takes copies of SingleStream as inferred results of an edge system, and tell
   const { ids, values } = await check({ ...EDGE, changes: BOTH });
   expect(ids).toEqual(['result-inferred']);
   expect(values).toEqual([
-    ['early_stopping_latency_ms', 9_000_000],
-    ['result_qps_without_loadgen_overhead', 111.5],
+    ['early_stopping_latency_ms', 72_000_000],
+    ['result_samples_per_second', 111.5],
     ['early_stopping_latency_ss', 50],
   ]);
 });
@@ -114,14 +115,16 @@ it('asks about a closed result that was measured over a network', async () => {
   expect((await check({ records })).ids).toEqual(['closed-over-network']);
 });
 
-it.each<[string, 'v4.1' | 'v5.0', unknown, string[]]>([
+it.each<[string, SubmissionRound, unknown, string[]]>([
   ['"False" in v4.1', 'v4.1', 'False', []],
   ['"True"', 'v4.1', 'True', ['is-network-in-closed']],
   ['the JSON value false', 'v4.1', false, ['is-network-in-closed']],
-  ['"False" alone in v5.0', 'v5.0', 'False', ['is-network-in-closed']],
+  ['"False" alone in v5.0', 'v5.0', 'False', []],
+  ['"False" alone in v6.0', 'v6.0', 'False', ['is-network-in-closed']],
 ])('reads is_network in closed: %s', async (_, round, value, expected) => {
   const changes = [json('closed/ACME/systems/acme.json', { is_network: value })];
-  expect((await check({ round, changes })).ids).toEqual(expected);
+  const model = { model: '3d-unet-99', scenarios: ['Offline'] } as const;
+  expect((await check({ round, ...model, changes })).ids).toEqual(expected);
 });
 
 it('takes is_network "False" in closed of v5.0 where the other keys are there as well', async () => {

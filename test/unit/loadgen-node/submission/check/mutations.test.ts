@@ -78,6 +78,7 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
     // Of other models, other rounds, other divisions, other LoadGens and their names of the SUT: the tests beside this one.
     'accuracy-above-limit',
     'accuracy-file-missing',
+    'accuracy-not-shown',
     'accuracy-sut-name',
     'calibration-missing',
     'closed-over-network',
@@ -100,6 +101,7 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
     'no-results',
     'not-approved-loadgen',
     'original-missing',
+    'performance-samples-below-conf',
     'power-unchecked',
     'result-inferred',
     'result-not-minimum',

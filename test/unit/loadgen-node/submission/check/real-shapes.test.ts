@@ -13,7 +13,6 @@ import {
   type SubmissionRound,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import {
-  append,
   type Change,
   copy,
   json,
@@ -44,10 +43,6 @@ type Shape = readonly [
 const UNET = { model: '3d-unet-99', scenarios: ['Offline'] } as const;
 const V51 = { round: 'v5.1' } as const;
 const OPEN = { division: 'open', scenarios: ['Offline'] } as const;
-
-const V60 = { round: 'v6.0', model: '3d-unet-99', scenarios: ['Offline'] } as const;
-const V60_RESULT = 'closed/ACME/results/acme/3d-unet-99/Offline';
-const V60_LOG = `${V60_RESULT}/performance/run_1/mlperf_log_detail.txt`;
 
 const ACME = 'closed/ACME';
 const SERVER = `${ACME}/results/acme/resnet50/Server`;
@@ -126,18 +121,6 @@ const TREES: readonly Shape[] = [
       move(`${ACME}/${kind}/llama3.1-8b`, `${ACME}/${kind}/llama3_1-8b`),
     ),
     [],
-  ],
-  [
-    'what the check of v6.0 does not look at',
-    V60,
-    [
-      write(`${ACME}/.DS_Store`),
-      write(`${V60_RESULT}/performance/run_1/metadata.json`, '{}'),
-      remove(`${ACME}/calibration.md`),
-      copy(`${ACME}/systems/acme.json`, `${ACME}/systems/acme-2.json`),
-      append(`${V60_RESULT}/accuracy/accuracy.txt`, `hash=${'a'.repeat(64)}\n`),
-    ],
-    ['calibration-missing', 'extra-file', 'hash-twice', 'name-with-dot', 'system-unused'],
   ],
   [
     'the accuracy of deepseek-r1 that v5.1.1 asks for',
@@ -337,7 +320,6 @@ it.each<readonly [string, TreeOptions, readonly Change[], FindingId]>([
     [],
     'latency-bound-loose',
   ],
-  ['a byte order mark in v6.0', V60, [prepend(V60_LOG, '\ufeff')], 'log-first-line'],
   [
     'a description without results in v5.1',
     { ...V51, ...UNET },
