@@ -62,24 +62,37 @@ export async function readReport(folder: string): Promise<DerivedReport> {
   return {
     run,
     differences: isComparable ? differencesOf(summary, derived) : null,
-    loadgenLines: summary === null && derived === null ? await loadgenLines(run) : [],
+    loadgen: summary === null && derived === null ? await loadgenSummary(run) : null,
   };
 }
 
-/** First lines of LoadGen's summary: verdict and metric. */
-async function loadgenLines({ folder }: ReadRun): Promise<string[]> {
-  const { values } = await readSummaryLog(openRunFolder(folder).summary);
-  return [...values].map(([label, value]) => `${label}: ${value}`);
+/** LoadGen's summary by label: verdict, metric, settings. */
+async function loadgenSummary({ folder }: ReadRun): Promise<DerivedReport['loadgen']> {
+  return (await readSummaryLog(openRunFolder(folder).summary)).values;
+}
+
+/** Numbers as such; what is too large for one stays a text. */
+function ofPrograms(text: string): string | number {
+  const value = Number(text);
+  const isWhole = /^[+-]?\d+$/.test(text);
+  const isNumber =
+    text !== '' && Number.isFinite(value) && (!isWhole || Number.isSafeInteger(value));
+  return isNumber ? value : text;
 }
 
 /** The report for programs. */
 export function reportDocument({
   run: { folder, summary, derived },
   differences,
+  loadgen,
 }: DerivedReport): object {
   return {
     folder,
     summary,
+    loadgen:
+      loadgen === null
+        ? null
+        : Object.fromEntries([...loadgen].map(([label, text]) => [label, ofPrograms(text)])),
     derived:
       derived === null
         ? null

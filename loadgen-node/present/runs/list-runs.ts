@@ -6,8 +6,9 @@ import {
   FILE_BYTES_MAX,
   readBoundedText,
   readJsonFile,
+  readNamedText,
 } from '../../../shared/base/files/read-file.ts';
-import { counted, tableLines } from '../../../shared/base/text.ts';
+import { asOneLine, counted, tableLines } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
 import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -83,6 +84,14 @@ interface DamagedRun {
   readonly problem: string;
 }
 
+/** A run of which only LoadGen's logs are there, as another program leaves them. */
+interface BareRun {
+  readonly folder: string;
+  readonly sutName: string;
+  readonly scenario: string;
+  readonly result: string;
+}
+
 /** A search of the list. */
 interface ListedSearch extends SearchRow {
   readonly folder: string;
@@ -106,7 +115,7 @@ export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch
   }
   const tree = new ResultTree(wanted, readSearch);
   tree.look(top, 0, null);
-  const { runs, searches, damaged, foldedCount } = tree;
+  const { runs, searches, damaged, bare, foldedCount } = tree;
   const found = [
     ...runs.filter((run) => isWanted({ ...run, isGood: run.result === 'VALID' }, wanted)),
     ...searches.filter((search) => isWanted(search, wanted)),
@@ -122,6 +131,8 @@ export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch
     runCount: runs.length + searches.length,
     /** Runs of searches that are not listed. */
     foldedCount,
+    /** They have no labels, benchmark and time: none where these are asked for. */
+    bare: bare.filter((run) => isWantedBare(run, wanted)).slice(0, wanted.limit),
     damaged,
   };
 }
@@ -131,6 +142,7 @@ class ResultTree {
   readonly runs: ListedRun[] = [];
   readonly searches: ListedSearch[] = [];
   readonly damaged: DamagedRun[] = [];
+  readonly bare: BareRun[] = [];
   /** Runs of searches that are not listed. */
   foldedCount = 0;
   readonly #lists: boolean;
@@ -149,6 +161,9 @@ class ResultTree {
     const search = isSearch ? this.#searchIn(folder) : above;
     if (hasFile(RUN_FILES.runSummary) || (hasFile(RUN_FILES.record) && !isSearch)) {
       this.#addRun(folder, search);
+    } else if (hasFile(RUN_FILES.summary) && hasFile(RUN_FILES.detail) && above === null) {
+      const run = this.#attempt(folder, () => readBare(folder));
+      if (run !== undefined) this.bare.push(run);
     }
     if (depth === DEPTH_MAX) return;
     for (const entry of entries) {
@@ -194,6 +209,19 @@ function readListed(folder: string): z.infer<typeof LISTED> {
   throw new MlperfError('ERR_CONFIG_FILE', `it has no ${RUN_FILES.runSummary}: ${known}`);
 }
 
+/** Verdict of LoadGen's summary in a folder without files of longhaul. */
+function readBare(folder: string): BareRun {
+  const text = readNamedText(join(folder, RUN_FILES.summary), FILE_BYTES_MAX.settings);
+  const textOf = (label: string): string =>
+    asOneLine(new RegExp(`^${label}\\s*:(.*)$`, 'm').exec(text)?.[1]?.trim() ?? '');
+  return {
+    folder,
+    sutName: textOf('SUT name'),
+    scenario: textOf('Scenario'),
+    result: textOf('Result is'),
+  };
+}
+
 /** Why a run broke off, as its logs say; undefined where they do not. */
 function brokenOff(folder: string): string | undefined {
   const names = [`${OWN_LOG_PREFIX}summary.txt`, RUN_FILES.summary];
@@ -224,6 +252,13 @@ function isWanted(
     (!onlyValid || run.isGood) &&
     (sinceMs === undefined || Date.parse(run.startedAt) >= sinceMs)
   );
+}
+
+function isWantedBare({ scenario, result }: BareRun, wanted: RunsWanted): boolean {
+  const { labels, benchmark, sinceMs, onlyValid } = wanted;
+  const isAsked = labels.length > 0 || benchmark !== undefined || sinceMs !== undefined;
+  const isOther = wanted.scenario !== undefined && scenario !== wanted.scenario;
+  return !isAsked && !isOther && (!onlyValid || result === 'VALID');
 }
 
 const COLUMNS = [
@@ -270,7 +305,7 @@ function verdictText({ result, verdict: { cause, reasons } }: ListedRun): string
 
 /** The list as a table for people, ending with a newline. */
 export function runsText(list: RunList): string {
-  const { top, runs, searches, foundCount, runCount, foldedCount, damaged } = list;
+  const { top, runs, searches, foundCount, runCount, foldedCount, bare, damaged } = list;
   const lines: string[] = [];
   const shownCount = runs.length + searches.length;
   if (shownCount === 0) {
@@ -290,6 +325,14 @@ export function runsText(list: RunList): string {
   if (older > 0) lines.push('', `${counted(older, 'older run')} not shown: --limit ${foundCount}`);
   if (foldedCount > 0) {
     lines.push('', `${counted(foldedCount, 'run')} of searches not shown: --all lists them`);
+  }
+  if (bare.length > 0) {
+    const what = counted(bare.length, 'folder');
+    lines.push('', `${what} with LoadGen's logs alone (longhaul report <folder>):`);
+    const cells = bare.map(({ folder, sutName, scenario, result }) => [
+      ...[scenario || '-', result || 'no verdict', sutName || '-', folder],
+    ]);
+    lines.push(...tableLines(cells, '  ', () => false));
   }
   if (damaged.length > 0) {
     lines.push('', `${counted(damaged.length, 'folder')} without a result that can be read:`);

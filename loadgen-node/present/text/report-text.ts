@@ -29,8 +29,8 @@ export interface DerivedReport {
   readonly run: ReadRun;
   /** Null: there is no summary, or are no whole records, to compare. */
   readonly differences: readonly SummaryDifference[] | null;
-  /** LoadGen's own summary, line by line; for a run with neither summary nor records. */
-  readonly loadgenLines: readonly string[];
+  /** LoadGen's own summary by label; null: the run has a summary or records of longhaul. */
+  readonly loadgen: ReadonlyMap<string, string> | null;
 }
 
 /** The report of a run for people, ending with a newline. */
@@ -81,10 +81,12 @@ function rowsOfOlder(summary: RunSummary): LabelledText[] {
   return [verdictRow, ['Accuracy', `${accuracy.text}: ${judged}`]];
 }
 
-function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): string[] {
+function withoutRecords({ run: { summary }, loadgen }: DerivedReport): string[] {
   if (summary === null) {
     const why = `only LoadGen's logs are there: it has neither ${RUN_FILES.records} nor ${RUN_FILES.runSummary}`;
-    return [row('Records', `none; ${why}`), '', ...loadgenLines];
+    // Another program wrote them: what is no text would reach the terminal as it is.
+    const lines = [...(loadgen ?? [])].map(([label, text]) => asOneLine(`${label}: ${text}`));
+    return [row('Records', `none; ${why}`), '', ...lines];
   }
   if (summary.mode === 'AccuracyOnly')
     return [row('Records', 'none: the run had no performance phase')];

@@ -32,7 +32,7 @@ import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { TokenType } from '../../samples/data-set/token-numbers.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
-import { isCutLog } from '../truncate/cut-log.ts';
+import { requireWholeLog } from '../truncate/cut-log.ts';
 
 /** Flags of a score; the run's record has the other settings. */
 interface ScoreValues extends SaidOfRun {
@@ -221,10 +221,7 @@ async function logOf(path: string): Promise<string> {
     const text = `${path} has no ${RUN_FILES.accuracy}: it is not the folder of an accuracy run`;
     throw new MlperfError('ERR_OUTPUT', text);
   }
-  if (await isCutLog(log, size)) {
-    const text = `${log} was truncated for a submission: score the original`;
-    throw new MlperfError('ERR_OUTPUT', text);
-  }
+  await requireWholeLog(log, 'score');
   return log;
 }
 

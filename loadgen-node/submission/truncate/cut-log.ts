@@ -1,4 +1,6 @@
 import { open } from 'node:fs/promises';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { statIfThere } from '../../../shared/base/files/read-file.ts';
 import { roundsUpTo, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { orFail } from '../tree/file-work.ts';
 
@@ -35,6 +37,20 @@ export async function isCutLog(path: string, bytes: number): Promise<boolean> {
   if (bytes > CUT_BYTES_MAX) return false;
   // On Windows the official tool writes its own line ends in two bytes.
   return textOf(await readPart(path, 0, CUT_BYTES_MAX)).includes(GAP);
+}
+
+/**
+ * Refuses a log of which the middle is gone, as {@link isCutLog} finds it.
+ * @param what To do with the original: `score`.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export async function requireWholeLog(path: string, what: string): Promise<void> {
+  const size = statIfThere(path)?.size;
+  if (size === undefined || !(await isCutLog(path, size))) return;
+  throw new MlperfError(
+    'ERR_OUTPUT',
+    `${path} was truncated for a submission: ${what} the original`,
+  );
 }
 
 /** As Python reads a text: each kind of line end is one newline. */

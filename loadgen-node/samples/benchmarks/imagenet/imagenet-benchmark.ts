@@ -42,7 +42,8 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
   return standinBenchmark(key, {
     holds: `the validation images of ImageNet 2012 (image-net.org asks for a registration) and ${VAL_MAP.file}`,
     makes: 'generated images',
-    openOwn: (folder, { onProgress }) => openOwnFolder(folder, rules, onProgress),
+    openOwn: (folder, { isScoreOnly = false, onProgress }) =>
+      openOwnFolder(folder, rules, isScoreOnly, onProgress),
     openStandin: async (set, options) => {
       const folder = await ensureDrawnDataSet(STANDIN_DATA, set, options);
       return openGenerated(folder, rules, set, options.cacheFolder);
@@ -79,6 +80,7 @@ async function openGenerated(
 async function openOwnFolder(
   folder: string,
   rules: BenchmarkRules,
+  isScoreOnly: boolean,
   onProgress: PrepareProgress,
 ): Promise<DataSet> {
   const images = await readImageList(VAL_MAP, folder);
@@ -86,7 +88,7 @@ async function openOwnFolder(
     ...{ folder, list: join(folder, VAL_MAP.file), paths: images.map(({ path }) => path) },
     ...{ placeOf: (index: number) => `line ${index + 1}`, hint: hintOf(folder) },
   };
-  await findFiles(files, onProgress);
+  if (!isScoreOnly) await findFiles(files, onProgress);
   const reference = await readReferenceAccuracy(folder);
   const parts = { folder, images, isManifestChecked: false };
   // A copy of generated images is known by their names.

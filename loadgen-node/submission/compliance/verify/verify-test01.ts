@@ -4,6 +4,7 @@ import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import type { AccuracyReport } from '../../../samples/data-set/data-set.ts';
+import { requireWholeLog } from '../../truncate/cut-log.ts';
 import {
   type AccuracyPair,
   type AnswersBySight,
@@ -47,6 +48,7 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
   const runs = await readTestedRuns(test);
   const { accuracyLog, tested } = runs;
   const testLog = tested.folder.accuracy;
+  for (const log of [accuracyLog, testLog]) await requireWholeLog(log, 'use');
   const compared = await compareResponses(accuracyLog, testLog, test.responseType);
   const performance = comparePerformance('TEST01', test.round, runs);
   const scored = await scoreTest(test.scorer, compared, { accuracyLog, testLog });

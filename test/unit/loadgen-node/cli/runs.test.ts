@@ -63,6 +63,10 @@ describe('longhaul runs', () => {
     write('peak/confirm-2', 9);
     mkdirSync(join(top, 'peak', 'confirm-3'));
     writeFileSync(join(top, 'peak', 'confirm-3', RUN_FILES.record), 'run:\n');
+    mkdirSync(join(top, 'cpp/run_1'), { recursive: true });
+    writeFileSync(join(top, 'cpp/run_1', RUN_FILES.detail), ':::MLLOG {}\n');
+    const summary = 'SUT name : a\u001b[31mSUT\nScenario : Server\nResult is : VALID\n';
+    writeFileSync(join(top, 'cpp/run_1', RUN_FILES.summary), summary);
     mkdirSync(join(top, 'torn-peak'));
     writeFileSync(join(top, 'torn-peak', 'longhaul_peak.json'), '{}');
   });
@@ -73,6 +77,7 @@ describe('longhaul runs', () => {
       runs: { folder: string }[];
       searches: { folder: string; verb: string }[];
       damaged: { folder: string }[];
+      bare: { folder: string }[];
     };
   };
   const names = async (...args: string[]): Promise<string[]> =>
@@ -117,6 +122,20 @@ describe('longhaul runs', () => {
     writeSummary(folder, reportSummary(null, 'Server', { result: 'INVALID', verdict }));
     const { stdout } = await verbHere(runsVerb, folder);
     expect(stdout.split(/ {2,}/)).toContain(`INVALID: ${words}`);
+  });
+
+  it("lists folders with LoadGen's logs alone, where no label, benchmark or time is asked for", async () => {
+    const { stdout } = await verbHere(runsVerb, top);
+    expect(stdout).toContain("1 folder with LoadGen's logs alone (longhaul report <folder>):");
+    expect(stdout).toMatch(/^Server {2}VALID {2}a.*SUT {2}.*cpp\/run_1$/m);
+    expect(stdout).not.toContain('\u001b');
+    const bareOf = async (...args: string[]) => (await list(...args)).bare.length;
+    expect([
+      await bareOf(),
+      await bareOf('--valid'),
+      await bareOf('--scenario', 'offline'),
+    ]).toEqual([1, 1, 0]);
+    expect([await bareOf('--since', '24h'), await bareOf('--benchmark', 'delay')]).toEqual([0, 0]);
   });
 
   it('names folders whose result cannot be read, and none of a search that broke off', async () => {

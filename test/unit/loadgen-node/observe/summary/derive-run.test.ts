@@ -11,6 +11,10 @@ import {
   type ReadRun,
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
+import {
+  readReport,
+  reportDocument,
+} from '../../../../../loadgen-node/present/report/report-folder.ts';
 import { derivedReportText } from '../../../../../loadgen-node/present/text/report-text.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
@@ -58,7 +62,7 @@ describe('a run folder that is read again', () => {
     expect(run.derived?.figures).toEqual(run.summary?.figures);
     expect(run.derived?.split).toEqual(run.summary?.split);
     expect(differences(run)).toEqual([]);
-    const text = derivedReportText({ run, differences: [], loadgenLines: [] });
+    const text = derivedReportText({ run, differences: [], loadgen: null });
     const [first, ...rest] = text.split('\n');
     expect(first).toMatch(/^VALID +\S+, Server \(\S+ division\)$/);
     expect(rest.map((line) => line.slice(0, 14).trim())).toEqual(
@@ -80,7 +84,7 @@ describe('a run folder that is read again', () => {
       { what: 'p99', unit: 'ns', inSummary: p99 + 1, derived: p99 },
       { what: 'lost', unit: 'count', inSummary: null, derived: derived?.figures.lost },
     ]);
-    const text = derivedReportText({ run, differences: found, loadgenLines: [] });
+    const text = derivedReportText({ run, differences: found, loadgen: null });
     expect(text).toContain(`- p99: ${p99 + 1} ns in the summary, ${p99} ns derived, -1 ns apart`);
   });
 
@@ -89,7 +93,7 @@ describe('a run folder that is read again', () => {
     truncateSync(join(folder, RUN_FILES.records), 20_000);
     const run = await deriveRun(folder);
     expect(run.derived?.cut).toBe('cut after 0 of 2000 rows');
-    const text = derivedReportText({ run, differences: null, loadgenLines: [] });
+    const text = derivedReportText({ run, differences: null, loadgen: null });
     expect(text).toContain('cut after 0 of 2000 rows');
     expect(text).toContain('their figures are not those of the run');
   });
@@ -99,7 +103,7 @@ describe('a run folder that is read again', () => {
     rmSync(join(folder, RUN_FILES.runSummary));
     const run = await deriveRun(folder);
     expect(run).toMatchObject({ summary: null, derived: { rowCount: 2000, scenario: 'Server' } });
-    expect(derivedReportText({ run, differences: null, loadgenLines: [] })).toContain(
+    expect(derivedReportText({ run, differences: null, loadgen: null })).toContain(
       'to compare with',
     );
   });
@@ -110,7 +114,20 @@ describe('a run folder that is read again', () => {
     rmSync(join(folder, RUN_FILES.records));
     const run = await deriveRun(folder);
     expect(run).toEqual({ folder, summary: null, derived: null });
-    const text = derivedReportText({ run, differences: null, loadgenLines: ['Result is: VALID'] });
+    writeFileSync(
+      join(folder, RUN_FILES.summary),
+      'SUT name : a\u001b[31m b\nSamples per second: 50.25\nResult is : VALID\nqsl_rng_seed : 3066443479025735752\n',
+    );
+    const report = await readReport(folder);
+    expect(reportDocument(report)).toMatchObject({
+      loadgen: {
+        'Samples per second': 50.25,
+        'Result is': 'VALID',
+        qsl_rng_seed: '3066443479025735752',
+      },
+    });
+    const text = derivedReportText(report);
+    expect(text).not.toContain('\u001b');
     expect(text).toContain("only LoadGen's logs are there");
     expect(text).toContain('Result is: VALID');
   });

@@ -144,6 +144,18 @@ describe('openDataSet of resnet50', () => {
     });
   });
 
+  it('needs the list alone to score a log, as the official script does', async () => {
+    const folder = await writeImages();
+    for (const i of [1, 2, 3, 4, 5]) await rm(join(folder, `val_${i}.JPEG`));
+    const options = { dataFolder: folder, cacheFolder: '/unused', onProgress: () => {} };
+    const dataSet = await resnet50.openDataSet({ ...options, isScoreOnly: true });
+    expect(dataSet.totalSampleCount).toBe(5);
+    const report = await dataSet.scoreAccuracy([
+      { sampleIndex: 0, response: new Uint8Array(new Float32Array([1]).buffer) },
+    ]);
+    expect(report.sampleCount).toBe(1);
+  });
+
   it('tells how to get ImageNet when no folder is said, and what there is without', async () => {
     await expect(open(undefined)).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',

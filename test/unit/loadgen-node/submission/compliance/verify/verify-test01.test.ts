@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
@@ -6,6 +6,7 @@ import {
   type Test01,
   verifyTest01,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import { cutLog } from '../../../../../../loadgen-node/submission/truncate/cut-log.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { labelOf } from '../../../../../scenes/simulated-run/simulated-run.ts';
 import {
@@ -268,5 +269,9 @@ describe('TEST01', () => {
     writeFileSync(log, readFileSync(`${log}.whole`, 'utf8').slice(0, 8000));
     const test = await scenes.server.test('TEST01');
     await expect(verify(scenes.server, test, { accuracy })).rejects.toThrow(/damaged at line/);
+    writeFileSync(log, await cutLog(`${log}.whole`, statSync(`${log}.whole`).size));
+    await expect(verify(scenes.server, test, { accuracy })).rejects.toThrow(
+      /accuracy\.json was truncated for a submission: use the original$/,
+    );
   });
 });
