@@ -171,6 +171,7 @@ const tested = (test: string, key: string, value: string): Change =>
   record(`${test}/performance/run_1/mlperf_log_detail.txt`, key, value);
 
 const COMPLIANCE_TESTS: readonly FaultRow[] = [
+  ['test-extra-file', write(`${TEST04}/performance/run_1/notes.txt`)],
   ['test-missing', remove(TEST05)],
   // A test that the model does not have.
   ['test-extra-file', write(`${TEST04}/performance/run_1/notes.txt`)],
