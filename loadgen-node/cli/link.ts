@@ -6,9 +6,11 @@ import {
   doubtsNow,
   type LinkedLoadgen,
   linkedLoadgen,
+  linkedLoadgens,
   linkLoadgen,
+  nameOf,
 } from '../official/link.ts';
-import { linkedText } from '../official/linked-text.ts';
+import { linkedText, listText } from '../official/linked-text.ts';
 import { verb } from './verb.ts';
 
 const CACHE_DIR = {
@@ -50,28 +52,53 @@ Exit codes: 0 linked, 3 linked, and something about it is in doubt, 2 it cannot 
     const { inferenceDir, library, cxx, cacheDir = defaultCacheFolder() } = values;
     const checkout = findLoadgen(inferenceDir, library);
     const linked = linkLoadgen(checkout, { compiler: cxx, cacheFolder: cacheDir });
-    return told(linked, doubtsAbout(linked));
+    const [first] = linkedLoadgens(cacheDir);
+    return told(linked, doubtsAbout(linked), first && nameOf(first));
+  },
+});
+
+/** `longhaul loadgen list`: the linked LoadGens. */
+export const listVerb = verb({
+  settings: CACHE_DIR,
+  example: `
+Example:
+  longhaul loadgen list
+
+The first one is that of --engine cpp: of a known tag before others, then the newest version; with
+--round that of the round. Any other is named: --engine cpp:v4.1.
+
+Exit codes: 0 there are some, 3 none is linked.`,
+  action: ({ values: { cacheDir = defaultCacheFolder() } }) => {
+    const all = linkedLoadgens(cacheDir);
+    return {
+      text: listText(all),
+      json: all.map(({ manifest, addonPath }) => ({ ...manifest, addonPath })),
+      isGood: all.length > 0,
+    };
   },
 });
 
 /** `longhaul loadgen verify`: compares the linked LoadGen with its checkout again. */
 export const verifyVerb = verb({
+  takes: { '[name]': 'which of several (default: that of --engine cpp)' },
   settings: CACHE_DIR,
   example: `
 Example:
   longhaul loadgen verify
+  longhaul loadgen verify v4.1
 
 Exit codes: 0 nothing is in doubt, 3 something is, 2 none is linked, or its files were changed.`,
-  action: ({ values: { cacheDir = defaultCacheFolder() } }) => {
-    const linked = linkedLoadgen(cacheDir);
+  action: ({ values: { cacheDir = defaultCacheFolder() } }, name?: string) => {
+    const linked = linkedLoadgen(cacheDir, { name });
     return told(linked, doubtsNow(linked));
   },
 });
 
-function told(linked: LinkedLoadgen, doubts: readonly string[]) {
+/** @param first Name of the one that is taken unasked. */
+function told(linked: LinkedLoadgen, doubts: readonly string[], first?: string) {
   const { manifest, addonPath } = linked;
   return {
-    text: linkedText(linked, doubts),
+    text: linkedText(linked, doubts, first),
     json: { ...manifest, addonPath, doubts },
     isGood: doubts.length === 0,
   };

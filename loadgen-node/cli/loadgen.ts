@@ -1,6 +1,6 @@
 import { compareEnginesVerb } from './compare-engines.ts';
 import { earlyStoppingVerb, resultsVerb, traceVerb } from './conformance.ts';
-import { linkVerb, verifyVerb } from './link.ts';
+import { linkVerb, listVerb, verifyVerb } from './link.ts';
 import { compressionVerb, confVerb } from './rounds.ts';
 import { selfCheckVerb } from './self-check.ts';
 import { settingsVerb } from './settings.ts';
@@ -10,6 +10,7 @@ import { verb } from './verb.ts';
 export const loadgenVerb = verb({
   verbs: {
     link: ['link your C++ LoadGen, so that it issues the queries of a run', linkVerb],
+    list: ['show the C++ LoadGens that are linked', listVerb],
     verify: ['check the linked C++ LoadGen against its checkout', verifyVerb],
     compare: ['compare the C++ LoadGen and longhaul on a run by both', compareEnginesVerb],
     settings: ["show what LoadGen's configuration files set", settingsVerb],

@@ -1,8 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import {
   configInvalid,
@@ -14,7 +22,7 @@ import { dataFile } from '../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../shared/base/files/read-file.ts';
 import { type BridgeAddon, loadAddon } from './addon.ts';
 import { findLoadgen, type LoadgenCheckout } from './checkout.ts';
-import { GENERATED_HEADER, headerOfConf } from './known-loadgens.ts';
+import { GENERATED_HEADER, headerOfConf, untaggedVersion } from './known-loadgens.ts';
 
 const BUILD = z.strictObject({
   version: z.string(),
@@ -55,8 +63,6 @@ export interface LinkedLoadgen {
 const BRIDGE = 'loadgen-node/official/native/bridge.cc';
 const ADDON_FILE = 'bridge.node';
 const MANIFEST_FILE = 'manifest.json';
-/** Name of the linked LoadGen that a run takes. */
-const CURRENT_FILE = 'current';
 
 function sha256Of(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
@@ -101,7 +107,6 @@ export function linkLoadgen(
     build,
   };
   writeFileSync(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
-  writeFileSync(join(loadgenFolder(cacheFolder), CURRENT_FILE), `${name}\n`);
   return { folder, addonPath, manifest };
 }
 
@@ -219,20 +224,71 @@ function linkError(compiler: string, library: string, error: unknown): Error {
   return configInvalid(`${compiler} cannot link ${library}:\n${lines.slice(0, 20).join('\n')}`);
 }
 
+/** By which `--engine cpp:NAME` takes a linked LoadGen: its tag, or its version where longhaul knows no tag. */
+export function nameOf({ manifest: { tag, build } }: LinkedLoadgen): string {
+  return tag ?? build.version;
+}
+
 /**
- * The LoadGen that was linked last.
- * @throws MlperfError `ERR_NOT_INSTALLED` where none is, or where its files are not those that were linked
+ * The linked LoadGens, the one that is taken unasked first: of a known tag before others, then the newest version. Of several links of
+ * one name the last.
+ * @throws MlperfError `ERR_NOT_INSTALLED` where a manifest cannot be read
  */
-export function linkedLoadgen(cacheFolder: string): LinkedLoadgen {
-  const current = join(loadgenFolder(cacheFolder), CURRENT_FILE);
-  if (!existsSync(current)) {
-    throw notInstalled(
-      'no C++ LoadGen is linked: longhaul loadgen link --inference-dir DIR, where DIR is your checkout with LoadGen built in it',
-    );
+export function linkedLoadgens(cacheFolder: string): LinkedLoadgen[] {
+  const root = loadgenFolder(cacheFolder);
+  if (!existsSync(root)) return [];
+  const all = readdirSync(root)
+    .map((name) => join(root, name))
+    .filter((folder) => existsSync(join(folder, MANIFEST_FILE)))
+    .map((folder) => ({
+      linkedMs: statSync(join(folder, MANIFEST_FILE)).mtimeMs,
+      folder,
+      addonPath: join(folder, ADDON_FILE),
+      manifest: readManifest(join(folder, MANIFEST_FILE)),
+    }))
+    .sort((a, b) => b.linkedMs - a.linkedMs);
+  const byName = new Map<string, LinkedLoadgen>();
+  for (const one of all) if (!byName.has(nameOf(one))) byName.set(nameOf(one), one);
+  return [...byName.values()].sort(
+    (a, b) =>
+      Number(a.manifest.tag === null) - Number(b.manifest.tag === null) ||
+      versionNumber(b) - versionNumber(a),
+  );
+}
+
+function versionNumber({ manifest: { build } }: LinkedLoadgen): number {
+  const [major = 0, minor = 0, patch = 0] = build.version.split('.').map(Number);
+  return (major * 1000 + minor) * 1000 + patch;
+}
+
+/**
+ * The linked LoadGen of a name, or the one that is taken unasked.
+ * @param isPreferred Taken before others where no name is given.
+ * @throws MlperfError `ERR_NOT_INSTALLED` where there is none, or where its files are not those that were linked
+ */
+export function linkedLoadgen(
+  cacheFolder: string,
+  {
+    name,
+    isPreferred = () => false,
+  }: {
+    readonly name?: string | undefined;
+    readonly isPreferred?: (manifest: LinkManifest) => boolean;
+  } = {},
+): LinkedLoadgen {
+  const all = linkedLoadgens(cacheFolder);
+  const found =
+    name === undefined
+      ? (all.find(({ manifest }) => isPreferred(manifest)) ?? all[0])
+      : all.find((one) => nameOf(one) === name || one.manifest.build.version === name);
+  const how =
+    'longhaul loadgen link --inference-dir DIR, where DIR is your checkout with LoadGen built in it';
+  if (found === undefined && all.length > 0) {
+    const names = all.map((one) => `cpp:${nameOf(one)}`).join(', ');
+    throw notInstalled(`no C++ LoadGen ${name} is linked; there is ${names}. To link it: ${how}`);
   }
-  const folder = join(dirname(current), readFileSync(current, 'utf8').trim());
-  const manifest = readManifest(join(folder, MANIFEST_FILE));
-  const addonPath = join(folder, ADDON_FILE);
+  if (found === undefined) throw notInstalled(`no C++ LoadGen is linked: ${how}`);
+  const { addonPath, manifest } = found;
   const again = 'link it again: longhaul loadgen link --inference-dir DIR';
   if (!existsSync(addonPath) || sha256Of(addonPath) !== manifest.addonSha256) {
     throw notInstalled(`${addonPath} is not the file that was linked; ${again}`);
@@ -240,7 +296,7 @@ export function linkedLoadgen(cacheFolder: string): LinkedLoadgen {
   if (sha256Of(dataFile(BRIDGE)) !== manifest.bridgeSha256) {
     throw notInstalled(`${addonPath} was linked by another version of longhaul; ${again}`);
   }
-  return { folder, addonPath, manifest };
+  return found;
 }
 
 function readManifest(path: string): LinkManifest {
@@ -279,7 +335,12 @@ export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
     );
   }
   if (commit !== null && tag === null) {
-    doubts.push(`Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows.`);
+    const version = untaggedVersion(manifest.tree);
+    doubts.push(
+      version === undefined
+        ? `Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows.`
+        : `Commit ${commit.slice(0, 10)} has LoadGen ${version} as the branch had it: it is of no tag, and of no approved revision.`,
+    );
   }
   for (const path of otherFiles(build.sha1OfFiles, join(inferenceDir, 'loadgen'))) {
     doubts.push(

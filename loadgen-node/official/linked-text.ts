@@ -1,11 +1,18 @@
-import type { LinkedLoadgen } from './link.ts';
+import { type LinkedLoadgen, nameOf } from './link.ts';
 import { roundOfVersion } from './official-test.ts';
 
-/** A linked LoadGen for people. @param doubts What makes it doubtful that its library is that of its commit. */
+/**
+ * A linked LoadGen for people.
+ * @param first Name of the one that --engine cpp takes; undefined: it is not told.
+ * @param doubts What makes it doubtful that its library is that of its commit.
+ */
 export function linkedText(
-  { manifest, addonPath }: LinkedLoadgen,
+  linked: LinkedLoadgen,
   doubts: readonly string[],
+  first?: string,
 ): string {
+  const name = nameOf(linked);
+  const { manifest, addonPath } = linked;
   const { build, tag, commit, tree, librarySha256, addonSha256 } = manifest;
   const ofTag = tag === null ? 'no tag that longhaul knows' : `tag ${tag}`;
   const rows = [
@@ -22,5 +29,22 @@ export function linkedText(
           'unchanged: by its own list, which cmake made when it configured, the library has the files of this commit',
         ]
       : doubts.map((doubt) => `warning: ${doubt}`);
+  if (first !== undefined) {
+    const all = first === name ? '' : ` (--engine cpp is ${first})`;
+    end.push(`use it by --engine ${first === name ? 'cpp' : `cpp:${name}`}${all}`);
+  }
   return [...rows.map(([label, text]) => `${label.padEnd(9)}${text}`), ...end, ''].join('\n');
+}
+
+/** The linked LoadGens for people, the one of --engine cpp first. */
+export function listText(all: readonly LinkedLoadgen[]): string {
+  if (all.length === 0)
+    return 'no C++ LoadGen is linked: longhaul loadgen link --inference-dir DIR\n';
+  const rows = all.map((linked, i) => {
+    const { tag, build, commit, inferenceDir } = linked.manifest;
+    const engine = `--engine cpp:${nameOf(linked)}${i === 0 ? ', and --engine cpp' : ''}`;
+    const what = `LoadGen ${build.version}, ${tag === null ? 'no known tag' : `tag ${tag}`}, round ${roundOfVersion(build.version)}`;
+    return `${engine.padEnd(39)}${what}, commit ${commit?.slice(0, 10) ?? 'not known'}, ${inferenceDir}\n`;
+  });
+  return rows.join('');
 }

@@ -149,6 +149,18 @@ export function deniable(help: string): Setting<boolean | undefined> {
   return { ...setting({ placeholder: '', schema, fromFlag }, help, {}), isDeniable: true };
 }
 
+/** LoadGen that issues the queries: longhaul's own, or a linked C++ LoadGen, by its name where there are several. */
+export const engineName = kindOf<string, string>(
+  'longhaul|cpp[:name]',
+  (text) => text.replace(/^(?:longhaul|cpp)/i, (word) => word.toLowerCase()),
+  z
+    .string('must be a text')
+    .regex(
+      /^(?:longhaul|cpp(?::[\w.-]+)?)$/,
+      'must be longhaul, cpp, or cpp:NAME with a name of "longhaul loadgen list", such as cpp:v4.1',
+    ),
+);
+
 /** Name of a SUT node, as a LoadGen node takes it: names of several nodes are joined with commas. */
 export const nodeName = kindOf<string, string>(
   'name',

@@ -3,8 +3,13 @@ import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 import { type LinkedLoadgen, linkedLoadgen } from '../../official/link.ts';
-import { checkoutConf, fittingRound } from '../../official/official-test.ts';
+import { checkoutConf, fittingRound, roundOfVersion } from '../../official/official-test.ts';
 import type { RunValues } from './run-settings.ts';
+
+/** Whether a linked C++ LoadGen is the engine. */
+export function isCppEngine(engine: string | undefined): boolean {
+  return engine !== undefined && engine !== 'longhaul';
+}
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for work that the C++ LoadGen does not do. @param why In a sentence's second part. */
 export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, why: string): void {
@@ -24,7 +29,7 @@ export function withEngine(
   readonly said: ReadonlySet<string>;
   readonly linked: LinkedLoadgen | undefined;
 } {
-  if (values.engine !== 'cpp') return { values, said, linked: undefined };
+  if (!isCppEngine(values.engine)) return { values, said, linked: undefined };
   const refused: readonly (readonly [boolean, string])[] = [
     [values.arrivals.asked.kind !== 'poisson', '--arrivals: its Server has Poisson arrivals'],
     [values.concurrency !== undefined, '--concurrency: it has no closed loop'],
@@ -35,7 +40,10 @@ export function withEngine(
   ];
   const first = refused.find(([isAsked]) => isAsked);
   if (first !== undefined) throw configInvalid(`--engine cpp cannot do ${first[1]}`);
-  const linked = linkedLoadgen(values.cacheDir ?? defaultCacheFolder());
+  const linked = linkedLoadgen(values.cacheDir ?? defaultCacheFolder(), {
+    name: values.engine.split(':')[1],
+    isPreferred: ({ build }) => values.round === roundOfVersion(build.version),
+  });
   const round = fittingRound(linked, values.round);
   // As if they had been named: LoadGen's own lengths and seeds hold.
   const conf = checkoutConf(linked);

@@ -6,6 +6,7 @@ import {
   count,
   deniable,
   duration,
+  engineName,
   listenAddress,
   percentile,
   positiveDuration,
@@ -45,7 +46,6 @@ export type RunMode = (typeof RUN_MODES)[number];
 export const CONCURRENCY_MAX = 65_536;
 
 /** Who issues the queries of a run. */
-const ENGINES = ['longhaul', 'cpp'] as const;
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
@@ -133,9 +133,8 @@ export const RUN_SETTINGS = {
     "round whose LoadGen and mlperf.conf apply (default: v4.1's LoadGen and seeds)",
     { hints: ONLY_JUDGED },
   ),
-  engine: choice(
-    ENGINES,
-    'LoadGen that issues the queries: longhaul, or cpp: your own C++ LoadGen (longhaul loadgen link)',
+  engine: engineName(
+    'LoadGen that issues the queries: longhaul, or cpp: your own C++ LoadGen (longhaul loadgen link); of several cpp:v5.1.1',
     { fallback: 'longhaul' },
   ),
   mlperfConf: text('file', "mlperf.conf in place of the round's own"),

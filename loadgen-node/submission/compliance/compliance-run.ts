@@ -7,6 +7,7 @@ import { RUN_FILES, type RunFolder } from '../../loadgen/logs/read/run-folder.ts
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { type RunReport, tellProblems } from '../../run/keep/run-report.ts';
+import { isCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { inspectRun, type RunSources, recordedSettings } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -43,7 +44,7 @@ export function makesCppRun(
   flags: SettingSources['flags'],
 ): boolean {
   const sources = runSources({ record: join(run, RUN_FILES.record) }, flags);
-  return testRun === undefined && inspectRun(sources).engine === 'cpp';
+  return testRun === undefined && isCppEngine(inspectRun(sources).engine);
 }
 
 /**

@@ -20,20 +20,24 @@ import { suiteFolder } from '../../../../scenes/host/folders.ts';
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Writes what `loadgen link` writes, for v4.1. @param mlperfConf Text of the checkout's. @returns The cache folder */
-function linkedV41(mlperfConf: string): string {
-  const cacheFolder = suiteFolder();
+function linkedV41(mlperfConf: string, cacheFolder = suiteFolder(), version = '4.1'): string {
   const inferenceDir = suiteFolder();
   writeFileSync(join(inferenceDir, 'mlperf.conf'), mlperfConf);
-  const folder = join(cacheFolder, 'loadgen', 'v4.1');
+  const folder = join(cacheFolder, 'loadgen', version);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(cacheFolder, 'loadgen', 'current'), 'v4.1\n');
   writeFileSync(join(folder, 'bridge.node'), 'no module');
   const build = {
-    ...{ version: '4.1', gitRevision: '379ee5345a', gitStatus: '', buildDate: '2026-11-24' },
+    ...{ version, gitRevision: '379ee5345a', gitStatus: '', buildDate: '2026-11-24' },
     ...{ sha1OfFiles: '', compiler: '12.2.0', library: 'libstdc++ 12' },
   };
   const manifest = {
-    ...{ inferenceDir, commit: '379ee5345a', tree: 'ab', tag: 'v4.1', changes: [] },
+    ...{
+      inferenceDir,
+      commit: '379ee5345a',
+      tree: 'ab',
+      tag: version === '6.0.17' ? null : `v${version}`,
+      changes: [],
+    },
     ...{ hasBuiltInConf: false, librarySha256: 'ab' },
     bridgeSha256: sha256(readFileSync(dataFile('loadgen-node/official/native/bridge.cc'))),
     ...{ addonSha256: sha256('no module'), build },
@@ -98,6 +102,32 @@ describe('a run by the C++ LoadGen of v4.1', () => {
 
   it('is refused where none is linked', () => {
     expect(() => plan(suiteFolder())).toThrow('no C++ LoadGen is linked');
+  });
+});
+
+describe('of several linked LoadGens', () => {
+  const cacheFolder = linkedV41(CONF);
+  linkedV41(CONF, cacheFolder, '5.1.1');
+  linkedV41(CONF, cacheFolder, '6.0.17');
+  const versionOf = (flags: Readonly<Record<string, string>>) =>
+    plan(cacheFolder, flags).linked?.manifest.build.version;
+
+  it.each([
+    [{ engine: 'cpp' }, '5.1.1'],
+    [{ engine: 'CPP' }, '5.1.1'],
+    [{ engine: 'cpp', round: 'v4.1' }, '4.1'],
+    [{ engine: 'cpp:v4.1' }, '4.1'],
+    [{ engine: 'cpp:4.1' }, '4.1'],
+    [{ engine: 'cpp:6.0.17' }, '6.0.17'],
+  ])('%o takes %s', (flags, version) => {
+    expect(versionOf(flags)).toBe(version);
+  });
+
+  it('one that is not there is refused, with those that are', () => {
+    expect(() => versionOf({ engine: 'cpp:v5.0' })).toThrow(
+      'no C++ LoadGen v5.0 is linked; there is cpp:v5.1.1, cpp:v4.1, cpp:6.0.17',
+    );
+    expect(() => versionOf({ engine: 'c++' })).toThrow('must be longhaul, cpp, or cpp:NAME');
   });
 });
 
