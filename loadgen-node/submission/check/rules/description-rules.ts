@@ -139,11 +139,15 @@ export const DESCRIPTION_RULES = {
         (key) => !isKnown(key) && `No official tool of ${round} knows ${key}.`,
       );
     },
-    weights: ({ weights, round }) =>
-      Object.keys(weights).map(
+    weights: ({ weights, round }) => {
+      const ofWeights: readonly string[] = WEIGHTS_KEYS;
+      return Object.keys(weights).map(
         (key) =>
-          round === 'v0.5' && !isWeightsKey(key) && `No official tool of ${round} knows ${key}.`,
-      ),
+          round === 'v0.5' &&
+          !ofWeights.includes(key) &&
+          `No official tool of ${round} knows ${key}.`,
+      );
+    },
   },
   'todo-left': {
     by: [],
@@ -398,7 +402,3 @@ export const DESCRIPTION_RULES = {
     read: userConfDiffers,
   },
 } as const satisfies RuleTable;
-
-function isWeightsKey(key: string): boolean {
-  return WEIGHTS_KEYS.some((one) => one === key);
-}
