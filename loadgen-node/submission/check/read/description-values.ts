@@ -80,6 +80,17 @@ export const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...[...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key),
 ]);
 
+/** Words for the keys that are none of those that the official tools of a round know. */
+export function unknownKeys(
+  object: JsonObject,
+  known: Iterable<string>,
+  round: SubmissionRound,
+): string[] {
+  const all = new Set(known);
+  const others = Object.keys(object).filter((key) => !all.has(key));
+  return others.map((key) => `No official tool of ${round} knows ${key}.`);
+}
+
 /** Faults of a value that is there; the first one counts. */
 type FieldFault = 'empty' | 'blank' | 'not-text' | 'not-plain' | 'not-number';
 

@@ -29,6 +29,7 @@ import {
   stated,
   textOf,
   todoIn,
+  unknownKeys,
 } from '../read/description-values.ts';
 import { isStrict } from '../read/sites.ts';
 import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
@@ -132,22 +133,11 @@ export const DESCRIPTION_RULES = {
     rule: 'The official tools know every key of the description.',
     advice: 'Move the value to hw_notes or sw_notes if reviewers should see it.',
     description: ({ description, round }) => {
-      const own = systemKeysOf(round).map(({ key }) => key);
-      const isKnown = (key: string) =>
-        round === 'v0.5' ? own.includes(key) : KNOWN_FIELDS.has(key);
-      return Object.keys(description).map(
-        (key) => !isKnown(key) && `No official tool of ${round} knows ${key}.`,
-      );
+      const ofRound = systemKeysOf(round).map(({ key }) => key);
+      return unknownKeys(description, round === 'v0.5' ? ofRound : KNOWN_FIELDS, round);
     },
-    weights: ({ weights, round }) => {
-      const ofWeights: readonly string[] = WEIGHTS_KEYS;
-      return Object.keys(weights).map(
-        (key) =>
-          round === 'v0.5' &&
-          !ofWeights.includes(key) &&
-          `No official tool of ${round} knows ${key}.`,
-      );
-    },
+    weights: ({ weights, round }) =>
+      round === 'v0.5' ? unknownKeys(weights, WEIGHTS_KEYS, round) : undefined,
   },
   'todo-left': {
     by: [],
