@@ -2,10 +2,10 @@ import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { EXIT, errorDocument, reportError } from '../../shared/base/process/exit-codes.ts';
 import { printText } from '../../shared/base/process/terminal.ts';
 import { jsonText } from '../../shared/base/text.ts';
-import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
+import { commanderOutcome, createCommand, unknownFlagOf } from '../../shared/config/command-line.ts';
 import { showAllFlags } from '../../shared/config/help.ts';
 import { InterruptedError } from '../run/host/host.ts';
-import { addVerbs } from './verbs.ts';
+import { addVerbs, verbsWithFlag } from './verbs.ts';
 
 const EXAMPLES = `
 Examples:
@@ -52,7 +52,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     return await runVerb(args);
   } catch (error) {
-    const outcome = commanderOutcome(error);
+    const flag = unknownFlagOf(error);
+    const owners = flag === undefined ? [] : await verbsWithFlag(flag);
+    const outcome = commanderOutcome(error, owners);
     if (outcome === 'done') return EXIT.valid;
     const code = isTold(error) ? EXIT.internal : reportError(outcome ?? error);
     const exitCode = error instanceof InterruptedError ? error.exitCode : code;

@@ -152,3 +152,17 @@ export async function addVerbs(
 export function wholeProgram(): Promise<Command> {
   return addVerbs(createCommand('longhaul', ''), [ALL_VERBS], () => {});
 }
+
+/** Verbs with this flag, each by its name or, below another one, by both; those of a half that is not installed are left out. */
+export async function verbsWithFlag(flag: string): Promise<string[]> {
+  const found: string[] = [];
+  const look = (command: Command, path: string): void => {
+    if (command.options.some(({ long, hidden }) => long === flag && !hidden)) found.push(path);
+    for (const below of command.commands) look(below, `${path} ${below.name()}`);
+  };
+  for (const name of VERB_NAMES) {
+    const command = await verbCommand(name, () => {}).catch(() => undefined);
+    if (command !== undefined) look(command, name);
+  }
+  return found;
+}

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { configInvalid, type MlperfError } from '../base/errors/mlperf-error.ts';
 import { printText, type StyledText } from '../base/process/terminal.ts';
-import { jsonText } from '../base/text.ts';
+import { firstOf, jsonText } from '../base/text.ts';
 import { FLAG_ALIASES, FLAG_TOPICS, flagHint } from './flag-names.ts';
 import { formatHelp } from './help.ts';
 import {
@@ -178,11 +178,21 @@ export function settingsOf<T extends SettingTable>(
   return resolveSettings(table, sourcesOf(command, section));
 }
 
+/** The flag that a verb does not have, of what commander throws; undefined: it is something else. */
+export function unknownFlagOf(error: unknown): string | undefined {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownOption') return;
+  return /unknown option '([^'=]*)/.exec(error.message)?.[1];
+}
+
 /**
  * Turns what commander throws into an exit code (help and version were printed: 0) or our error.
+ * @param owners Verbs that have the flag which the named one does not have. Default: none.
  * @returns undefined when the error is not commander's.
  */
-export function commanderOutcome(error: unknown): MlperfError | 'done' | undefined {
+export function commanderOutcome(
+  error: unknown,
+  owners: readonly string[] = [],
+): MlperfError | 'done' | undefined {
   if (!(error instanceof CommanderError)) return undefined;
   if (error.exitCode === 0) return 'done';
   if (error.code === 'commander.help') {
@@ -190,10 +200,19 @@ export function commanderOutcome(error: unknown): MlperfError | 'done' | undefin
     return configInvalid(message, error);
   }
   const [what = '', suggestion = ''] = error.message.replace(/^error: /, '').split('\n');
-  const flag = error.code === 'commander.unknownOption' ? /'(.*)'/.exec(what)?.[1] : undefined;
-  const hint = flag === undefined ? undefined : flagHint(flag);
+  const flag = unknownFlagOf(error);
+  const hint = flag === undefined ? undefined : (flagHint(flag) ?? ownersHint(owners));
   if (hint !== undefined) return configInvalid(`${what}: ${hint}`, error);
   return configInvalid(`${`${what} ${suggestion}`.trim()} (see --help)`, error);
+}
+
+/** Verbs that are named one by one. */
+const NAMED_OWNERS = 4;
+
+function ownersHint(owners: readonly string[]): string | undefined {
+  if (owners.length === 0) return undefined;
+  const names = owners.map((name) => `"longhaul ${name}"`);
+  return `it is a flag of ${firstOf(names, NAMED_OWNERS)} (see --help)`;
 }
 
 /** Result of a verb: for people, and for programs. */

@@ -129,6 +129,12 @@ const FLAG_HINTS: Readonly<Record<string, string>> = {
   '--user_conf': 'write --user-conf',
   '--mlperf_conf': 'write --mlperf-conf',
   '--accuracy': 'write --mode accuracy',
+  '--fail-if':
+    'write --threshold "p99 < 50ms" for a run; "longhaul compare" has --fail-if, which holds one run against another',
+  '--threshold':
+    '"longhaul run" has it; "longhaul compare" has --fail-if, which holds one run against another',
+  '--html': '"longhaul report FOLDER --html FILE" writes the page of a run, "longhaul compare" that of several',
+  '--csv': '"longhaul report FOLDER --csv FILE" writes the records of a run',
   '--workers': `the number of workers ${OF_SUT}`,
 };
 

@@ -118,6 +118,8 @@ describe('wrong input', () => {
   it.each<[commandLine: string, code: number, message: RegExp]>([
     ['measure', 2, /unknown command 'measure'/],
     [`${RUN} --vus 5`, 2, /unknown option '--vus': .*--division open --concurrency N/],
+    ['curve --search-time 5s', 2, /'--search-time': it is a flag of "longhaul find-peak", /],
+    ['submission pack --fail-if p99', 2, /'--fail-if': write --threshold .* for a run/],
     ['run 127.0.0.1:1 --benchmark digits --qps 10', 4, /no SUT node answers at 127\.0\.0\.1:1/],
     ['run here --benchmark digits --qps 10', 2, /--sut "here" must be host:port/],
     ['sut --benchmark digits --listen here', 2, /--listen "here" must be host:port, or :port/],
