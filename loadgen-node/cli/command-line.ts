@@ -2,7 +2,11 @@ import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { EXIT, errorDocument, reportError } from '../../shared/base/process/exit-codes.ts';
 import { printText } from '../../shared/base/process/terminal.ts';
 import { jsonText } from '../../shared/base/text.ts';
-import { commanderOutcome, createCommand, unknownFlagOf } from '../../shared/config/command-line.ts';
+import {
+  commanderOutcome,
+  createCommand,
+  unknownFlagOf,
+} from '../../shared/config/command-line.ts';
 import { showAllFlags } from '../../shared/config/help.ts';
 import { InterruptedError } from '../run/host/host.ts';
 import { addVerbs, verbsWithFlag } from './verbs.ts';

@@ -133,7 +133,8 @@ const FLAG_HINTS: Readonly<Record<string, string>> = {
     'write --threshold "p99 < 50ms" for a run; "longhaul compare" has --fail-if, which holds one run against another',
   '--threshold':
     '"longhaul run" has it; "longhaul compare" has --fail-if, which holds one run against another',
-  '--html': '"longhaul report FOLDER --html FILE" writes the page of a run, "longhaul compare" that of several',
+  '--html':
+    '"longhaul report FOLDER --html FILE" writes the page of a run, "longhaul compare" that of several',
   '--csv': '"longhaul report FOLDER --csv FILE" writes the records of a run',
   '--workers': `the number of workers ${OF_SUT}`,
 };

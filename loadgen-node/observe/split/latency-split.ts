@@ -21,7 +21,7 @@ import { tokenSplit } from './token-split.ts';
  */
 export function latencySplit(
   records: SampleRecords,
-  { nodeNames = [], isOneMachine = false }: SplitContext = {},
+  { nodeNames = [], isOneMachine = false, hasModel = true }: SplitContext = {},
 ): LatencySplit | null {
   const pieces = rowsOfRecords(records);
   const first = firstPass(pieces);
@@ -40,7 +40,7 @@ export function latencySplit(
     ...(tokens !== null && { tokens: tokens.split }),
     text:
       leftOut === null
-        ? splitInWords(figures.parts, findings, { nodeNames, isOneMachine }, tokens)
+        ? splitInWords(figures.parts, findings, { nodeNames, isOneMachine, hasModel }, tokens)
         : `Where the time went is ${leftOut}.`,
   };
 }

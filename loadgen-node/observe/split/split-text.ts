@@ -1,5 +1,6 @@
 import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
+import { type AnyPart, type PartWords, TOKEN_PART_WORDS, wordsOf } from './part-words.ts';
 import type {
   FirstTokenPart,
   LatencySplit,
@@ -26,6 +27,8 @@ export interface SplitContext {
   readonly nodeNames?: readonly string[];
   /** LoadGen and SUT share the cores of one machine. Default: false. */
   readonly isOneMachine?: boolean;
+  /** False: the nodes answer by a benchmark without a model, and have no workers and no batches. Default: true. */
+  readonly hasModel?: boolean;
 }
 
 /** Where the time went and what limits the run, in whole sentences. @param tokens Of a run that times first tokens: it is about them. */
@@ -38,15 +41,16 @@ export function splitInWords(
   if (tokens !== null) {
     return [...tokenSentences(tokens, findings, context), ...doubts(findings, tokens)].join(' ');
   }
-  const { nodeNames, isOneMachine } = context;
+  const { nodeNames, isOneMachine, hasModel } = context;
   const what = findings.isOfQueries ? 'queries' : 'samples';
+  const words = wordsOf(hasModel);
   const told = findings.isAllAtOnce
-    ? offline(parts)
-    : growth(parts, PART_WORDS, `Typical ${what} took`);
+    ? offline(parts, words)
+    : growth(parts, words, `Typical ${what} took`);
   const remedy =
     isOneMachine && told.part === 'network'
       ? `${ON_ONE_MACHINE} this is the time of the kernel and of event loops that wait for a core.`
-      : PART_WORDS[told.part].remedy;
+      : words[told.part].remedy;
   const ofNodes = nodeSentence(findings.sums, nodeNames, 'the slowest');
   return [...told.sentences, remedy, ...ofNodes, ...doubts(findings)].join(' ');
 }
@@ -75,32 +79,38 @@ export function leftOutText({
 }
 
 /** The part that takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
-export function whyInShort(split: LatencySplit, isOffline: boolean): string {
+export function whyInShort(
+  split: LatencySplit,
+  { isOffline, hasModel }: { readonly isOffline: boolean; readonly hasModel: boolean },
+): string {
   const { parts, tokens } = split;
+  const words = wordsOf(hasModel);
   const unknown = leftOutText(split);
   if (unknown !== null) return unknown;
   if (tokens !== undefined) {
-    return [`first token: ${growthInShort(tokens.parts)}`, ...perTokenInShort(tokens)].join('; ');
+    return [`first token: ${growthInShort(tokens.parts, words)}`, ...perTokenInShort(tokens)].join(
+      '; ',
+    );
   }
   if (isOffline) {
     const most = largestWork(parts);
-    return `once it is a sample's turn, most of its time is ${PART_WORDS[most.part].short}: ${formatNs(most.meanNs)}`;
+    return `once it is a sample's turn, most of its time is ${words[most.part].short}: ${formatNs(most.meanNs)}`;
   }
-  return growthInShort(parts);
+  return growthInShort(parts, words);
 }
 
-function growthInShort(parts: readonly PartFigures<AnyPart>[]): string {
+function growthInShort(parts: readonly PartFigures<AnyPart>[], words: PartWords<AnyPart>): string {
   const typicalNs = sumOf(parts, ({ typicalNs: ns }) => ns);
   const grownNs = sumOf(parts, ({ tailNs }) => tailNs) - typicalNs;
   const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
   const share = Math.round((100 * most.typicalNs) / typicalNs);
-  const head = `${share} % is ${PART_WORDS[most.part].short}`;
+  const head = `${share} % is ${words[most.part].short}`;
   const growthOf = (one: PartFigures<AnyPart>): number => one.tailNs - one.typicalNs;
   const grown = parts.reduce((a, b) => (growthOf(b) > growthOf(a) ? b : a));
   const byNs = growthOf(grown);
   // As the sentences have it: a small growth has no cause, nor has one of many small parts.
   if (isSmall(grownNs, typicalNs) || byNs < NAMED_SHARE * grownNs) return head;
-  const more = grown.part === most.part ? 'it' : PART_WORDS[grown.part].short;
+  const more = grown.part === most.part ? 'it' : words[grown.part].short;
   return `${head}; the slowest 1 % add ${formatNs(byNs)} of ${more}`;
 }
 
@@ -208,7 +218,7 @@ function largest<P extends AnyPart>(
  * All samples are due at the start, so the latency shows how many were before it, its tail the last
  * ones.
  */
-function offline(parts: readonly PartFigures[]): Told<LatencyPart> {
+function offline(parts: readonly PartFigures[], words: PartWords<AnyPart>): Told<LatencyPart> {
   const meanNs = parts.reduce((sum, { meanNs: ns }) => sum + ns, 0);
   const waitNs = parts
     .filter(({ part }) => WAITS.includes(part))
@@ -218,7 +228,7 @@ function offline(parts: readonly PartFigures[]): Told<LatencyPart> {
   const sentences = [
     'All samples were due at the start, and latency counts from there: by construction ' +
       `${share} % of it is waiting for the samples before, in LoadGen and in the SUT, whatever the SUT is worth.`,
-    `Of what a sample takes once it is its turn, the most is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.meanNs)} in the mean.`,
+    `Of what a sample takes once it is its turn, the most is ${most.part} (${words[most.part].what}): ${formatNs(most.meanNs)} in the mean.`,
   ];
   return { sentences, part: most.part };
 }
@@ -289,96 +299,3 @@ function doubts(
 function areNotInIt(count: number): string {
   return `${counted(count, 'sample is', 'samples are')} not in it`;
 }
-
-/** A part of the latency, or of the time to the first token. */
-type AnyPart = LatencyPart | FirstTokenPart;
-
-type PartWords<P extends AnyPart> = Readonly<
-  Record<P, { readonly what: string; readonly short: string; readonly remedy: string }>
->;
-
-/** Each part in words, and remedies where it limits a run. */
-const PART_WORDS: PartWords<AnyPart> = {
-  dispatch: {
-    what: 'issued later than scheduled',
-    short: 'dispatch lag',
-    remedy: 'LoadGen issued late: give the LoadGen node cores of its own, or lower the rate.',
-  },
-  send: {
-    what: 'waiting in LoadGen for credit or for the socket',
-    short: 'waiting to be sent',
-    remedy:
-      'The SUT nodes grant no more credit (their queues are full: sut --queue-samples-max, --queue-bytes-max, or more ' +
-      'nodes), or the link takes no more bytes.',
-  },
-  network: {
-    what: 'the link, kernels, gRPC and event loops of both sides',
-    short: 'network and event loops',
-    remedy:
-      'The time is between the two ends: look at the link (round trip, rate, receive windows: longhaul doctor), at other load on ' +
-      'either machine, and at the bytes per sample.',
-  },
-  receive: {
-    what: 'being read and queued in the SUT node',
-    short: 'reading in the SUT',
-    remedy:
-      "The SUT node's I/O thread is late to read what has arrived: more nodes, or smaller payloads.",
-  },
-  queue: {
-    what: 'waiting in the SUT for a batch to take it',
-    short: 'queueing in the SUT',
-    remedy:
-      'The SUT is near its limit, or its batches wait to be filled: more workers or nodes, larger batches (sut --workers, ' +
-      '--batch-size-max), a shorter --batch-delay-us-max, or a lower rate.',
-  },
-  batch: {
-    what: 'a finished batch waiting for its worker',
-    short: 'waiting for a worker',
-    remedy: 'Batches wait for workers that are busy: more workers (sut --workers) or nodes.',
-  },
-  preprocess: {
-    what: 'pre-processing',
-    short: 'pre-processing',
-    remedy:
-      'Pre-processing limits the SUT: another encoding of the samples (run --encoding), or more workers.',
-  },
-  prompt: {
-    what: 'the model on the prompt, other prompts and steps before it included, and the network',
-    short: 'the model and the network',
-    remedy:
-      'What precedes the first token is model and network together: LoadGen does not see where one ends.',
-  },
-  compute: {
-    what: 'the model',
-    short: 'the model',
-    remedy:
-      'The model itself limits the SUT: threads per worker, providers, batch size (sut --threads-per-worker, --providers, ' +
-      '--batch-size-max), and what else runs on its cores.',
-  },
-  postprocess: {
-    what: 'post-processing',
-    short: 'post-processing',
-    remedy: 'Post-processing limits the SUT: more workers or nodes.',
-  },
-  reply: {
-    what: 'waiting in the SUT node to be sent',
-    short: 'sending in the SUT',
-    remedy: "The SUT node's I/O thread is late to send responses, or LoadGen is late to take them.",
-  },
-  decode: {
-    what: 'decompressing the response in LoadGen',
-    short: 'decompression',
-    remedy:
-      'Decompression of the responses takes the time: another --response-compression, or none.',
-  },
-};
-
-/** A node that generates has no batches to fill. */
-const TOKEN_PART_WORDS: PartWords<FirstTokenPart> = {
-  ...PART_WORDS,
-  queue: {
-    ...PART_WORDS.queue,
-    what: 'waiting in the SUT for a place among the sequences under way',
-    remedy: 'No place was free in the SUT.',
-  },
-};

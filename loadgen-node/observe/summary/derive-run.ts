@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,
@@ -94,7 +95,11 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
     /** The missing rows of the file, in words; null for a whole one. */
     cut,
     figures,
-    split: latencySplit(records, { nodeNames: about.nodes, isOneMachine: wasOneMachine(summary) }),
+    split: latencySplit(records, {
+      nodeNames: about.nodes,
+      isOneMachine: wasOneMachine(summary),
+      hasModel: !SYNTHETIC_BENCHMARKS.includes(about.benchmark),
+    }),
     nodes: sharesOf(records, about.nodes),
     /** Those that the figures are of. */
     records,

@@ -162,8 +162,8 @@ function tilesOf(point: LiveSnapshot): Html[] {
     tile('Completed', amount(point.completedPerS, unit)),
     ...(targetPerS === null ? [] : [tile('Target', amount(targetPerS, unit))]),
     tile('Outstanding samples', amount(point.outstanding)),
-    tile('Latency p50', timeOrDash(latency?.p50Ns)),
-    tile('Latency p99', timeOrDash(latency?.p99Ns)),
+    tile('Latency p50', timeOrDash(latency?.p50Ns), null, isOver(bound, 0.5, latency?.p50Ns)),
+    tile('Latency p99', timeOrDash(latency?.p99Ns), null, isOver(bound, 0.99, latency?.p99Ns)),
     tailTile(point),
     ...(isCarried(overall?.count ?? 0, 0.999) && bound?.percentile !== 0.999
       ? [tile('p99.9 so far', timeOrDash(overall?.p999Ns))]
@@ -193,9 +193,14 @@ function tailTile({ overall, bound }: LiveSnapshot): Html {
   const own = percentileName(bound.percentile);
   const ns = overall?.[figure ?? 'p99Ns'];
   const text = `bound ${formatNs(bound.latencyNs)}${figure === undefined ? ` at ${own}` : ''}`;
-  const isOver = figure !== undefined && (ns ?? 0) > bound.latencyNs;
+  const isBad = isOver(bound, figure === undefined ? 0.99 : bound.percentile, ns);
   const name = figure === undefined ? 'p99' : own;
-  return tile(`${name} so far`, timeOrDash(ns), html`<small>${text}</small>`, isOver);
+  return tile(`${name} so far`, timeOrDash(ns), html`<small>${text}</small>`, isBad);
+}
+
+/** True where a percentile breaks the bound: one that is above it breaks it at its own percentile and at all beyond. */
+function isOver(bound: LiveSnapshot['bound'], percentile: number, ns: number | undefined): boolean {
+  return bound !== null && percentile <= bound.percentile && (ns ?? 0) > bound.latencyNs;
 }
 
 function nodeRows(names: readonly string[], point: LiveSnapshot | null): string[][] {

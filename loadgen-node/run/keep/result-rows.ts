@@ -97,7 +97,8 @@ function measuredRows(report: EndedReport): Row[] {
   rows.push(...tokenRows(report), ...peakRows(report), ...stepRows(report));
   const split = report.summary?.split ?? null;
   const isOffline = report.plan.settings.scenario === 'Offline';
-  if (split !== null) rows.push(['Why', whyInShort(split, isOffline)]);
+  const hasModel = report.plan.rules.isSynthetic !== true;
+  if (split !== null) rows.push(['Why', whyInShort(split, { isOffline, hasModel })]);
   if (performance !== null) rows.push(['LoadGen', loadgenText(report, performance)]);
   return rows;
 }

@@ -147,7 +147,11 @@ export function composeSummary(
     split:
       kept.records === null
         ? null
-        : latencySplit(kept.records, { nodeNames, isOneMachine: sharedCores(audit) !== null }),
+        : latencySplit(kept.records, {
+            nodeNames,
+            isOneMachine: sharedCores(audit) !== null,
+            hasModel: plan.rules.isSynthetic !== true,
+          }),
     health: performance?.health ?? null,
     ceiling,
     accuracy:

@@ -1,5 +1,6 @@
 import {
   asOneLine,
+  firstOf,
   formatNs,
   grouped,
   percentage,
@@ -209,26 +210,55 @@ export function limitInterval(search: LoadSearch, result: PeakResult): string {
   const whose = limit === 'generator' ? "By screenings alone the SUT's limit" : 'The limit';
   return (
     `${whose} lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
-    `${loadRateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`
+    `${loadRateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})${othersText(result.probes, interval)}`
   );
+}
+
+/** Probes of the table whose own verdict is outside the interval, which all probes together tell. */
+function othersText(
+  probes: readonly PeakProbe[],
+  { low, high }: NonNullable<PeakResult['interval']>,
+): string {
+  const others = probes.filter(
+    ({ kind, load, verdict }) =>
+      kind !== 'unloaded' &&
+      ((verdict === 'keeps' && load > high) || (verdict === 'misses' && load < low)),
+  );
+  if (others.length === 0) return '';
+  const numbers = firstOf(
+    others.map(({ number }) => String(number)),
+    4,
+  );
+  return `, by all probes together: alone, ${others.length === 1 ? 'probe' : 'probes'} ${numbers} would say otherwise`;
 }
 
 function foldersOf({ load: confirmed, probes }: PeakResult): string {
-  const confirming = probes.filter(
-    ({ kind, load, verdict }) => kind === 'full' && load === confirmed && verdict === 'keeps',
-  );
-  const folders = confirming.flatMap(({ folder }) => folder ?? []);
-  return folders.length === 0 ? 'of no confirming run' : folders.join(', ');
+  const fulls = probes.filter(({ kind }) => kind === 'full');
+  const confirming = fulls.filter(({ load, verdict }) => load === confirmed && verdict === 'keeps');
+  const folders = (of: readonly PeakProbe[]): string =>
+    of.flatMap(({ folder }) => folder ?? []).join(', ');
+  if (folders(confirming) !== '') return folders(confirming);
+  if (folders(fulls) !== '') return `${folders(fulls)}: full runs that confirmed no load`;
+  return 'none: no full run was made (--keep-probes keeps those of screenings)';
 }
 
 /**
- * Why LoadGen was too slow, without its causes: they are the same in line after line, and
+ * Why a full run is INVALID, in a few words; why LoadGen was too slow, without its causes: they are the same in line after line, and
  * longhaul_peak.json has them.
  */
-export function shortWhy({ verdict, why, lagP99Ns }: PeakProbe): string {
-  if (verdict !== 'generator-bound') return why;
+export function shortWhy({ kind, verdict, why, lagP99Ns }: PeakProbe): string {
+  // The columns have what was seen.
+  if (verdict !== 'generator-bound') {
+    const [, reason] = (kind === 'full' && /^INVALID: ([^:.(]+)/.exec(why)) || [];
+    return reason === undefined ? why : `INVALID, ${inSentence(reason.trim())}`;
+  }
   if (why.includes(LARGE_LAG)) return `dispatch lag p99 ${formatNs(lagP99Ns)}`;
   return why.replace(/^LoadGen was too slow: |;.*$/g, '');
+}
+
+/** A text as it stands behind a comma. */
+function inSentence(text: string): string {
+  return text.replace(/^(?:The|Too|Every)\b/, (word) => word.toLowerCase());
 }
 
 /** A full run that is VALID says so itself. */

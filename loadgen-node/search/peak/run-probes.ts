@@ -73,7 +73,7 @@ async function fullProbe(
   };
   // A probe that was cut: no result, and the search makes it again.
   replaceEarlierRun(folder, { report: () => {} });
-  const kept = new KeptProbe();
+  const kept = new KeptProbe(plan.rules.isSynthetic !== true);
   const observers = { onSet: kept.keep };
   const report = await measureSut(plan, prepared, sutOf(plan), host, observers);
   tellProblems(report, host);
@@ -92,7 +92,7 @@ async function shortProbe(
   const { isDecided, goesOnAfterLoss, concurrency } = spec;
   const arrivals = concurrency === undefined ? base.arrivals : closedLoop(concurrency);
   const plan: RunPlan = { ...base, settings, unaudited, arrivals, output: folder };
-  const kept = new KeptProbe();
+  const kept = new KeptProbe(plan.rules.isSynthetic !== true);
   const { boundNs, tpotNs } = boundsOf(settings);
   const bounds = namedBounds({ boundNs, tpotNs });
   const outcome = await probe(plan, store, sutOf(plan), host, {
@@ -156,6 +156,12 @@ export class KeptProbe {
   #latenciesNs: Float64Array = new Float64Array();
   #tokens: RecordedTokens | null = null;
   #explanation: string | undefined;
+  readonly #hasModel: boolean;
+
+  /** @param hasModel False: of a benchmark without a model. */
+  constructor(hasModel = true) {
+    this.#hasModel = hasModel;
+  }
 
   /** Of a run that is extended the parts are one after the other. */
   readonly keep = (set: RecordedSet): void => {
@@ -163,7 +169,7 @@ export class KeptProbe {
     this.#latenciesNs = joinTimes(this.#latenciesNs, added);
     const tokens = set.recorder.tokens();
     this.#tokens = this.#tokens === null ? tokens : joinTokens(this.#tokens, tokens);
-    this.#explanation = latencySplit(recordsOfSet(set))?.text;
+    this.#explanation = latencySplit(recordsOfSet(set), { hasModel: this.#hasModel })?.text;
   };
 
   /**

@@ -108,14 +108,17 @@ function nodeEnds({ nodes, nameCalls }: NetworkAudit): End[] {
 function nodeFacts({ description, oip }: NodeEvidence): End['facts'] {
   if (description === null) return oip === undefined ? {} : serverFacts(oip);
   const { host, software, softwareVersion, components, model, settings } = description;
-  const of = (key: string): string | undefined => settings[key] || undefined;
+  // Benchmarks without a model run no ONNX Runtime, and have no workers and no batches.
+  const hasModel = model === null || model.sha256 !== '';
+  const of = (key: string): string | undefined =>
+    (hasModel ? settings[key] : undefined) || undefined;
   const sequences = of('sequencesMax');
   // A node that generates forms no batches.
   const batch = sequences === undefined ? of('batchSizeMax') : undefined;
   return known({
     ...(host === null ? {} : hostFacts(host)),
     Software: `${software} ${softwareVersion}`,
-    ...componentFacts(components),
+    ...componentFacts(components.filter(({ name }) => hasModel || name !== 'onnxruntime-node')),
     Model: model === null ? undefined : `${model.name}${model.isStandIn ? ' (a stand-in)' : ''}`,
     'SHA-256 of the model':
       model === null || model.sha256 === '' ? undefined : digest(model.sha256),

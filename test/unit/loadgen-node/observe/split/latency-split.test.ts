@@ -82,6 +82,17 @@ describe('latencySplit', () => {
     expect(split?.text).toMatch(remedy);
   });
 
+  it.each(['queue', 'compute'] as const)(
+    'speaks of no workers and no batches where there is no model: %s',
+    (part) => {
+      const records = partRecords(slowTail(part, 30 * MS));
+      expect(latencySplit(records)?.text).toMatch(/--workers|--threads-per-worker/);
+      const text = latencySplit(records, { hasModel: false })?.text;
+      expect(text).toMatch(/its settings say/);
+      expect(text).not.toMatch(/worker|batch|the model/);
+    },
+  );
+
   it('names the largest part where the tail is like the rest', () => {
     const split = latencySplit(partRecords(slowTail('queue', 0)));
     expect(split?.text).toContain('the tail is hardly slower');

@@ -54,7 +54,7 @@ describe('the split of a run that times first tokens', () => {
     // A long answer is under way beside five others.
     expect(split?.tokens?.perToken?.typicalAnswers).toBeCloseTo(1, 1);
     expect(split?.text).toContain('each, with 1 answer of the node under way meanwhile;');
-    expect(split && whyInShort(split, false)).toMatch(
+    expect(split && whyInShort(split, { isOffline: false, hasModel: true })).toMatch(
       /^first token: 98 % is the model and the network; the slowest 1 % add 300 ms of queueing in the SUT; per token: 10\.1 ms with 1 under way, slowest 1 % 30\.1 ms with 10$/,
     );
   });

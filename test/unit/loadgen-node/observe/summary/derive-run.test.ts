@@ -32,7 +32,7 @@ async function recordsFolder(): Promise<string> {
   const { runId, startedAt, nodes } = ABOUT_RECORDS;
   const [node] = reportSummary(RECORDS).nodes as [RunSummary['nodes'][number]];
   const summary = reportSummary(RECORDS, 'Server', {
-    ...{ runId, startedAt, split: latencySplit(RECORDS, { nodeNames: nodes }) },
+    ...{ runId, startedAt, split: latencySplit(RECORDS, { nodeNames: nodes, hasModel: false }) },
     nodes: nodes.map((name) => ({ ...node, name })),
   });
   await writeMeasuredRun(folder, summary, RECORDS);

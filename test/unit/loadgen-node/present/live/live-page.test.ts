@@ -97,6 +97,27 @@ describe('livePanels', () => {
   });
 
   it.each([
+    ['none above it', 0.99, { p50Ns: 9e6, p99Ns: 15e6 }, []],
+    ['p99 above it', 0.99, { p50Ns: 9e6, p99Ns: 16e6 }, ['p99']],
+    ['p50 above it, too', 0.99, { p50Ns: 16e6, p99Ns: 90e6 }, ['p50', 'p99']],
+    ['p99 above a bound that holds at p90', 0.9, { p50Ns: 9e6, p99Ns: 90e6 }, []],
+  ])(
+    'marks the latencies of the last second that break the bound: %s',
+    (_case, percentile, times, bad) => {
+      const latency = { count: 100, p90Ns: 9e6, p999Ns: 9e7, maxNs: 9e7, ...times };
+      const bound = { latencyNs: 15e6, percentile };
+      const state = new LiveState();
+      state.apply({ kind: 'begin', facts: FACTS });
+      state.apply({ kind: 'snapshot', snapshot: { ...liveSecond(1), latency, bound } });
+      const text = livePanels(state, 'open')['now']?.text ?? '';
+      const marked = [...text.matchAll(/<div class="bad"><dt>Latency (p\d+)/g)].map(
+        ([, one]) => one,
+      );
+      expect(marked).toEqual(bad);
+    },
+  );
+
+  it.each([
     [
       { growth: 0.05 },
       /^INVALID so far *: the SUT does not keep up: 5 more queries wait each second/,
