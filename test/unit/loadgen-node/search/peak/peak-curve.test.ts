@@ -6,7 +6,7 @@ import { fitLine } from '../../../../../loadgen-node/present/text/figure-text.ts
 import type { RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { writePeakCurve } from '../../../../../loadgen-node/search/peak/peak-curve.ts';
 import type { PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
-import { probeLine } from '../../../../../loadgen-node/search/peak/print-peak.ts';
+import { limitInterval, probeLine } from '../../../../../loadgen-node/search/peak/print-peak.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { ASKED, delaySearch, searchDelay } from '../../../../scenes/simulated-run/queue.ts';
 
@@ -64,5 +64,32 @@ describe('a probe as a line', () => {
     expect(line).toContain(shown);
     // As a terminal shows it.
     expect(fitLine(line, { isTTY: true }).length).toBeLessThan(120);
+  });
+});
+
+describe('a search in words', () => {
+  it('has few words for a full run that is INVALID: the columns have what was seen', async () => {
+    const [probe] = (await searchDelay(SEARCH, 1)).probes as [PeakProbe];
+    const lineOf = (why: string) =>
+      probeLine(SEARCH, { ...probe, kind: 'full', verdict: 'misses', why: `INVALID: ${why}` });
+    expect(lineOf('The latency bound was missed: needed is 10 ms, seen was 11 ms.')).toMatch(
+      / misses: INVALID, the latency bound was missed$/,
+    );
+    expect(lineOf('2 of 9 issued samples were lost (first: no answer).')).toMatch(
+      / misses: INVALID, 2 of 9 issued samples were lost$/,
+    );
+  });
+
+  it('names the probes whose own verdict is outside the interval', async () => {
+    const result = await searchDelay(SEARCH, 1);
+    const { interval, probes } = result;
+    if (interval === null) throw new Error('no interval');
+    expect(limitInterval(SEARCH, result)).not.toContain('otherwise');
+    const [first] = probes as [PeakProbe];
+    const other = { ...first, kind: 'screening', number: 77, verdict: 'keeps' } as const;
+    const above = { ...other, load: 1.1 * interval.high };
+    expect(limitInterval(SEARCH, { ...result, probes: [...probes, above] })).toMatch(
+      /, by all probes together: alone, probe 77 would say otherwise$/,
+    );
   });
 });
