@@ -49,7 +49,7 @@ export async function forEachIndex(
 const TURN_MS = 100;
 
 /** Lets what takes seconds be interrupted: signals, sockets and timers get a turn of the event loop every now and then. */
-export class Turns {
+export class LoopTurns {
   #lastMs: number = performance.now();
 
   get isDue(): boolean {

@@ -1,4 +1,4 @@
-import { Turns } from '../../../shared/base/async.ts';
+import { LoopTurns } from '../../../shared/base/async.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules, MetricBounds } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -30,7 +30,7 @@ export function repeatsInWords(
  */
 export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
   let entryCount = 0;
-  const turns = new Turns();
+  const turns = new LoopTurns();
   async function* counted(): AsyncGenerator<AccuracyEntry> {
     for await (const entry of readAccuracyLog(path)) {
       entryCount += 1;

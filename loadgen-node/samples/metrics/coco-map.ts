@@ -1,4 +1,4 @@
-import { Turns } from '../../../shared/base/async.ts';
+import { LoopTurns } from '../../../shared/base/async.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { CocoAnnotations } from './coco-annotations.ts';
 import { type CategoryGroup, groupByCategory } from './coco-detections.ts';
@@ -77,7 +77,7 @@ export async function scoreCoco(
   const curves = new Map<string, Curves>(
     FIGURES.map((figure) => [keyOf(figure), { ...figure, precisions: [], recalls: [] }]),
   );
-  const turns = new Turns();
+  const turns = new LoopTurns();
   for (const category of groupByCategory(annotations, responses, useInvMap)) {
     const outcomes = await matchCategory(category, turns);
     for (const own of curves.values()) addCurves(own, outcomes);
@@ -90,7 +90,7 @@ export async function scoreCoco(
 
 async function matchCategory(
   { detectionCount: countMax, images }: CategoryGroup,
-  turns: Turns,
+  turns: LoopTurns,
 ): Promise<Outcomes> {
   const scores = new Float32Array(countMax);
   const ranks = new Uint8Array(countMax);
