@@ -17,6 +17,7 @@ import {
   scenarioNeed,
 } from '../rules/submission-model.ts';
 import {
+  OTHER_ROUNDS,
   roundsUpTo,
   SEED_NAMES,
   SUBMISSION_DIVISIONS,
@@ -229,7 +230,7 @@ const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
 interface DetectedRound {
   readonly round: SubmissionRound;
   readonly roundFrom: CheckReport['roundFrom'];
-  /** Round of the logs, by their LoadGen, that is not known here: `v2.0`; `round` is the next one then. */
+  /** Round of the logs, by their LoadGen, that is not known here: `v2.0`; `round` is the first known one then. */
   readonly otherRound?: string | undefined;
 }
 
@@ -240,7 +241,7 @@ interface DetectedRound {
 async function detectRound(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
   const found = await roundsOfLogs(listing, readLog);
   const [only, ...others] = found.keys();
-  if (only === undefined) return roundOfLoadgen(listing, readLog);
+  if (only === undefined) return otherRoundOf(listing, readLog);
   if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
@@ -270,17 +271,26 @@ export async function roundOfTree(tree: string, said: SubmissionRound | undefine
 /** Versions of LoadGen that are called as their round is: later ones have three numbers. */
 const LOADGEN_OF_ROUND = /^(\d+\.\d+) @ /;
 
-/** The round that the first performance log's LoadGen is of. */
-async function roundOfLoadgen(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
+/** The round of the first performance log that tells one, where its seeds are of no known round. */
+async function otherRoundOf(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
   for await (const [, { records }] of performanceLogs(listing, readLog)) {
+    const [first = DEFAULT_ROUND] = roundsUpTo(DEFAULT_ROUND);
+    const seeds = SEED_NAMES.map((name) => records.get(`effective_${name}`)?.value);
+    const other = Object.entries(OTHER_ROUNDS).find(([, of]) =>
+      of.every((seed, i) => seed === seeds[i]),
+    );
+    if (other !== undefined) {
+      return { round: first, roundFrom: 'seeds of the logs', otherRound: other[0] };
+    }
     const version = String(records.get('loadgen_version')?.value ?? '');
     const number = LOADGEN_OF_ROUND.exec(version)?.[1];
     if (number === undefined) continue;
     const known = SUBMISSION_ROUNDS.find((round) => round === `v${number}`);
     const roundFrom = 'LoadGen of the logs';
     if (known !== undefined) return { round: known, roundFrom };
-    const next = roundsUpTo('v4.1').find((round) => Number(round.slice(1)) > Number(number));
-    if (next !== undefined) return { round: next, roundFrom, otherRound: `v${number}` };
+    if (Number(number) < Number(first.slice(1))) {
+      return { round: first, roundFrom, otherRound: `v${number}` };
+    }
   }
   return { round: DEFAULT_ROUND, roundFrom: 'default' };
 }

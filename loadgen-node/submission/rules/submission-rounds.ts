@@ -89,6 +89,17 @@ export function readSeeds(read: (name: (typeof SEED_NAMES)[number]) => bigint | 
   return Object.fromEntries(seeds) as RoundSeeds;
 }
 
+/**
+ * Seeds of rounds of which no more is known here, in the order of {@link SEED_NAMES}: their LoadGen does not tell its round.
+ * Source: submission_checker.py of the tag v4.0.
+ */
+export const OTHER_ROUNDS: Readonly<Record<string, readonly [bigint, bigint, bigint]>> = {
+  'v0.7': [12786827339337101903n, 12640797754436136668n, 3135815929913719677n],
+  'v1.0': [7322528924094909334n, 1570999273408051088n, 3507442325620259414n],
+  'v1.1': [1624344308455410291n, 517984244576520566n, 10051496985653635065n],
+  'v2.0': [6655344265603136530n, 15863379492028895792n, 12662793979680847247n],
+};
+
 /** Read once: a self-check asks for every log of a tree. */
 const SEEDS = seedsWith('');
 const TEST05_SEEDS = seedsWith('test05_');

@@ -73,10 +73,10 @@ export const TREE_RULES = {
     by: [],
     rule: 'The round of the logs is one that longhaul knows.',
     because: 'the seeds of other rounds are not known, nor are their counts and targets',
-    advice: "Take the official check of the logs' round; what is below is by the next known one.",
+    advice: "Take the official check of the logs' round; what is below is by another one.",
     tree: ({ otherRound, round }) =>
       otherRound !== undefined &&
-      `The logs are of round ${otherRound}, by their LoadGen; judged by ${round}, without its seeds.`,
+      `The logs are of round ${otherRound}; they are judged by ${round}, without its seeds.`,
   },
   'submitter-empty': {
     by: [],

@@ -6,7 +6,10 @@ import { expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { treeReportText } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
-import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
+import {
+  SEED_NAMES,
+  type SubmissionRound,
+} from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import {
   type Change,
   json,
@@ -108,7 +111,7 @@ it.each<[string, SubmissionRound, Change, string, 'error' | 'warning' | undefine
 });
 
 /** A tree of v2.1 whose logs are of another LoadGen, with seeds of no known round. */
-function ofLoadgen(version: string): TreeOptions {
+function ofLoadgen(version: string, seeds = ['1', '2', '3']): TreeOptions {
   const logs = ['Server', 'Offline'].flatMap((scenario) =>
     [
       ...['performance/run_1', 'accuracy'].map((run) => `${RESULTS}/${scenario}/${run}`),
@@ -119,8 +122,7 @@ function ofLoadgen(version: string): TreeOptions {
   );
   const changes = logs.flatMap((log) => [
     record(log, 'loadgen_version', `"${version} @ 9e0f9a3b21"`),
-    record(log, 'effective_qsl_rng_seed', '1'),
-    record(log, 'effective_sample_index_rng_seed', '2'),
+    ...SEED_NAMES.map((name, i) => record(log, `effective_${name}`, seeds[i] ?? null)),
   ]);
   return { round: 'v2.1', changes };
 }
@@ -129,12 +131,18 @@ it('names a round that it does not know in one line, and judges the rest', async
   const report = await checkedTree(ofLoadgen('2.0'));
   expect([report.round, report.roundFrom]).toEqual(['v2.1', 'LoadGen of the logs']);
   expect(report.findings.map(({ id, seen }) => [id, seen])).toEqual([
-    [
-      'round-not-known',
-      'The logs are of round v2.0, by their LoadGen; judged by v2.1, without its seeds.',
-    ],
+    ['round-not-known', 'The logs are of round v2.0; they are judged by v2.1, without its seeds.'],
   ]);
   expect(treeReportText(report)).toMatch(/rules of v2\.1, which is not the round of the logs\.\n$/);
+});
+
+it('knows other rounds by their seeds, where LoadGen does not tell its own', async () => {
+  const seeds = ['7322528924094909334', '1570999273408051088', '3507442325620259414'];
+  const { findings, ids, roundFrom } = await checkedTree(ofLoadgen('.5a1', seeds));
+  expect([roundFrom, ids]).toEqual(['seeds of the logs', ['loadgen-not-known', 'round-not-known']]);
+  expect(findings.find(({ id }) => id === 'round-not-known')?.seen).toBe(
+    'The logs are of round v1.0; they are judged by v2.1, without its seeds.',
+  );
 });
 
 it('finds the round by LoadGen where the seeds are of none, and says that they are wrong', async () => {
