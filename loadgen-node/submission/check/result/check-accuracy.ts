@@ -5,7 +5,6 @@ import { sha256OfFile } from '../../tree/file-work.ts';
 import {
   checkFileList,
   LOGS,
-  POWER_LOG,
   readDocument,
   readRunLog,
   toolLines,
@@ -28,7 +27,7 @@ export async function checkAccuracy(site: ResultSite) {
   const { layout, listing, findings, accuracyHashes } = site;
   const folder = layout.accuracy(site.place);
   const needed = [...LOGS, RUN_FILES.accuracyText, RUN_FILES.accuracy];
-  if (!checkFileList(site, folder, needed, [POWER_LOG])) return {};
+  if (!checkFileList(site, folder, needed, [])) return {};
   const log = await readRunLog(site, folder);
   if (log !== undefined) findings.check('accuracy', { ...site, file: log.file, log });
   const file = posix.join(folder, RUN_FILES.accuracyText);

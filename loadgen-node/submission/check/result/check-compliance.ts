@@ -150,7 +150,8 @@ function checkTest06(context: CheckContext, path: string): void {
  */
 export async function checkPerformanceRun(site: ResultSite, folder: string, test?: TestId) {
   const { listing, findings } = site;
-  const allowed = test === undefined ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
+  const hasPower = listing.hasFolder(posix.join(posix.dirname(folder), 'power'));
+  const allowed = hasPower ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
   // The checker of v0.5 wants the accuracy log beside the others.
   const needed = site.round === 'v0.5' ? [...LOGS, RUN_FILES.accuracy] : LOGS;
   const extra = test === undefined ? 'extra-file' : 'test-extra-file';

@@ -96,6 +96,18 @@ it.each<Shape>([
     ['test-extra-file'],
   ],
   [
+    'the log of a power meter without a measurement of power',
+    {},
+    [write(`${RESNET}/Server/performance/run_1/spl.txt`)],
+    ['extra-file'],
+  ],
+  [
+    'the log of a power meter beside those of an accuracy run',
+    {},
+    [write(`${RESNET}/Server/accuracy/spl.txt`)],
+    ['extra-file'],
+  ],
+  [
     'a verdict of v6.0 with words around it',
     V60,
     [rewrite(`${RESULT}/TEST01/verify_accuracy.txt`, () => 'The verdict: TEST PASS.\n')],
