@@ -80,7 +80,10 @@ export interface BridgeAddon {
     ) => void,
   ): void;
   reply(name?: string): void;
-  /** @returns Samples among them that were not outstanding: LoadGen did not see those. */
+  /**
+   * In a stream LoadGen may issue its next query, and `onEvent` be called, before this returns.
+   * @returns Samples among them that were not outstanding: LoadGen did not see those.
+   */
   complete(count: number): number;
   completeOne(sample: number, bytes: Uint8Array, tokenCount: number): number;
   firstToken(sample: number, bytes: Uint8Array): number;

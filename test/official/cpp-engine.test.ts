@@ -50,6 +50,7 @@ interface Asked {
   readonly totalSamples?: number;
   readonly performanceSamples?: number;
   readonly tokens?: number | undefined;
+  readonly responseBytes?: number;
 }
 
 describeOfficial('the C++ LoadGen as engine', () => {
@@ -209,35 +210,69 @@ describeOfficial('the C++ LoadGen as engine', () => {
   });
 
   it.each(VERSIONS)('%s measures tokens', (version) => {
-    const settings = {
-      scenario: 'Server',
-      serverTargetQps: 500,
-      minDurationMs: 500,
-      useTokenLatencies: true,
-    };
-    const { outdir, ended } = run(version, { settings, tokens: 5 });
-    expect(tokenLabels(join(outdir, 'longhaul_log_summary.txt'))).toEqual(
-      tokenLabels(join(outdir, 'mlperf_log_summary.txt')),
-    );
-    expect(ended.endCause, ended.stderr).toBe('all-issued');
-    expect(readFileSync(join(outdir, 'mlperf_log_detail.txt'), 'utf8')).toContain(
-      'result_first_token',
-    );
+    const limits = { minDurationMs: 500, singleStreamExpectedLatencyNs: 1e5, serverTargetQps: 500 };
+    for (const [scenario, endCause] of [
+      ['Server', 'all-issued'],
+      ['SingleStream', 'natural'],
+    ]) {
+      const settings = { scenario, ...limits, useTokenLatencies: true };
+      const { outdir, ended } = run(version, { settings, tokens: 5 });
+      expect(tokenLabels(join(outdir, 'longhaul_log_summary.txt'))).toEqual(
+        tokenLabels(join(outdir, 'mlperf_log_summary.txt')),
+      );
+      expect(ended.endCause, ended.stderr).toBe(endCause);
+      expect(readFileSync(join(outdir, 'mlperf_log_detail.txt'), 'utf8')).toContain(
+        'result_first_token',
+      );
+    }
   });
 
-  it.each(VERSIONS)('%s: no failing SUT leaves a VALID log, hangs or crashes', (version) => {
-    const settings = { scenario: 'Server', serverTargetQps: 500, minDurationMs: 500 };
-    const rules = { lose: 'lost-samples', 'answer-twice': 'contract-errors', throw: 'fault' };
-    for (const [conduct, rule] of Object.entries(rules)) {
-      const { outdir, ended } = run(version, { settings, conduct });
-      expect(ended, ended.stderr).toMatchObject({ code: 0, signal: null });
-      expect(ended.verdict.isValid).toBe(false);
-      expect(ended.verdict.reasons.map((reason) => reason.rule)).toContain(rule);
-      const detail = join(outdir, 'mlperf_log_detail.txt');
-      const text = existsSync(detail) ? readFileSync(detail, 'utf8') : '';
-      // A second answer never reaches LoadGen, whose own log may then be VALID.
-      if (conduct !== 'answer-twice') expect(text).not.toContain('"result_validity"');
-    }
+  // LoadGen has a thread in Server, and the process's own in SingleStream.
+  it.each(['Server', 'SingleStream'])(
+    '%s: no failing SUT leaves a VALID log, hangs or crashes',
+    (scenario) => {
+      const settings = {
+        ...{ scenario, serverTargetQps: 500, minDurationMs: 500 },
+        singleStreamExpectedLatencyNs: 1e5,
+      };
+      const rules = { lose: 'stall', 'answer-twice': 'contract-errors', throw: 'fault' };
+      for (const version of VERSIONS) {
+        for (const [conduct, rule] of Object.entries(rules)) {
+          const { outdir, ended } = run(version, { settings, conduct });
+          expect(ended, ended.stderr).toMatchObject({ code: 0, signal: null });
+          expect(ended.verdict.isValid).toBe(false);
+          expect(ended.verdict.reasons.map((reason) => reason.rule)).toContain(rule);
+          const detail = join(outdir, 'mlperf_log_detail.txt');
+          const text = existsSync(detail) ? readFileSync(detail, 'utf8') : '';
+          // A second answer never reaches LoadGen, whose own log may then be VALID.
+          if (conduct !== 'answer-twice') expect(text).not.toContain('"result_validity"');
+        }
+      }
+    },
+  );
+
+  // More than the bridge has places for: LoadGen waits inside IssueQuery until some are read.
+  it('issues a query of a stream that is larger than the ring of samples', () => {
+    const samples = 2 ** 20 + 1000;
+    const settings = {
+      ...{ scenario: 'MultiStream', multiStreamSamplesPerQuery: samples, minDurationMs: 0 },
+      ...{ multiStreamExpectedLatencyNs: 1e9, minQueryCount: 1 },
+    };
+    const sizes = { totalSamples: samples, performanceSamples: samples };
+    const { ended } = run('v5.1.1', { settings, ...sizes });
+    expect(ended, ended.stderr).toMatchObject({ code: 0, endCause: 'natural' });
+    expect(ended.counts).toMatchObject({ issuedSamples: samples, lostSamples: 0 });
+    expect(ended.driver).toMatchObject({ otherSamples: 0, differences: [] });
+  });
+
+  it('hands over responses that are larger than the memory for all of a turn', () => {
+    const settings = {
+      ...{ scenario: 'SingleStream', minDurationMs: 1, minQueryCount: 100 },
+      singleStreamExpectedLatencyNs: 1e5,
+    };
+    const { ended } = run('v5.1.1', { settings, responseBytes: 2 ** 20 + 4 });
+    expect(ended, ended.stderr).toMatchObject({ code: 0, endCause: 'natural' });
+    expect(ended.verdict.reasons).toEqual([]);
   });
 });
 

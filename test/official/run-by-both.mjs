@@ -16,7 +16,8 @@ const { officialDriver, fittingRound, checkoutConf } = await load(
 
 /**
  * cacheFolder, outdir; settings: those that differ from the round's, scenario among them; totalSamples, performanceSamples;
- * conduct: answer, lose (the 21st sample and all after it), answer-twice, throw; tokens: of each response, or absent.
+ * conduct: answer, lose (the 21st sample and all after it), answer-twice, throw; tokens: of each response, or absent; responseBytes: 4
+ * where absent.
  */
 const revive = (key, value) => (key.endsWith('Seed') ? BigInt(value) : value);
 const job = JSON.parse(readFileSync(process.argv[2], 'utf8'), revive);
@@ -35,7 +36,8 @@ const sut = {
     for (let i = 0; i < query.sampleCount; i += 1) {
       const id = query.firstResponseId + i * query.responseIdStride;
       const index = query.sampleIndices[query.sampleOffset + i * query.responseIdStride];
-      const payload = new Uint8Array(Uint32Array.of(index).buffer);
+      const payload = new Uint8Array(job.responseBytes ?? 4);
+      new DataView(payload.buffer).setUint32(0, index, true);
       answered += 1;
       if (job.conduct === 'lose' && answered > 20) continue;
       if (job.tokens !== undefined) sink.firstToken(id, payload, sink.nowNs());

@@ -5,13 +5,22 @@
 //   LoadGen's threads    IssueQuery -> rings -> wake (one for all that is in the rings)  ...  Name, Load, Unload: wait for reply()
 //   Node's main thread   onEvent(heads, request) -> the SUT;  complete(count) -> QuerySamplesComplete
 //
+// In SingleStream and MultiStream LoadGen does nothing while a query is outstanding, and Node.js nothing while LoadGen makes the next
+// one. Two threads would wake each other twice per query, so there LoadGen runs on Node's main thread, on a stack of its own
+// (Routine): IssueQuery leaves it, and returns once the query is complete, as LoadGen's interface allows. While LoadGen makes its
+// queries and its results, Node.js waits.
+//
 // Needs only Node-API 8, so that one build serves every Node.js; CONF_TYPE: LoadGen from v5.0 on, which has mlperf.conf built in.
 
 #define NAPI_VERSION 8
 #include <node_api.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <ucontext.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -53,6 +62,10 @@ constexpr uint32_t kHasMore = 0x80000000u;
 constexpr uint64_t kChunk = 1 << 16;
 constexpr uint64_t kChunks = 1 << 14;
 
+// So many queries of a routine at most follow each other in one turn of the event loop: timers, signals and I/O get theirs, too,
+// where a SUT answers at once.
+constexpr uint64_t kQueriesPerTurn = 1024;
+
 // Number of an issue thread, in the order in which they register.
 thread_local uint32_t issueThread = 0;
 
@@ -75,6 +88,49 @@ void WaitUntilAsleep(const std::atomic<long>& thread) {
     if (end != std::string::npos && end + 2 < text.size() && text[end + 2] == 'S') return;
   }
 }
+
+// Runs a function by turns with the thread that owns it, on a stack of its own. Node.js is never called on that stack.
+#ifdef __GLIBC__
+class Routine {
+ public:
+  explicit Routine(void (*body)()) : body_(body) {}
+
+  // False where there is no memory for its stack.
+  bool Prepare() {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* stack = mmap(nullptr, kStack + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    // The stack grows down: what runs over its end meets a page that nobody may touch.
+    if (stack == MAP_FAILED || mprotect(stack, page, PROT_NONE) != 0 || getcontext(&inside_) != 0) return false;
+    inside_.uc_stack.ss_sp = static_cast<char*>(stack) + page;
+    inside_.uc_stack.ss_size = kStack;
+    inside_.uc_link = &outside_;
+    makecontext(&inside_, body_, 0);
+    return true;
+  }
+
+  // From outside: the function goes on until it leaves or returns.
+  void Enter() { swapcontext(&outside_, &inside_); }
+
+  // From inside.
+  void Leave() { swapcontext(&inside_, &outside_); }
+
+ private:
+  // As a thread has by default.
+  static constexpr size_t kStack = 8 << 20;
+  void (*const body_)();
+  ucontext_t inside_;
+  ucontext_t outside_;
+};
+#else
+// Other C libraries have no makecontext: LoadGen has a thread in all scenarios.
+class Routine {
+ public:
+  explicit Routine(void (*)()) {}
+  bool Prepare() { return false; }
+  void Enter() {}
+  void Leave() {}
+};
+#endif
 
 // Memory of an ArrayBuffer that JavaScript keeps for as long as the process lives.
 struct View {
@@ -109,8 +165,10 @@ class Bridge : public mlperf::SystemUnderTest {
   mlperf::LogSettings log;
   std::string auditConf;
   std::string failure;
+  // LoadGen's, on Node's main thread; null where LoadGen has a thread.
+  std::unique_ptr<Routine> routine;
 
-  // --- LoadGen's threads ---
+  // --- LoadGen's side: its threads, or its routine ---
 
   const std::string& Name() override {
     Ask(kName, nullptr);
@@ -120,29 +178,21 @@ class Bridge : public mlperf::SystemUnderTest {
   void IssueQuery(const std::vector<QuerySample>& issued) override {
     const double atNs = NowNs();
     const uint32_t thread = issueThread;
-    std::lock_guard<std::mutex> lock(issueMutex_);
-    size_t at = 0;
-    do {
-      // Large queries go through in parts: the ring is smaller than an Offline query may be.
-      const uint64_t room = WaitForRoom();
-      const size_t count = std::min<uint64_t>(issued.size() - at, room);
-      uint64_t head = sampleHead_;
-      uint64_t sample = issuedSamples_.load(std::memory_order_relaxed);
-      for (size_t i = at; i < at + count; ++i, ++head, ++sample) {
-        samples.as<uint32_t>()[head % samples.length<uint32_t>()] = static_cast<uint32_t>(issued[i].index);
-        KeepId(sample, issued[i].id);
-      }
-      sampleHead_ = head;
-      issuedSamples_.store(sample);
-      at += count;
-      Push(atNs, static_cast<uint32_t>(count) | (at < issued.size() ? kHasMore : 0), thread);
-    } while (at < issued.size());
+    if (routine != nullptr) outstanding_ = issued.size();
+    PushSamples(issued, atNs, thread);
+    while (routine != nullptr && outstanding_ > 0) routine->Leave();
   }
 
   void FlushQueries() override {
-    std::lock_guard<std::mutex> lock(issueMutex_);
-    WaitForRoom();
-    Push(NowNs(), 0, 0);
+    {
+      std::lock_guard<std::mutex> lock(issueMutex_);
+      WaitForRoom();
+      Push(NowNs(), 0, 0);
+    }
+    if (routine == nullptr) return;
+    // The set ends before LoadGen works out its results.
+    Wake();
+    routine->Leave();
   }
 
   void RunTest() {
@@ -173,10 +223,30 @@ class Bridge : public mlperf::SystemUnderTest {
       requestedSet_ = nullptr;
       isRequestNew_ = true;
     }
-    Wake();
+    isOver_ = true;
+    Tell();
   }
 
   // --- Node's main thread ---
+
+  void Wake() {
+    if (!isWoken_.exchange(true)) napi_call_threadsafe_function(wake, nullptr, napi_tsfn_nonblocking);
+  }
+
+  // LoadGen's routine goes on until it waits again.
+  void GoOn() {
+    if (routine == nullptr || isOver_) return;
+    // It may want another wake.
+    isWoken_.store(false);
+    routine->Enter();
+  }
+
+  // The last sample of its query is complete.
+  bool MayGoOn() const { return routine != nullptr && outstanding_ == 0; }
+
+  bool IsTurnOver() const { return isInEvent || queryHead_.load() % kQueriesPerTurn == 0; }
+
+  bool isInEvent = false;
 
   // Heads of the rings and the request that came since the last call, if one did.
   Request Take(uint64_t* queryHead, uint64_t* sampleHead, const std::vector<QuerySampleIndex>** set) {
@@ -194,6 +264,7 @@ class Bridge : public mlperf::SystemUnderTest {
     std::lock_guard<std::mutex> lock(requestMutex_);
     isReplied_ = true;
     replied_.notify_one();
+    if (routine != nullptr) Wake();
   }
 
   // False for a sample that is not outstanding: LoadGen never sees its id again.
@@ -202,7 +273,9 @@ class Bridge : public mlperf::SystemUnderTest {
     ResponseId& slot = chunks_[sample / kChunk][sample % kChunk];
     if (slot == mlperf::kResponseIdReserved) return false;
     *id = slot;
-    if (!isKept) slot = mlperf::kResponseIdReserved;
+    if (isKept) return true;
+    slot = mlperf::kResponseIdReserved;
+    if (routine != nullptr) outstanding_ -= 1;
     return true;
   }
 
@@ -226,6 +299,26 @@ class Bridge : public mlperf::SystemUnderTest {
     Bridge* const bridge_;
   };
 
+  void PushSamples(const std::vector<QuerySample>& issued, double atNs, uint32_t thread) {
+    std::lock_guard<std::mutex> lock(issueMutex_);
+    size_t at = 0;
+    do {
+      // Large queries go through in parts: the ring is smaller than an Offline query may be.
+      const uint64_t room = WaitForRoom();
+      const size_t count = std::min<uint64_t>(issued.size() - at, room);
+      uint64_t head = sampleHead_;
+      uint64_t sample = issuedSamples_.load(std::memory_order_relaxed);
+      for (size_t i = at; i < at + count; ++i, ++head, ++sample) {
+        samples.as<uint32_t>()[head % samples.length<uint32_t>()] = static_cast<uint32_t>(issued[i].index);
+        KeepId(sample, issued[i].id);
+      }
+      sampleHead_ = head;
+      issuedSamples_.store(sample);
+      at += count;
+      Push(atNs, static_cast<uint32_t>(count) | (at < issued.size() ? kHasMore : 0), thread);
+    } while (at < issued.size());
+  }
+
   // Room in the sample ring, once there is some in both rings: while Node.js does not read, LoadGen waits, and its
   // latencies show it.
   uint64_t WaitForRoom() {
@@ -235,7 +328,12 @@ class Bridge : public mlperf::SystemUnderTest {
       const uint32_t ofSamples = static_cast<uint32_t>(sampleHead_) - static_cast<uint32_t>(read[1].load());
       const uint64_t room = samples.length<uint32_t>() - ofSamples;
       if (ofQueries < stamps.length<double>() && room > 0) return room;
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      if (routine == nullptr) {
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      } else {
+        Wake();
+        routine->Leave();
+      }
     }
   }
 
@@ -247,7 +345,7 @@ class Bridge : public mlperf::SystemUnderTest {
     queries.as<uint32_t>()[2 * at + 1] = thread;
     sampleHeadSeen_.store(sampleHead_);
     queryHead_.store(head + 1);
-    Wake();
+    Tell();
   }
 
   void KeepId(uint64_t sample, ResponseId id) {
@@ -256,8 +354,9 @@ class Bridge : public mlperf::SystemUnderTest {
     chunk[sample % kChunk] = id;
   }
 
-  void Wake() {
-    if (!isWoken_.exchange(true)) napi_call_threadsafe_function(wake, nullptr, napi_tsfn_nonblocking);
+  // The call on Node's main thread in which a routine runs takes itself what it left.
+  void Tell() {
+    if (routine == nullptr) Wake();
   }
 
   void Ask(Request request, const std::vector<QuerySampleIndex>* set) {
@@ -267,10 +366,15 @@ class Bridge : public mlperf::SystemUnderTest {
     isReplied_ = false;
     isRequestNew_ = true;
     lock.unlock();
-    Wake();
+    Tell();
+    while (routine != nullptr && !isReplied_) routine->Leave();
     lock.lock();
     replied_.wait(lock, [this] { return isReplied_; });
   }
+
+  // Of the query of a routine: samples that are not complete.
+  size_t outstanding_ = 0;
+  bool isOver_ = false;
 
   std::mutex issueMutex_;
   uint64_t sampleHead_ = 0;
@@ -352,6 +456,8 @@ View BytesOf(napi_env env, napi_value array) {
 // Runs on Node's main thread, once for all wakes since the last time.
 void CallEvent(napi_env env, napi_value, void*, void*) {
   if (env == nullptr) return;
+  bridge->isInEvent = true;
+  bridge->GoOn();
   uint64_t queryHead = 0;
   uint64_t sampleHead = 0;
   const std::vector<QuerySampleIndex>* set = nullptr;
@@ -373,6 +479,7 @@ void CallEvent(napi_env env, napi_value, void*, void*) {
   napi_value callback;
   napi_get_reference_value(env, onEvent, &callback);
   napi_call_function(env, undefined, callback, 4, arguments, nullptr);
+  bridge->isInEvent = false;
   // Without this Node.js drops an exception of a native callback, and LoadGen waits for ever.
   bool isThrown = false;
   napi_is_exception_pending(env, &isThrown);
@@ -446,7 +553,16 @@ napi_value Start(napi_env env, napi_callback_info info) {
                                       CallEvent, &made->wake) != napi_ok) {
     return Throw(env, "napi_create_threadsafe_function failed");
   }
-  std::thread([made] { made->RunTest(); }).detach();
+  // In other scenarios it issues while responses come.
+  const bool isInTurns = made->settings.scenario == mlperf::TestScenario::SingleStream ||
+                         made->settings.scenario == mlperf::TestScenario::MultiStream;
+  auto routine = std::make_unique<Routine>([] { bridge->RunTest(); });
+  if (isInTurns && routine->Prepare()) {
+    made->routine = std::move(routine);
+    made->Wake();
+  } else {
+    std::thread([made] { made->RunTest(); }).detach();
+  }
   return nullptr;
 }
 
@@ -460,6 +576,13 @@ napi_value Reply(napi_env env, napi_callback_info info) {
   if (type == napi_string) bridge->sutName = Text(env, name);
   bridge->Reply();
   return nullptr;
+}
+
+// Responses were handed to LoadGen: with the last one of a query its routine goes on, in the same turn where that is possible.
+void AfterComplete(napi_env env) {
+  if (!bridge->MayGoOn()) return;
+  if (bridge->IsTurnOver()) bridge->Wake();
+  else CallEvent(env, nullptr, nullptr, nullptr);
 }
 
 // complete(count): the first entries of the table `done`, in one call of LoadGen. Returns how many were not outstanding.
@@ -482,6 +605,7 @@ napi_value Complete(napi_env env, napi_callback_info info) {
     responses.emplace_back(id, data, static_cast<uint32_t>(row[2]), row[3]);
   }
   if (!responses.empty()) mlperf::QuerySamplesComplete(responses.data(), responses.size());
+  AfterComplete(env);
   return Value(env, static_cast<double>(refused));
 }
 
@@ -502,6 +626,7 @@ napi_value CompleteOne(napi_env env, napi_callback_info info) {
   QuerySampleResponse response;
   if (!OneResponse(env, info, false, &response)) return Value(env, 1);
   mlperf::QuerySamplesComplete(&response, 1);
+  AfterComplete(env);
   return Value(env, 0);
 }
 
