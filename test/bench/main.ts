@@ -4,6 +4,7 @@ import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
+import { benchEngines } from './engines/engines-bench.ts';
 import { MIXES } from './generation/batches.ts';
 import { benchGeneration } from './generation/generation-bench.ts';
 import { benchPrefill } from './generation/prefill-bench.ts';
@@ -132,6 +133,17 @@ const VERBS: Readonly<Record<string, Verb>> = {
         hasTls: value('tls') === 'true',
         hasCppEngine: value('cpp-engine') === 'true',
         jsonFile: value('json') || undefined,
+        ...nodeOptions(value),
+      }),
+  },
+  engines: {
+    flags: { size: '16,150528', rounds: '5', seconds: '5', 'cache-dir': '', ...NODE_FLAGS },
+    run: (value) =>
+      benchEngines({
+        sizes: numbers(value('size')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        cacheFolder: value('cache-dir') || undefined,
         ...nodeOptions(value),
       }),
   },

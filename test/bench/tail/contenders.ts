@@ -34,7 +34,7 @@ export interface TlsFiles {
 export const LONGHAUL = 'longhaul';
 
 /** Exit code of `longhaul run`: VALID, or INVALID, as by a missed latency bound, which is of no interest here. */
-const RUN_CODES = [0, 3];
+export const RUN_CODES: readonly number[] = [0, 3];
 
 /** `longhaul run` against `longhaul sut` without a model, as a user starts them; times are those of its records. */
 export function longhaulContender(options: NodeOptions, tls?: TlsFiles): Contender {
@@ -104,7 +104,8 @@ function runArgs({ address, sizeBytes, sampleCount, queriesPerSecond, seconds, f
   ];
 }
 
-async function timesOfRun(folder: string): Promise<QueryTimes> {
+/** Of the records of a run. */
+export async function timesOfRun(folder: string): Promise<QueryTimes> {
   const reader = await openRecords(folder);
   if (reader === null) throw new Error(`${folder} has no records`);
   try {

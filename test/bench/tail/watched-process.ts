@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { cpuUsOf } from '../wire/measured.ts';
+import { cpuUsOf, cpuUsWithChildren } from '../wire/measured.ts';
 
 /** Time between two looks at the CPU time: rare enough to disturb nobody. */
 const LOOK_MS = 250;
@@ -32,7 +32,7 @@ export class CpuWatch {
   constructor(clientPid: number, serverPid: number) {
     this.#timer = setInterval(() => {
       try {
-        const [clientUs, serverUs] = [cpuUsOf(clientPid), cpuUsOf(serverPid)];
+        const [clientUs, serverUs] = [cpuUsWithChildren(clientPid), cpuUsOf(serverPid)];
         this.#looks.push({ atMs: Date.now(), clientUs, serverUs });
       } catch {
         this.stop(); // The client has ended.

@@ -47,6 +47,20 @@ export function cpuUsOf(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
 }
 
+/** The same with the processes that it started and that run: `longhaul run --engine cpp` has one. */
+export function cpuUsWithChildren(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const ofChild = (child: string): number => {
+    try {
+      return cpuUsOf(Number(child));
+    } catch {
+      return 0; // It has ended.
+    }
+  };
+  const pids = children === '' ? [] : children.split(' ');
+  return pids.reduce((sum, child) => sum + ofChild(child), cpuUsOf(pid));
+}
+
 /** CPU time of two processes, from its making on. */
 export class CpuMeter {
   readonly #serverPid: number;
