@@ -1,8 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createQueryDispatchLibrary, type QdlNode } from '../../../qdl/index.ts';
-import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  askNames,
+  createQueryDispatchLibrary,
+  type QdlNode,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
+import { messageOf, sutLost } from '../../../shared/base/errors/mlperf-error.ts';
 import type {
   QuerySampleLibrary,
   SamplePayloads,
@@ -11,6 +16,7 @@ import { WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
 import { issueClock } from '../../loadgen/engine/issue-clock.ts';
 import { runTest } from '../../loadgen/engine/start-test.ts';
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
+import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { defaultTestSettings, type TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { processMonitor } from '../../observe/health/process-monitor.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
@@ -50,9 +56,9 @@ export class WarmUp {
   }
 
   /**
-   * Warms up, once for all runs with these nodes, where all of them know it. Never throws: a run without it is slower at its
-   * beginning, no more.
+   * Warms up, once for all runs with these nodes, where all of them know it. A run without it is slower at its beginning, no more.
    * @param nodes They are connected.
+   * @throws MlperfError `ERR_SUT_LOST` where a node broke in it and is gone
    */
   async once(plan: RunPlan, host: RunHost, nodes: readonly QdlNode[]): Promise<void> {
     const ms = durationMs(plan);
@@ -64,10 +70,23 @@ export class WarmUp {
       await this.#warmUp(plan, host, ms, folder);
     } catch (error) {
       // The run says better what is wrong, if it is wrong there, too.
-      this.#fault = messageOf(error);
+      this.#fault ??= messageOf(error);
     } finally {
       host.progress?.(null);
       rmSync(folder, { recursive: true, force: true });
+    }
+    if (this.#fault !== undefined && !host.signal.aborted) await this.#requireNodes(plan);
+  }
+
+  /** Later the run would only say that no node answers. */
+  async #requireNodes({ dispatch }: RunPlan): Promise<void> {
+    try {
+      await askNames(dispatch);
+    } catch (error) {
+      const now = messageOf(error);
+      const also = now === this.#fault ? '' : `; now ${now}`;
+      const what = 'the SUT broke in the warm-up, before the first query of the run';
+      throw sutLost(`${what}: ${this.#fault}${also}`);
     }
   }
 
@@ -80,6 +99,13 @@ export class WarmUp {
       ...(this.#fault !== undefined && { error: this.#fault }),
     };
     return [{ key: 'longhaul_warm_up', value }];
+  }
+
+  #noteLoss(qdl: QueryDispatchLibrary, phase: PerformanceOutcome | null): void {
+    const lost = qdl.nodes.filter((_, i) => qdl.activity()[i]?.isLost);
+    if (lost.length === 0) return;
+    const addresses = lost.map(({ address }) => address).join(', ');
+    this.#fault ??= phase?.faultText ?? `SUT node ${addresses} was lost`;
   }
 
   async #warmUp(plan: RunPlan, host: RunHost, ms: number, outdir: string): Promise<void> {
@@ -114,6 +140,8 @@ export class WarmUp {
         },
       });
       this.#queryCount += phase?.counts.completedQueries ?? 0;
+      this.#noteLoss(qdl, phase);
+      if (this.#fault !== undefined) return undefined;
       if (phase === null || phase.durationNs <= 0) return undefined;
       return (phase.counts.completedQueries * 1e9) / phase.durationNs;
     };

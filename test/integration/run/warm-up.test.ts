@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
-import { longhaulHere } from '../../scenes/host/processes.ts';
+import { longhaulHere, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: a warm-up goes the way of the run and leaves no trace in its counts: the node's ledger, LoadGen's counts and the
@@ -55,3 +55,24 @@ describe('a run with a warm-up', () => {
     expect(opened(short.logged)).toEqual(['a stream was opened']);
   });
 });
+
+it('tells a node that broke in the warm-up from one that never answered', async () => {
+  const node = await SutNodeProcess.start('sut-a', ['--benchmark', 'null']);
+  onTestFinished(async () => {
+    await node.stop();
+  });
+  const run = spawnLonghaul([
+    ...['run', '--sut', node.address, '--benchmark', 'null', '--warm-up', '30s'],
+    ...['--target-qps', '100', '--target-latency', '1s'],
+    ...['--output', join(suiteFolder(), 'warm-lost')],
+  ]);
+  await run.says(/warming up/);
+  node.process.kill('SIGKILL');
+  const { code, stderr } = await run.ended;
+  expect(code).toBe(4);
+  expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(
+    new RegExp(
+      `longhaul: the SUT broke in the warm-up, before the first query of the run: (SUT node ${node.address}.*; now )?no SUT node answers at ${node.address}`,
+    ),
+  );
+}, 90_000);
