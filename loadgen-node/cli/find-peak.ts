@@ -38,8 +38,8 @@ Example:
 
 After Ctrl-C, a kill or a lost node the same command with --resume goes on.
 
-Exit codes: 0 found and confirmed, 3 no load is confirmed, LoadGen itself was the limit, or the SUT answered others as well, 2 wrong
-flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
+Exit codes: 0 found and confirmed, 3 no load is confirmed, LoadGen itself was the limit, or the SUT
+answered others as well, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     const plan = planFindPeak(values, settings);
     refuseUsedSearch(plan, values);

@@ -263,15 +263,12 @@ export class Dispatcher implements ChannelEvents {
       return;
     }
     this.#failAll(lost, { code: 'lost', text: error.message });
-    const broken = sutLost(
-      `${error.message} in the middle of the run, with ${lost.length} samples outstanding`,
-      error,
-    );
+    const text = `${error.message} in the middle of the run, with ${lost.length} samples outstanding`;
     if (this.#goesOnWithout(channel)) {
       this.#dispatch(true);
       return;
     }
-    this.#break(broken);
+    this.#break(sutLost(text, error));
     if (this.#parts.onNodeLoss === 'drain') return;
     this.#giveUpOutstanding(`given up because ${error.message}`);
   }
@@ -387,8 +384,9 @@ export class Dispatcher implements ChannelEvents {
     for (const responseId of responseIds) this.#parts.sink.fail(responseId, failure);
   }
 
-  /** Ends the run's sending: in the Network division the SUT is all of its nodes or none. */
+  /** Ends the run's sending, once: in the Network division the SUT is all of its nodes or none. What breaks later follows from it. */
   #break(error: MlperfError): void {
+    if (this.#isBroken) return;
     this.#isBroken = true;
     if (this.#cutter.boundChannel !== undefined) this.#giveUpPiece();
     this.#giveUpWaiting();

@@ -40,9 +40,14 @@ export class NativeDriver implements ProtocolDriver {
     this.#settings = settings;
     this.#payloads = payloads;
     this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
-    this.#connections = new NativeConnections(settings, (address, reason) =>
-      this.nodes.find((node) => node.address === address)?.handOvers.addConnection(reason),
-    );
+    this.#connections = new NativeConnections(settings, (address, reason) => {
+      // A node that goes away ends its connections too: nothing takes over.
+      const isLeaving = this.#channels.some(
+        ({ place, isDraining }) => place.address === address && isDraining,
+      );
+      if (isLeaving) return;
+      this.nodes.find((node) => node.address === address)?.handOvers.addConnection(reason);
+    });
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
       settings.division,

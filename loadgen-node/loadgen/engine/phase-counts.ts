@@ -18,6 +18,7 @@ export class PhaseTotals {
   #endNs = Number.NaN;
   #cause: EndCause = 'all-issued';
   #faultText: string | null = null;
+  #faultAtNs: number | null = null;
   #silence: PhaseOutcome['silence'] = null;
 
   /** Over all sets so far. */
@@ -41,7 +42,8 @@ export class PhaseTotals {
     if (Number.isNaN(this.#beginNs)) this.#beginNs = end.startNs;
     this.#endNs = end.endNs;
     this.#cause = end.cause;
-    this.#faultText ??= end.fault?.message ?? null;
+    this.#faultText ??= end.fault?.error.message ?? null;
+    if (end.fault !== null) this.#faultAtNs ??= end.fault.atNs - this.#beginNs;
     if (end.cause === 'stall') {
       const lastNs = end.startNs + recorder.lastCompletionNs;
       this.#silence = { fromNs: lastNs - this.#beginNs, lastedNs: end.endNs - lastNs };
@@ -64,6 +66,7 @@ export class PhaseTotals {
       failures: failures.counts(),
       durationNs: Number.isNaN(this.#beginNs) ? 0 : this.#endNs - this.#beginNs,
       faultText: this.#faultText,
+      faultAtNs: this.#faultAtNs,
       silence: this.#silence,
     };
   }

@@ -320,5 +320,5 @@ const EARLY_ENDS: Partial<Record<EndCause, string>> = {
 function earlyEndText({ cause, fault }: SetEnd): string | null {
   const text = EARLY_ENDS[cause];
   if (text === undefined) return null;
-  return `Ending early: ${text}${cause === 'fault' ? (fault?.message ?? '') : ''}`;
+  return `Ending early: ${text}${cause === 'fault' ? (fault?.error.message ?? '') : ''}`;
 }

@@ -37,6 +37,8 @@ export interface PhaseOutcome {
   readonly durationNs: number;
   /** Text of the fault that the SUT reported, if it did. */
   readonly faultText: string | null;
+  /** When it reported it, since the start of the first set; null: not, or between two sets. */
+  readonly faultAtNs: number | null;
   /** Of a phase that ended by a stall: when the last sample completed, since the start of the first set, and how long LoadGen waited for the next. */
   readonly silence: { readonly fromNs: number; readonly lastedNs: number } | null;
 }

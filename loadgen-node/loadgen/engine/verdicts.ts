@@ -204,7 +204,9 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
   // These two explain the samples that they cost.
   const cost = counts.lostSamples === 0 ? '' : ` ${lost} were lost.`;
   if (endCause === 'fault') {
-    const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.${cost}`;
+    const { faultAtNs } = outcome;
+    const when = faultAtNs === null ? '' : ` (after ${formatNs(faultAtNs)})`;
+    const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}${when}.${cost}`;
     reasons.push(reason('fault', text, 'no fault', 'a fault'));
   }
   if (endCause === 'stall') {

@@ -1,6 +1,4 @@
-import { counted } from '../../../shared/base/text.ts';
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { CONNECTION_LIMITS, STREAM_LIMITS } from '../../../shared/security/connection-errors.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
@@ -15,6 +13,7 @@ import {
   requestsOf,
   V05_CACHING,
 } from './audit-rule.ts';
+import { handOverTexts } from './hand-overs.ts';
 
 /**
  * The rules about what happens to a query between LoadGen and the SUT.
@@ -89,27 +88,6 @@ export const QUERY_RULES: readonly AuditRule[] = [
     oip: judgeCaching,
   },
 ];
-
-/** Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node. */
-export function handOverTexts({ handOvers }: NodeEvidence, isOip: boolean): string[] {
-  if (handOvers === undefined) return [];
-  const { connectionCount, callCount, streamCount, connectionReason, streamReason } = handOvers;
-  const texts: string[] = [];
-  if (connectionCount > 0) {
-    const again = callCount && `; ${counted(callCount, 'unprocessed request')} went out again`;
-    texts.push(
-      `ended ${counted(connectionCount, 'connection')} at no cost of a sample (${connectionReason}), and the run went on over ` +
-        `the next${again || ''}. The time is in the latencies. ${CONNECTION_LIMITS}`,
-    );
-  }
-  if (streamCount > 0) {
-    texts.push(
-      `ended ${counted(streamCount, 'stream')} with nothing outstanding (${streamReason}), and the run went on over the next. ` +
-        `The time is in the latencies. ${STREAM_LIMITS}${isOip ? '; --oip-method unary has no idle stream' : ''}`,
-    );
-  }
-  return texts;
-}
 
 /** Counts that are compared, and the sentences of the verdicts. */
 interface Comparison {

@@ -21,7 +21,7 @@ import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-aud
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
-import { handOverTexts } from '../audit/query-rules.ts';
+import { handOverTexts } from '../audit/hand-overs.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** Mark of a run outside the Network division: that its rules were not enforced, or that the round has none. */

@@ -76,8 +76,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   readonly #reopenLimit = new ReopenLimit();
   /** It was told. */
   #isLost = false;
-  /** The node said that it goes away. */
-  #isDraining = false;
+  /** The node takes no more queries, and will end the stream. */
+  isDraining = false;
   /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
@@ -310,7 +310,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     } else if (message.usage && this.#takesUsage) {
       this.#events.onUsage(this, message.usage);
     } else if (message.draining) {
-      this.#isDraining = true;
+      this.isDraining = true;
       this.#events.onDraining(this, message.draining.reason);
     } else if (message.message !== undefined) {
       // A message that this version does not know is news for a later one.
@@ -338,7 +338,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     // is no loss: the ledgers tell whether something is missing.
     if (this.#state === 'closing') {
       this.#state = 'closed';
-      if (end.code !== status.OK) {
+      // A node that goes away ends its streams so.
+      if (end.code !== status.OK && !this.isDraining) {
         this.#noteEnd(`ended a stream with status ${status[end.code] ?? end.code} after Close`);
       }
     } else if (this.#mayReopen()) {
@@ -351,7 +352,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   #mayReopen(): boolean {
-    if (this.#reopening === undefined || this.#state !== 'open' || this.#isDraining) return false;
+    if (this.#reopening === undefined || this.#state !== 'open' || this.isDraining) return false;
     return this.outstanding.count === 0 && this.#reopenLimit.allowsAnother();
   }
 

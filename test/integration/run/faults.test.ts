@@ -105,6 +105,22 @@ describe.concurrent('a SUT node in the middle of a run', () => {
     expect(stdout).not.toContain(`SUT node ${a.address} left`);
   });
 
+  it('that is one of two and is shut down is told once, with when', async () => {
+    const [a, b] = [await startNode('sut-a'), await startNode('sut-b')];
+    const { run } = startRun(`${a.address},${b.address}`);
+    await run.says(/performance run:/);
+    b.process.kill('SIGTERM');
+    const { code, stdout } = await run.ended;
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(code).toBe(3);
+    expect(text).toMatch(
+      new RegExp(
+        `run: SUT node ${b.address} is shutting down: [^.]* \\(after \\d[\\d.]* m?s\\)\\.`,
+      ),
+    );
+    expect(text).not.toMatch(/outside the timed region|took over|after Close/);
+  });
+
   it('that stops answering for longer than the stall timeout ends the run, and what it owes is lost, nothing else', async () => {
     const node = await startNode('sut-a');
     const { run } = startRun(node.address, '--stall-timeout', '2s', '--keepalive-time', '10s');

@@ -64,7 +64,8 @@ export interface SetEnd {
   readonly outstandingAtStop: number;
   /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
   readonly abandonedSamples: number;
-  readonly fault: MlperfError | null;
+  /** With the clock when it came. */
+  readonly fault: { readonly error: MlperfError; readonly atNs: number } | null;
   /** Issue threads that ended before their last query. */
   readonly threadEnds: readonly ThreadEnd[];
 }
@@ -82,7 +83,7 @@ export class IssueQueryController implements DrivenSet {
   /** When waiting for outstanding samples ends after a fault or an interrupt. */
   #deadlineNs = Number.POSITIVE_INFINITY;
   #cause: EndCause = 'all-issued';
-  #fault: MlperfError | null = null;
+  #fault: SetEnd['fault'] = null;
   #outstandingAtStop = 0;
   /** Of a driver's last query of each thread, in ns since the start. */
   readonly #lastIssuesNs: Float64Array;
@@ -189,7 +190,7 @@ export class IssueQueryController implements DrivenSet {
 
   /** The SUT broke: stops issuing; outstanding samples get the drain timeout. */
   breakOff(fault: MlperfError): void {
-    this.#fault ??= fault;
+    this.#fault ??= { error: fault, atNs: this.#parts.clock.nowNs() };
     this.#stopIssuing('fault');
   }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
-import { handOverTexts } from '../../../../../loadgen-node/run/audit/query-rules.ts';
+import { handOverTexts } from '../../../../../loadgen-node/run/audit/hand-overs.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
 
 // Goal: a reader learns of every connection that another one took over from. Method: the facts of a run, with such ends.
@@ -20,9 +20,11 @@ it('connections and streams that ended at no cost of a sample are evidence, and 
   expect(found?.verdict).toBe('holds');
   expect(found?.evidence.filter((line) => line.includes(' ended '))).toEqual([
     expect.stringMatching(
-      /^sut-a\.example:50051 ended 3 connections at no cost of a sample \(.*max_age\)\), and .* next; 1 unprocessed request went out again\. .*keepalive_requests/,
+      /^sut-a\.example:50051 ended 3 connections in mid-run \(the last: .*max_age\)\), and others took over: no sample was lost, and the time that it took is in the latencies\. 1 unprocessed request went out again\. .*keepalive_requests/,
     ),
-    expect.stringMatching(/ ended 1 stream with nothing outstanding \(INTERNAL.*grpc_read_timeout/),
+    expect.stringMatching(
+      / ended 1 stream in mid-run with nothing outstanding \(INTERNAL.*\), and another one took over: .*grpc_read_timeout/,
+    ),
   ]);
   expect(handOverTexts(ended, true)[1]).toMatch(/--oip-method unary has no idle stream$/);
 });
