@@ -11,6 +11,7 @@ import {
 import { asOneLine, counted, tableLines } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
+import { oldValue } from '../../loadgen/logs/read/old-log-form.ts';
 import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
@@ -217,7 +218,7 @@ function readBare(folder: string): BareRun {
   return {
     folder,
     sutName: textOf('SUT name'),
-    scenario: textOf('Scenario'),
+    scenario: String(oldValue(textOf('Scenario'))),
     result: textOf('Result is'),
   };
 }
