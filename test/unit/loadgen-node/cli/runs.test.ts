@@ -8,7 +8,7 @@ import {
   writeSummary,
 } from '../../../../loadgen-node/observe/summary/run-summary.ts';
 import { writePeakFile } from '../../../../loadgen-node/search/peak/search-peak.ts';
-import { suiteFolder } from '../../../scenes/host/folders.ts';
+import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import { verbHere } from '../../../scenes/host/processes.ts';
 import {
   aboutOf,
@@ -136,6 +136,15 @@ describe('longhaul runs', () => {
       await bareOf('--scenario', 'offline'),
     ]).toEqual([1, 1, 0]);
     expect([await bareOf('--since', '24h'), await bareOf('--benchmark', 'delay')]).toEqual([0, 0]);
+  });
+
+  it('finds a log of LoadGen before v1.0 by the scenario', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'mlperf_log_detail.txt'), '');
+    const summary = 'SUT name : a\nScenario : Single Stream\nResult is : VALID\n';
+    writeFileSync(join(folder, 'mlperf_log_summary.txt'), summary);
+    const { stdout } = await verbHere(runsVerb, folder, '--scenario', 'SingleStream', '--json');
+    expect(JSON.parse(stdout).bare).toMatchObject([{ scenario: 'SingleStream', result: 'VALID' }]);
   });
 
   it('names folders whose result cannot be read, and none of a search that broke off', async () => {
