@@ -89,8 +89,8 @@ export function linkLoadgen(
   const scratch = loadgenFolder(cacheFolder);
   withReason(`cannot write ${scratch}`, () => makeFolder(scratch));
   const addonPath = join(folder, ADDON_FILE);
-  // A process that runs a test may have the old file open. Node.js loads files of this ending only.
-  const made = join(scratch, `${process.pid}.node`);
+  // A process that runs a test may have the old file open. Node.js loads files of this ending only, each path once.
+  const made = join(scratch, `${name}.${process.pid}.node`);
   const build = withFile(made, () => {
     compile(compiler, source, checkout, made);
     const addon = loadLinked(made, checkout.library);
