@@ -119,6 +119,24 @@ describe.skipIf(why !== undefined)(title('the cause of an INVALID run'), () => {
     expect(code).toBe(3);
   });
 
+  it('is such a stretch of one of two nodes, by its address', async () => {
+    const first = await startPinnedSut(...DELAY, 'fixed:20ms');
+    const { address, node } = await startPinnedSut(...DELAY, 'fixed:20ms', '--node', 'sut-b');
+    const flags = [...SERVER, '--target-latency', '500ms', '--policy', 'round-robin'];
+    const run = startPinnedRun(`${first.address},${address}`, flags);
+    await run.says(/performance run: /);
+    await stopFor(node, 2_000);
+    const { text, code } = await screenOf(run);
+    expect(text).toMatch(
+      new RegExp(
+        `^INVALID .*: SUT node ${address} answered nothing for (1\\.9\\d?|2\\.?\\d*) s, from `,
+      ),
+    );
+    expect(text).toMatch(/and \d+ late samples came of that: find out what held it up\./);
+    expect(text).not.toMatch(/Too close|for example|too slow/);
+    expect(code).toBe(3);
+  });
+
   it('is a queue that grew all through, though the bound is kept', async () => {
     const { address } = await startPinnedSut(...DELAY, 'fixed:20ms', '--delay-concurrency', '1');
     const flags = [...SERVER, '--target-latency', '30s', '--min-query-count', '700'];
