@@ -1,6 +1,7 @@
 import { compareEnginesVerb } from './compare-engines.ts';
 import { earlyStoppingVerb, resultsVerb, traceVerb } from './conformance.ts';
-import { linkVerb, listVerb, verifyVerb } from './link.ts';
+import { linkVerb } from './link.ts';
+import { listVerb, verifyVerb } from './linked.ts';
 import { compressionVerb, confVerb } from './rounds.ts';
 import { selfCheckVerb } from './self-check.ts';
 import { settingsVerb } from './settings.ts';

@@ -225,7 +225,7 @@ function linkError(compiler: string, library: string, error: unknown): Error {
 }
 
 /** By which `--engine cpp:NAME` takes a linked LoadGen: its tag, or its version where longhaul knows no tag. */
-export function nameOf({ manifest: { tag, build } }: LinkedLoadgen): string {
+export function loadgenNameOf({ manifest: { tag, build } }: LinkedLoadgen): string {
   return tag ?? build.version;
 }
 
@@ -248,7 +248,7 @@ export function linkedLoadgens(cacheFolder: string): LinkedLoadgen[] {
     }))
     .sort((a, b) => b.linkedMs - a.linkedMs);
   const byName = new Map<string, LinkedLoadgen>();
-  for (const one of all) if (!byName.has(nameOf(one))) byName.set(nameOf(one), one);
+  for (const one of all) if (!byName.has(loadgenNameOf(one))) byName.set(loadgenNameOf(one), one);
   return [...byName.values()].sort(
     (a, b) =>
       Number(a.manifest.tag === null) - Number(b.manifest.tag === null) ||
@@ -280,11 +280,11 @@ export function linkedLoadgen(
   const found =
     name === undefined
       ? (all.find(({ manifest }) => isPreferred(manifest)) ?? all[0])
-      : all.find((one) => nameOf(one) === name || one.manifest.build.version === name);
+      : all.find((one) => loadgenNameOf(one) === name || one.manifest.build.version === name);
   const how =
     'longhaul loadgen link --inference-dir DIR, where DIR is your checkout with LoadGen built in it';
   if (found === undefined && all.length > 0) {
-    const names = all.map((one) => `cpp:${nameOf(one)}`).join(', ');
+    const names = all.map((one) => `cpp:${loadgenNameOf(one)}`).join(', ');
     throw notInstalled(`no C++ LoadGen ${name} is linked; there is ${names}. To link it: ${how}`);
   }
   if (found === undefined) throw notInstalled(`no C++ LoadGen is linked: ${how}`);

@@ -1,4 +1,4 @@
-import { type LinkedLoadgen, nameOf } from './link.ts';
+import { type LinkedLoadgen, loadgenNameOf } from './link.ts';
 import { roundOfVersion } from './official-test.ts';
 
 /**
@@ -11,7 +11,7 @@ export function linkedText(
   doubts: readonly string[],
   first?: string,
 ): string {
-  const name = nameOf(linked);
+  const name = loadgenNameOf(linked);
   const { manifest, addonPath } = linked;
   const { build, tag, commit, tree, librarySha256, addonSha256 } = manifest;
   const ofTag = tag === null ? 'no tag that longhaul knows' : `tag ${tag}`;
@@ -42,7 +42,7 @@ export function listText(all: readonly LinkedLoadgen[]): string {
     return 'no C++ LoadGen is linked: longhaul loadgen link --inference-dir DIR\n';
   const rows = all.map((linked, i) => {
     const { tag, build, commit, inferenceDir } = linked.manifest;
-    const engine = `--engine cpp:${nameOf(linked)}${i === 0 ? ', and --engine cpp' : ''}`;
+    const engine = `--engine cpp:${loadgenNameOf(linked)}${i === 0 ? ', and --engine cpp' : ''}`;
     const what = `LoadGen ${build.version}, ${tag === null ? 'no known tag' : `tag ${tag}`}, round ${roundOfVersion(build.version)}`;
     return `${engine.padEnd(39)}${what}, commit ${commit?.slice(0, 10) ?? 'not known'}, ${inferenceDir}\n`;
   });

@@ -187,7 +187,7 @@ describe('wrong input', () => {
     ['settings --model bert', 2, /--scenario <SingleStream\|.*> is needed/],
     ['settings --model bert --scenario X', 2, /--scenario "X" must be one of: SingleStream, /],
     [`${SETTINGS} --round v9`, 2, /--round "v9" must be one of: v0\.5, v4/],
-    ['conf --round 4.1', 2, /--round "4\.1" must be one of: v0\.5, v4\.1/],
+    ['conf --round 4.1', 2, /--round "4\.1" must be one of: v0\.5, v2\.1/],
     ['settings explain qps', 2, /unknown setting "qps"; the keys of/],
     [`${SETTINGS} --user-conf no.conf`, 2, /cannot read no/],
     [`${SETTINGS} --user-conf ${BAD_CONF}`, 2, /wrong\.conf:1: "fast" is not a number/],

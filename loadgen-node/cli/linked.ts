@@ -1,0 +1,63 @@
+import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
+import { text } from '../../shared/config/setting.ts';
+import { doubtsNow, type LinkedLoadgen, linkedLoadgen, linkedLoadgens } from '../official/link.ts';
+import { linkedText, listText } from '../official/linked-text.ts';
+import { verb } from './verb.ts';
+
+/** Where the linked LoadGens are, for every verb of them. */
+export const CACHE_DIR = {
+  cacheDir: text(
+    'folder',
+    'folder for what is linked (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
+  ),
+};
+
+/** `longhaul loadgen list`: the linked LoadGens. */
+export const listVerb = verb({
+  settings: CACHE_DIR,
+  example: `
+Example:
+  longhaul loadgen list
+
+The first one is that of --engine cpp: of a known tag before others, then the newest version; with
+--round that of the round. Any other is named: --engine cpp:v4.1.
+
+Exit codes: 0 there are some, 3 none is linked.`,
+  action: ({ values: { cacheDir = defaultCacheFolder() } }) => {
+    const all = linkedLoadgens(cacheDir);
+    return {
+      text: listText(all),
+      json: all.map(({ manifest, addonPath }) => ({ ...manifest, addonPath })),
+      isGood: all.length > 0,
+    };
+  },
+});
+
+/** `longhaul loadgen verify`: compares the linked LoadGen with its checkout again. */
+export const verifyVerb = verb({
+  takes: { '[name]': 'which of several (default: that of --engine cpp)' },
+  settings: CACHE_DIR,
+  example: `
+Example:
+  longhaul loadgen verify
+  longhaul loadgen verify v4.1
+
+Exit codes: 0 nothing is in doubt, 3 something is, 2 none is linked, or its files were changed.`,
+  action: ({ values: { cacheDir = defaultCacheFolder() } }, name?: string) => {
+    const linked = linkedLoadgen(cacheDir, { name });
+    return tellLinked(linked, doubtsNow(linked));
+  },
+});
+
+/**
+ * What a verb prints of a linked LoadGen.
+ * @param first Name of the one that is taken unasked.
+ */
+export function tellLinked(linked: LinkedLoadgen, doubts: readonly string[], first?: string) {
+  const { manifest, addonPath } = linked;
+  return {
+    text: linkedText(linked, doubts, first),
+    json: { ...manifest, addonPath, doubts },
+    isGood: doubts.length === 0,
+  };
+}
