@@ -72,10 +72,10 @@ function chanceOfAtMost(over: number, passing: number, percentile: number): numb
 
 /** Coefficients of the series for ln of Gamma in C's mathematical library (fdlibm, e_lgamma_r). */
 const SERIES: readonly number[] = [
-  ...[-1.63092934096575273989e-3, 8.36339918996282139126e-4, -5.9518755745033996206e-4],
-  ...[7.936505586430195585e-4, -2.7777777772877553647e-3, 8.33333333333329678849e-2],
+  ...[-1.6309293409657527e-3, 8.363399189962821e-4, -5.9518755745034e-4],
+  ...[7.936505586430196e-4, -2.7777777772877553647e-3, 8.333333333333297e-2],
 ];
-const SERIES_CONSTANT = 4.18938533204672725052e-1;
+const SERIES_CONSTANT = 0.4189385332046727;
 
 /** ln of Gamma for whole x >= 1, as the C library has it. */
 function lnGamma(x: number): number {
