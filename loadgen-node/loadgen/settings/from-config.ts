@@ -304,4 +304,9 @@ export const CONF_FIELDS: readonly ConfField[] = SETTINGS_FIELDS.filter(
 );
 
 /** Keys that stand in official files and that no LoadGen reads. */
-const UNREAD_KEYS: readonly string[] = ['target_duration', 'test07_accuracy_threshold'];
+const UNREAD_KEYS: readonly string[] = [
+  'target_duration',
+  'test07_accuracy_threshold',
+  'test09_min_output_tokens',
+  'test09_max_output_tokens',
+];

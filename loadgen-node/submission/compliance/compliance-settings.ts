@@ -11,6 +11,7 @@ import {
 import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { TOKEN_TYPES } from '../../samples/data-set/token-numbers.ts';
+import { isRunnableTest, type TestId } from '../rules/submission-rounds.ts';
 import { RESPONSE_TYPES } from './responses/compare-responses.ts';
 import { END_TOKEN_DEFAULT } from './verify/verify-test06.ts';
 
@@ -19,7 +20,7 @@ export const COMPLIANCE_SETTINGS = {
   run: text('folder', "the submission's performance run", { required: true }),
   accuracyRun: text(
     'folder',
-    "TEST01: the submission's accuracy run (default: --run, if it has both)",
+    "TEST01, TEST08: the submission's accuracy run (default: --run, if it has both)",
   ),
   testRun: text('folder', 'verify this run of the test instead of making one'),
   output: text('folder', 'folder for the results (default: RUN/compliance)'),
@@ -40,10 +41,57 @@ export const COMPLIANCE_SETTINGS = {
     { min: 0, max: 2 ** 31 - 1 },
     `TEST06: token that ends a text (default: the benchmark's; mostly ${END_TOKEN_DEFAULT})`,
   ),
+  accuracyOutput: text(
+    'file',
+    "TEST07: what the benchmark's accuracy script printed of the test's accuracy log",
+  ),
 };
 
 /** Effective values of {@link COMPLIANCE_SETTINGS}. */
 export type ComplianceValues = SettingValues<typeof COMPLIANCE_SETTINGS>;
+
+/** What each test shows. */
+export const TEST_ABOUT: Readonly<Record<TestId, string>> = {
+  TEST01: 'responses in performance mode are those of accuracy mode',
+  TEST04: 'the same sample again and again is no faster (no caching)',
+  TEST05: 'other random seeds are no slower (rounds to v4.1)',
+  TEST06: 'tokens of responses are those streamed and counted',
+  TEST07: 'the accuracy in performance mode is enough (verified only: gpt-oss-120b)',
+  TEST08: 'predictions are as good as in accuracy mode (verified only: dlrm-v3)',
+  TEST09: 'responses are as long as the reference (verified only: gpt-oss-120b, e2e-rag-qna)',
+};
+
+/** What the example of a test has that is verified of given runs alone. */
+const GIVEN_FLAGS = {
+  TEST07: '--benchmark gpt-oss-120b --accuracy-output accuracy-script-output.txt',
+  TEST08: '--benchmark dlrm-v3 --accuracy-run results/accuracy',
+  TEST09: '--benchmark gpt-oss-120b',
+} as const;
+
+/** What the help of a test ends with. */
+export function testExample(test: TestId): string {
+  if (isRunnableTest(test)) {
+    return `
+Example:
+  longhaul compliance TEST01 --run results/server --accuracy-run results/server-accuracy
+
+The run of the test is made with the settings of the submission run (longhaul_run.yaml in its
+folder); flags win over them. OUTPUT/TESTnn holds what a submission needs, and README.md;
+OUTPUT/TESTnn-run the logs of the run.
+
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set,
+6 this machine, 130 Ctrl-C.`;
+  }
+  return `
+Example:
+  longhaul compliance ${test} --run results/server --test-run results/${test.toLowerCase()} \\
+    ${GIVEN_FLAGS[test]}
+
+longhaul does not have the benchmark: it verifies a run that the benchmark's own harness made with
+the official audit.config of the test. OUTPUT/${test} holds what a submission needs, and README.md.
+
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together.`;
+}
 
 /** Settings of `longhaul compliance custom-data-set` besides those of `longhaul run`. */
 export const CUSTOM_DATA_SET_SETTINGS = {

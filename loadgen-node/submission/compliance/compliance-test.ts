@@ -16,9 +16,14 @@ import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/keep/earlier-run.
 import { inspectRun, type RunSources } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
-import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
+import { modelOfFolder, modelsOfBenchmark, modelsOfRound } from '../rules/models-of-rounds.ts';
 import { type SubmissionModel, usualBaselinePercent } from '../rules/submission-model.ts';
-import type { RunnableTestId, SubmissionRound } from '../rules/submission-rounds.ts';
+import {
+  isRunnableTest,
+  type RunnableTestId,
+  type SubmissionRound,
+  type TestId,
+} from '../rules/submission-rounds.ts';
 import { responseScorer } from '../score/score-log.ts';
 import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
@@ -31,6 +36,9 @@ import { verifyTest04, verifyTest05 } from './verify/verify-speed-tests.ts';
 import { rehearsed, type TestVerdict } from './verify/verify-test.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
 import { END_TOKEN_DEFAULT, tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
+import { verifyTest07 } from './verify/verify-test07.ts';
+import { verifyTest08 } from './verify/verify-test08.ts';
+import { verifyTest09 } from './verify/verify-test09.ts';
 
 /** The command line's part in a test. */
 interface TestHost {
@@ -46,10 +54,12 @@ interface TestHost {
  * @throws MlperfError when the test cannot be made or verified.
  */
 export async function complianceTest(
-  test: RunnableTestId,
+  test: TestId,
   values: ComplianceValues,
   { flags, tell }: TestHost,
 ) {
+  const runnable = isRunnableTest(test) ? test : undefined;
+  if (runnable === undefined) requireGiven(test, values);
   const asked = await ask(test, values, flags);
   const { run, round, benchmark, reference } = asked;
   await requireSubmission(asked);
@@ -57,10 +67,15 @@ export async function complianceTest(
   const output = values.output ?? join(values.run, COMPLIANCE_FOLDER);
   const folder = join(output, test);
   const testRun = values.testRun ?? join(output, `${test}-run`);
-  if (values.testRun === undefined) {
+  if (values.testRun === undefined && runnable !== undefined) {
     refuseUsedOutput(testRun, run.force === true);
     if (!values.rehearse) requireValid(reference);
-    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { host, tell });
+    const exitCode = await makeRun(
+      runnable,
+      asked,
+      { logs: testRun, verdict: folder },
+      { host, tell },
+    );
     if (exitCode !== undefined) {
       const text = `${test} was interrupted and not verified.\n`;
       return { exitCode, text, json: { test, wasInterrupted: true, hasPassed: null } };
@@ -89,7 +104,7 @@ export async function complianceTest(
 }
 
 /** Settings, round, model and submission run of a test, checked before anything runs. */
-async function ask(test: RunnableTestId, values: ComplianceValues, flags: RunSources['flags']) {
+async function ask(test: TestId, values: ComplianceValues, flags: RunSources['flags']) {
   const reference = await readComplianceRun(values.run);
   requirePerformanceRun(reference);
   const sources = runSources(reference.folder, flags);
@@ -127,7 +142,7 @@ function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
 async function requireSubmission(asked: AskedTest): Promise<void> {
   const { reference, test, round } = asked;
   requireRound(reference, round);
-  if (test !== 'TEST01') return;
+  if (!needsAccuracyRun(test)) return;
   requireSameSystem(reference, await readComplianceRun(accuracyFolder(asked)), 'accuracy run');
 }
 
@@ -153,7 +168,8 @@ function requireValid(reference: ComplianceRun): void {
 
 /** @returns The exit code of a run that was interrupted; undefined for one that came to its end. */
 async function makeRun(
-  { test, sources, values }: AskedTest,
+  test: RunnableTestId,
+  { sources, values }: AskedTest,
   folders: { readonly logs: string; readonly verdict: string },
   { host, tell }: { readonly host: CommandHost } & Pick<TestHost, 'tell'>,
 ): Promise<number | undefined> {
@@ -206,7 +222,45 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
         tokenType: values.tokenType ?? sentType(benchmark) ?? tokenTypeOfRound(round),
         endToken: values.endToken ?? END_TOKEN_OF[benchmark] ?? END_TOKEN_DEFAULT,
       });
+    case 'TEST07':
+      return verifyTest07({
+        ...{ ...runs, model: model?.name ?? benchmark },
+        accuracyOutput: accuracyOutput(values),
+      });
+    case 'TEST08':
+      return verifyTest08({ ...runs, accuracy: accuracyFolder(asked) });
+    case 'TEST09':
+      return verifyTest09({ ...runs, model: model?.name ?? benchmark });
   }
+}
+
+function needsAccuracyRun(test: TestId): boolean {
+  return test === 'TEST01' || test === 'TEST08';
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where a run of the test would have to be made. */
+function requireGiven(test: TestId, values: ComplianceValues): void {
+  if (values.testRun === undefined) {
+    const models = modelsOfTest(test).join(' or ');
+    throw configInvalid(
+      `--test-run <folder> is needed: longhaul verifies ${test} and does not run it, since it does not have its benchmark (${models}); make the run with the benchmark's own harness and the official audit.config of ${test}`,
+    );
+  }
+  if (test === 'TEST07') accuracyOutput(values);
+}
+
+/** Names of the models that any round has the test for. */
+function modelsOfTest(test: TestId): string[] {
+  const models = ROUNDS.flatMap((round) => modelsOfRound(round));
+  return [...new Set(models.filter(({ tests }) => tests.includes(test)).map(({ name }) => name))];
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` without it. */
+function accuracyOutput({ accuracyOutput: path }: ComplianceValues): string {
+  if (path !== undefined) return path;
+  throw configInvalid(
+    "--accuracy-output <file> is needed: longhaul does not have the benchmark's accuracy script; name a file with what it printed of the test's accuracy log",
+  );
 }
 
 /** Type of the tokens that SUT nodes send of a language model; undefined for any other benchmark. */
@@ -215,11 +269,11 @@ function sentType(benchmark: string): 'int32' | undefined {
 }
 
 /** A submission run's folder serves as both: it has the accuracy run's log as well. */
-function accuracyFolder({ values, reference }: AskedTest): string {
+function accuracyFolder({ test, values, reference }: AskedTest): string {
   if (values.accuracyRun !== undefined) return values.accuracyRun;
   if (recordOf(reference, 'effective_test_mode') === 'SubmissionRun') return values.run;
   throw configInvalid(
-    `--accuracy-run <folder> is needed: TEST01 compares responses with those of the accuracy run, and ${values.run} is a performance run`,
+    `--accuracy-run <folder> is needed: ${test} compares responses with those of the accuracy run, and ${values.run} is a performance run`,
   );
 }
 
@@ -233,8 +287,9 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
     ['round', round],
     ['SUT', String(recordOf(reference, 'sut_name'))],
     ['performance run', values.run],
-    ['accuracy run', test === 'TEST01' ? accuracyFolder(asked) : undefined],
+    ['accuracy run', needsAccuracyRun(test) ? accuracyFolder(asked) : undefined],
     ['run of the test', testRun],
+    ['output of the accuracy script', test === 'TEST07' ? values.accuracyOutput : undefined],
     ['target rate', targetRateInWords(own, ofTest)],
   ] as const;
   return testReadme(verdict, rows, asked.notes);
@@ -246,7 +301,7 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
  * @throws MlperfError `ERR_CONFIG_INVALID` telling what there is.
  */
 export function requireTest(
-  test: RunnableTestId,
+  test: TestId,
   benchmark: string,
   round: SubmissionRound,
   model?: string,
@@ -272,6 +327,11 @@ export function requireTest(
   if (others.length > 0) {
     throw configInvalid(
       `round ${round} has no benchmark ${benchmark}; there it is in ${others.join(', ')}`,
+    );
+  }
+  if (!isRunnableTest(test)) {
+    throw configInvalid(
+      `no round has the benchmark ${benchmark}; ${test} is for ${modelsOfTest(test).join(', ')}`,
     );
   }
   const note = `No round has the benchmark ${benchmark}: the test counts for no submission.`;

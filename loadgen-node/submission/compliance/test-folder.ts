@@ -5,15 +5,15 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { counted } from '../../../shared/base/text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import type { RunnableTestId } from '../rules/submission-rounds.ts';
+import type { TestId } from '../rules/submission-rounds.ts';
+import { VERIFY_FILES } from '../rules/test-files.ts';
 import type { TestCheck } from './verify/read-compliance-run.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 
 /** Every file that a test can leave: those of an earlier verification must not stand beside a new one's. */
 const FILES = [
   'README.md',
-  'verify_accuracy.txt',
-  'verify_performance.txt',
+  ...Object.values(VERIFY_FILES),
   `performance/run_1/${RUN_FILES.summary}`,
   `performance/run_1/${RUN_FILES.detail}`,
   `accuracy/${RUN_FILES.accuracy}`,
@@ -75,11 +75,14 @@ function isOneOf(path: string, sources: readonly string[]): boolean {
 /** Behind the name of the test in the first line of README.md. */
 export const REHEARSAL_TITLE = 'rehearsal';
 
-const QUESTION: Readonly<Record<RunnableTestId, string>> = {
+const QUESTION: Readonly<Record<TestId, string>> = {
   TEST01: 'Does the system answer in performance mode as in accuracy mode, at the same speed?',
   TEST04: 'Is the system faster when the same sample is requested again and again?',
   TEST05: 'Is the system as fast with other random seeds?',
   TEST06: 'Are the tokens of a response those that were streamed and counted?',
+  TEST07: 'Is the system right often enough in performance mode?',
+  TEST08: 'Are predictions in performance mode as good as in accuracy mode?',
+  TEST09: 'Do responses in performance mode have the length of the reference?',
 };
 
 /** The verdict for a screen: one line per check, in plain words, and notes on the test itself. */

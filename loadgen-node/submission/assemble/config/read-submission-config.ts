@@ -7,7 +7,12 @@ import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/rea
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
 import { ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { SUBMISSION_DIVISIONS, type TestId } from '../../rules/submission-rounds.ts';
+import {
+  GIVEN_TEST_IDS,
+  SUBMISSION_DIVISIONS,
+  TEST_IDS,
+  type TestId,
+} from '../../rules/submission-rounds.ts';
 
 /** A configuration file that was read: its values, and where they stand. */
 export interface SubmissionConfig {
@@ -297,7 +302,7 @@ const system = object({
 
 const scenario = words(['Server', 'Offline', 'SingleStream', 'MultiStream', 'Interactive']);
 const division = words(SUBMISSION_DIVISIONS);
-const TESTS = ['TEST01', 'TEST04', 'TEST05', 'TEST06', 'TEST07', 'TEST08', 'TEST09'] as const;
+const TESTS = [...TEST_IDS, ...GIVEN_TEST_IDS];
 const tests = object(
   Object.fromEntries(TESTS.map((test) => [test, text.optional()])) as Record<
     TestId,

@@ -5,7 +5,8 @@ import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
 import { inferredFigure } from '../../rules/submission-model.ts';
-import { brokenConfLines, type TestId } from '../../rules/submission-rounds.ts';
+import { brokenConfLines, isRunnableTest, type TestId } from '../../rules/submission-rounds.ts';
+import { TEST_PASS, VERIFY_FILES } from '../../rules/test-files.ts';
 import {
   type Problems,
   type ResultEntry,
@@ -241,9 +242,10 @@ async function readTests(of: TestsOfResult, all: Problems) {
   const folders = testFolders(of);
   const problems = all.at('compliance');
   const missing = needed.filter((test) => !folders.has(test));
-  if (missing.length > 0) {
+  if (missing[0] !== undefined) {
+    const given = isRunnableTest(missing[0]) ? '' : ' --test-run FOLDER';
     problems.error(
-      `${entry.model} ${entry.scenario} lacks ${missing.join(', ')}, which ${expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${performanceFolder(of)}`,
+      `${entry.model} ${entry.scenario} lacks ${missing.join(', ')}, which ${expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${performanceFolder(of)}${given}`,
     );
   }
   const tests: Awaited<ReturnType<typeof readTest>>[] = [];
@@ -319,18 +321,22 @@ interface TestFiles {
   readonly files: Map<string, string>;
 }
 
-/** A test that longhaul does not run: what its official script left, whatever that is. */
+/** A test that longhaul does not run: what the official script or longhaul left, whatever that is. */
 function takeAll(own: TestFiles): void {
   const { files, problems } = collectFiles([own.folder]);
   for (const text of problems) own.problems.error(text);
-  for (const [name, file] of files) own.files.set(name.replace(/^[^/]*\//, ''), file);
+  for (const [name, file] of files) {
+    const place = name.replace(/^[^/]*\//, '');
+    // It is evidence of longhaul's, and has its place.
+    if (place !== 'README.md') own.files.set(place, file);
+  }
   const verdicts = [...own.files.keys()].filter((name) => name.startsWith('verify_'));
   if (verdicts.length === 0) own.problems.error(`${own.folder} has no verify_*.txt`);
   for (const name of verdicts) isPass(own, name);
 }
 
 async function readPerformance(own: TestFiles, expected: ExpectedRun): Promise<void> {
-  isPass(own, 'verify_performance.txt');
+  isPass(own, VERIFY_FILES.performance);
   const names = [RUN_FILES.summary, RUN_FILES.detail];
   const logs = names.map((name) => need(own, `performance/run_1/${name}`));
   if (!logs.every(Boolean)) return;
@@ -341,7 +347,7 @@ async function readPerformance(own: TestFiles, expected: ExpectedRun): Promise<v
 
 function readAnswers(own: TestFiles): void {
   need(own, `accuracy/${RUN_FILES.accuracy}`);
-  const isPassed = isPass(own, 'verify_accuracy.txt');
+  const isPassed = isPass(own, VERIFY_FILES.accuracy);
   if (isPassed === undefined || own.test !== 'TEST01') return;
   const text = join(own.folder, 'accuracy', RUN_FILES.accuracyText);
   if (existsSync(text)) own.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
@@ -377,8 +383,8 @@ function isPass(own: TestFiles, name: string): boolean | undefined {
   const file = files.get(name) as string;
   const text = readFileSync(file, 'utf8');
   const isPassed =
-    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : text.includes('TEST PASS');
-  const hasFallback = test === 'TEST01' && name === 'verify_accuracy.txt';
+    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : text.includes(TEST_PASS);
+  const hasFallback = test === 'TEST01' && name === VERIFY_FILES.accuracy;
   if (!isPassed && !hasFallback) problems.unfinished(`${test} was not passed, says ${file}`);
   return isPassed;
 }

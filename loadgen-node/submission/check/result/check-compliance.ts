@@ -3,6 +3,7 @@ import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { usualBaselinePercent } from '../../rules/submission-model.ts';
 import type { TestId } from '../../rules/submission-rounds.ts';
+import { TEST_FAIL, TEST_PASS, VERIFY_FILES, VERIFY_FILES_OF } from '../../rules/test-files.ts';
 import {
   checkFileList,
   checkPresent,
@@ -19,11 +20,6 @@ import { accuracyPattern, checkAccuracyLog, HASH_LINE, onlyHash } from './check-
 
 /** Tests whose run is checked as that of a result is. */
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];
-
-const PASS = 'TEST PASS';
-const FAIL = 'TEST FAIL';
-
-const VERIFY_ACCURACY = 'verify_accuracy.txt';
 
 /** Files that the check of v6.0 and later wants to say TEST PASS on a line of its own. */
 const WHOLE_LINE = /\/TEST0[18]\/verify_accuracy\.txt$/;
@@ -50,13 +46,14 @@ export async function checkCompliance(site: ResultSite, performance: RunLog | un
 }
 
 async function checkTest(site: ResultSite, test: TestId, folder: string) {
-  const accuracy = posix.join(folder, VERIFY_ACCURACY);
+  const paths = VERIFY_FILES_OF[test].map((name) => posix.join(folder, name));
   if (test === 'TEST01') await checkTest01(site, folder);
-  else if (test === 'TEST06') checkTest06(site, accuracy);
-  else if (test === 'TEST09') checkPass(site, posix.join(folder, 'verify_output_len.txt'));
-  else if (test === 'TEST07' || test === 'TEST08') checkPass(site, accuracy);
+  for (const path of paths) {
+    if (test === 'TEST06') checkTest06(site, path);
+    // The accuracies may stand in for what TEST01 says of the responses.
+    else if (test !== 'TEST01' || !path.endsWith(VERIFY_FILES.accuracy)) checkPass(site, path);
+  }
   if (!PERFORMANCE_TESTS.includes(test)) return undefined;
-  checkPass(site, posix.join(folder, 'verify_performance.txt'));
   return checkPerformanceRun(site, posix.join(folder, 'performance', 'run_1'), test);
 }
 
@@ -74,10 +71,12 @@ function checkPass(context: CheckContext, path: string): void {
  */
 function isPass(context: CheckContext, path: string, lines: readonly string[]): boolean {
   const isWholeLine = context.layout.isFlat && WHOLE_LINE.test(path);
-  const isPassed = lines.some((line) => (isWholeLine ? line.trim() === PASS : line.includes(PASS)));
-  const failed = lines.findIndex((line) => line.includes(FAIL));
+  const isPassed = lines.some((line) =>
+    isWholeLine ? line.trim() === TEST_PASS : line.includes(TEST_PASS),
+  );
+  const failed = lines.findIndex((line) => line.includes(TEST_FAIL));
   if (isPassed && failed >= 0) {
-    context.findings.add('test-verdict-mixed', path, `It says ${FAIL} as well.`, failed + 1);
+    context.findings.add('test-verdict-mixed', path, `It says ${TEST_FAIL} as well.`, failed + 1);
   }
   return isPassed;
 }
@@ -85,7 +84,7 @@ function isPass(context: CheckContext, path: string, lines: readonly string[]): 
 /** Verdict on the responses, or the two accuracies that stand in for it. */
 async function checkTest01(site: ResultSite, folder: string): Promise<void> {
   const { findings, listing } = site;
-  const verify = posix.join(folder, VERIFY_ACCURACY);
+  const verify = posix.join(folder, VERIFY_FILES.accuracy);
   const accuracy = posix.join(folder, 'accuracy');
   const isThere = checkPresent(site, verify);
   const isPassed = isThere && isPass(site, verify, toolLines(site, verify));

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/score-each.ts';
+import { VERIFY_FILES } from '../../rules/test-files.ts';
 import { differenceInterval, type Proportion, shareOf } from '../responses/proportions.ts';
 import {
   type ComplianceRun,
@@ -193,8 +194,8 @@ function points(fraction: number): string {
 /** Texts of verify_accuracy.txt and verify_performance.txt. */
 export function verifyTexts(verdict: CustomDataSetVerdict): Map<string, string> {
   return new Map([
-    ['verify_accuracy.txt', verifyText(verdict, [verdict.accuracy])],
-    ['verify_performance.txt', verifyText(verdict, verdict.performance)],
+    [VERIFY_FILES.accuracy, verifyText(verdict, [verdict.accuracy])],
+    [VERIFY_FILES.performance, verifyText(verdict, verdict.performance)],
   ]);
 }
 

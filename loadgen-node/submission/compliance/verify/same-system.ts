@@ -14,6 +14,10 @@ import { type ComplianceRun, roundOfRun, seedsInWords, seedsOf } from './read-co
 const SAME: readonly (readonly [key: string, what: string])[] = [
   ['effective_scenario', 'scenario'],
   ['sut_name', 'name of the SUT'],
+];
+
+/** The same, but for a test with samples of its own (TEST07). */
+const SAME_DATA_SET: readonly (readonly [key: string, what: string])[] = [
   ['qsl_name', 'data set'],
   ['qsl_reported_total_count', 'samples of the data set'],
   ['qsl_reported_performance_count', 'samples of the performance set'],
@@ -43,17 +47,23 @@ function isSet(value: unknown): boolean {
 /**
  * Refuses to compare a run with one of something else: another benchmark, scenario, SUT, latency bound or round.
  * @param what The other run, for messages: `test run`, `accuracy run`.
+ * @param hasOwnDataSet Whether the other run has samples of its own.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming every difference.
  */
 export function requireSameSystem(
   reference: ComplianceRun,
   other: ComplianceRun,
   what: 'test run' | 'accuracy run',
+  hasOwnDataSet = false,
 ): void {
   const countsTokens = recordOf(other, 'requested_use_token_latencies') === true;
   const isServerTest = what === 'test run' && reference.scenario === 'Server' && !countsTokens;
   const problems = [
-    ...differences(reference, other, isServerTest ? [...SAME, ...SAME_IN_SERVER] : SAME),
+    ...differences(reference, other, [
+      ...SAME,
+      ...(hasOwnDataSet ? [] : SAME_DATA_SET),
+      ...(isServerTest ? SAME_IN_SERVER : []),
+    ]),
     ...benchmarkDifference(reference, other),
     ...seedDifference(reference, other, what),
     ...modeProblem(other, what),

@@ -2,6 +2,7 @@ import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { Z_95 } from '../../../search/peak/over-share.ts';
 import { test05SeedsOfRound } from '../../rules/submission-rounds.ts';
+import { VERIFY_FILES } from '../../rules/test-files.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
 import {
   type ComplianceRun,
@@ -29,7 +30,7 @@ export async function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
   return verdictOn('TEST04', test.round, tested, {
     checks: [check, ...serverLatencyChecks(reference, tested), ...firstQueryChecks(reference)],
     notes: notes.filter((note) => note !== undefined),
-    texts: new Map([['verify_performance.txt', text]]),
+    texts: new Map([[VERIFY_FILES.performance, text]]),
   });
 }
 
@@ -46,7 +47,7 @@ export async function verifyTest05(test: TestedFolders): Promise<TestVerdict> {
   return verdictOn('TEST05', round, runs.tested, {
     checks: [check],
     notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
-    texts: new Map([['verify_performance.txt', text]]),
+    texts: new Map([[VERIFY_FILES.performance, text]]),
   });
 }
 

@@ -1,7 +1,7 @@
 import { counted } from '../../../../shared/base/text.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
 import { auditCheck } from './audit-settings.ts';
 import {
   type ComplianceRun,
@@ -25,7 +25,7 @@ export interface TestedFolders {
   readonly round: SubmissionRound;
   /** The submission's performance run. */
   readonly performance: string;
-  /** TEST01: the submission's accuracy run; its accuracy log has to be whole. */
+  /** TEST01, TEST08: the submission's accuracy run; its accuracy log has to be whole. */
   readonly accuracy?: string;
   /** The test's run. */
   readonly test: string;
@@ -33,27 +33,31 @@ export interface TestedFolders {
 
 /**
  * Reads the runs of a test. `accuracyLog`: that of the accuracy run; empty where the test has none.
+ * @param hasOwnDataSet Whether the test's run has other samples than the submission's.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or `ERR_OUTPUT` when a
  *   folder or a log cannot be read.
  */
-export async function readTestedRuns({ round, performance, accuracy, test }: TestedFolders) {
+export async function readTestedRuns(
+  { round, performance, accuracy, test }: TestedFolders,
+  hasOwnDataSet = false,
+) {
   const reference = await readComplianceRun(performance);
   const ofAccuracy = accuracy === undefined ? undefined : await readComplianceRun(accuracy);
   const tested = await readComplianceRun(test);
   requireRound(reference, round);
   if (ofAccuracy !== undefined) requireSameSystem(reference, ofAccuracy, 'accuracy run');
-  requireSameSystem(reference, tested, 'test run');
+  requireSameSystem(reference, tested, 'test run', hasOwnDataSet);
   return { reference, tested, accuracyLog: ofAccuracy?.folder.accuracy ?? '' };
 }
 
 /** Adds to the findings of a test what is asked of every test run. */
 export function verdictOn(
-  test: RunnableTestId,
+  test: TestId,
   round: SubmissionRound,
   tested: ComplianceRun,
   { checks: own, notes, texts }: TestFindings,
 ) {
-  const common = test === 'TEST06' ? completenessChecks(tested) : validityChecks(tested);
+  const common = COUNTED_TESTS.includes(test) ? completenessChecks(tested) : validityChecks(tested);
   const checks = [...own, ...common, auditCheck(test, round, tested)];
   return {
     ...{ test, round },
@@ -105,6 +109,10 @@ const LOGS_OF = {
   TEST04: PERFORMANCE_LOGS,
   TEST05: PERFORMANCE_LOGS,
   TEST06: [ACCURACY_LOG],
+  TEST07: [ACCURACY_LOG, ...PERFORMANCE_LOGS],
+  // Its accuracy log is none of those that the official tool cuts.
+  TEST08: PERFORMANCE_LOGS,
+  TEST09: [ACCURACY_LOG, ...PERFORMANCE_LOGS],
 } as const;
 
 /**
@@ -136,9 +144,11 @@ function validityChecks(tested: ComplianceRun): TestCheck[] {
   return own === undefined ? checks.filter(({ name }) => name !== 'valid by longhaul') : checks;
 }
 
+/** Tests whose run ends with a number of queries, which is too few for a verdict on speed. */
+const COUNTED_TESTS: readonly TestId[] = ['TEST06', 'TEST07', 'TEST09'];
+
 /**
- * Checks of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be
- * lost. In a run of another LoadGen the errors in the log show a loss.
+ * Checks of a run of {@link COUNTED_TESTS}: none of its queries may be lost. In a run of another LoadGen the errors in the log show a loss.
  */
 function completenessChecks(tested: ComplianceRun): TestCheck[] {
   const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;

@@ -4,6 +4,7 @@ import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import type { AccuracyReport } from '../../../samples/data-set/data-set.ts';
+import { VERIFY_FILES } from '../../rules/test-files.ts';
 import { requireWholeLog } from '../../truncate/cut-log.ts';
 import {
   type AccuracyPair,
@@ -64,8 +65,8 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
     ],
     notes: scored.notes,
     texts: new Map([
-      ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
-      ['verify_performance.txt', performance.text],
+      [VERIFY_FILES.accuracy, verifyAccuracyText(compared, test.responseType)],
+      [VERIFY_FILES.performance, performance.text],
       ...scored.texts,
     ]),
   });

@@ -4,6 +4,7 @@ import {
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import { readTokens, type TokenType } from '../../../samples/data-set/token-numbers.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import { VERIFY_FILES } from '../../rules/test-files.ts';
 import { check } from './read-compliance-run.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
@@ -92,7 +93,7 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
         : ['first token: skipped, as in the official script: the run is Offline']),
       `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken} (--eos_token_id ${endToken})`,
     ],
-    texts: new Map([['verify_accuracy.txt', `${lines.join('')}TEST06 verification ${verdict}\n`]]),
+    texts: new Map([[VERIFY_FILES.accuracy, `${lines.join('')}TEST06 verification ${verdict}\n`]]),
   });
 }
 

@@ -33,6 +33,18 @@ function audited(
   return applied.toTestSettings();
 }
 
+// Goal: an official audit.config is read without a word about what only its verification script reads.
+it.each(['test07_accuracy_threshold', 'test09_min_output_tokens', 'test09_max_output_tokens'])(
+  'passes over %s',
+  (key) => {
+    const how = { round: 'v6.1', model: 'resnet50', scenario: 'Offline' } as const;
+    const { settings, reader } = readConfFiles(how);
+    const text = `*.*.mode = 2\n*.*.${key} = 60.698\n`;
+    const { result } = applyAudit(reader, settings, { name: 'audit.config', text });
+    expect([...result.problems, ...result.notes]).toEqual([]);
+  },
+);
+
 // Goal: every line of a test's audit.config acts. Method: read it as LoadGen does.
 describe('auditConfigText', () => {
   it.each([
