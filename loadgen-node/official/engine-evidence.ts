@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DriverEnd } from '../loadgen/engine/issue/issue-driver.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import type { CppEngine } from '../observe/audit/network-audit.ts';
-import { sourceDigest } from './known-loadgens.ts';
+import { sha1sOfList, sourceDigest } from './known-loadgens.ts';
 import { doubtsAbout, type LinkedLoadgen } from './link.ts';
 
 /** Evidence of the C++ LoadGen that issued the queries of a run. @param end Null where its test did not end. */
@@ -17,17 +17,11 @@ export function engineEvidence(
   return {
     kind: 'cpp-loadgen',
     ...{ version: build.version, commit, tree, tag, librarySha256, addonSha256 },
-    sourcesSha256: sourceDigest(sha1s(build.sha1OfFiles)),
+    sourcesSha256: sourceDigest(sha1sOfList(build.sha1OfFiles)),
     detailLogSha256: end === null ? null : sha256Of(join(output, RUN_FILES.detail)),
     otherSamples: end?.otherSamples ?? null,
     doubts: [...doubtsAbout(linked), ...(end?.differences ?? [])],
   };
-}
-
-/** SHA-1 of each file by its path. @param list As LoadGen's library has it, a line for each. */
-function sha1s(list: string): Record<string, string> {
-  const lines = list.split('\n').filter((line) => line !== '');
-  return Object.fromEntries(lines.map((line) => line.split(' ').reverse() as [string, string]));
 }
 
 function sha256Of(path: string): string | null {

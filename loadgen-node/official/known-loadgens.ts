@@ -92,14 +92,25 @@ export function headerOfConf(conf: string): string {
 /** Files that decide what LoadGen does; libraries and caches of a build may lie beside them. */
 const SOURCE = /\.(?:cc|h)$|^\/mlperf\.conf$/;
 
+/** Whether a file decides what LoadGen does, and is not made of another one. */
+export function isSource(path: string): boolean {
+  return SOURCE.test(path) && path !== GENERATED_HEADER;
+}
+
 /**
  * SHA-256 of LoadGen's own list of its sources.
  * @param sha1s SHA-1 of each file by its path, as `loadgen_file_sha1` has them; other files than sources may be among them.
  */
 export function sourceDigest(sha1s: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(sha1s)
-    .filter(([path]) => SOURCE.test(path) && path !== GENERATED_HEADER)
+    .filter(([path]) => isSource(path))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, sha1]) => `${String(sha1)} ${path}\n`);
   return createHash('sha256').update(lines.join('')).digest('hex');
+}
+
+/** SHA-1 of each file by its path. @param list As LoadGen's library has it, a line for each. */
+export function sha1sOfList(list: string): Record<string, string> {
+  const lines = list.split('\n').filter((line) => line !== '');
+  return Object.fromEntries(lines.map((line) => line.split(' ').reverse() as [string, string]));
 }

@@ -49,6 +49,8 @@ const MANIFEST = z.strictObject({
   addonSha256: z.string(),
   /** As the library reports itself. */
   build: BUILD,
+  /** Tag by the user's list, whose name and SHA-256 these are; absent where no list was given. */
+  listed: z.strictObject({ tag: z.string(), file: z.string(), sha256: z.string() }).optional(),
 });
 
 export type LinkManifest = Readonly<z.infer<typeof MANIFEST>>;
@@ -106,8 +108,20 @@ export function linkLoadgen(
     addonSha256: sha256Of(addonPath),
     build,
   };
-  writeFileSync(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
-  return { folder, addonPath, manifest };
+  return rewriteManifest({ folder, addonPath, manifest }, {});
+}
+
+/** Writes what more is known of a linked LoadGen into its manifest. @throws MlperfError `ERR_OUTPUT` */
+export function rewriteManifest(
+  { manifest, ...linked }: LinkedLoadgen,
+  more: Partial<LinkManifest>,
+): LinkedLoadgen {
+  const path = join(linked.folder, MANIFEST_FILE);
+  const all = { ...manifest, ...more };
+  withReason(`cannot write ${path}`, () =>
+    writeFileSync(path, `${JSON.stringify(all, null, 2)}\n`),
+  );
+  return { ...linked, manifest: all };
 }
 
 /** A file that is left only where the work succeeds. */
@@ -224,9 +238,9 @@ function linkError(compiler: string, library: string, error: unknown): Error {
   return configInvalid(`${compiler} cannot link ${library}:\n${lines.slice(0, 20).join('\n')}`);
 }
 
-/** By which `--engine cpp:NAME` takes a linked LoadGen: its tag, or its version where longhaul knows no tag. */
-export function loadgenNameOf({ manifest: { tag, build } }: LinkedLoadgen): string {
-  return tag ?? build.version;
+/** By which `--engine cpp:NAME` takes a linked LoadGen: its tag, also one of the user's list, or else its version. */
+export function loadgenNameOf({ manifest: { tag, listed, build } }: LinkedLoadgen): string {
+  return tag ?? listed?.tag ?? build.version;
 }
 
 /**
@@ -338,8 +352,8 @@ export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
     const version = untaggedVersion(manifest.tree);
     doubts.push(
       version === undefined
-        ? `Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows.`
-        : `Commit ${commit.slice(0, 10)} has LoadGen ${version} as the branch had it: it is of no tag, and of no approved revision.`,
+        ? `Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows${listedInWords(manifest)}.`
+        : `Commit ${commit.slice(0, 10)} has LoadGen ${version} as the branch had it: it is of no tag, and of no approved revision${listedInWords(manifest)}.`,
     );
   }
   for (const path of otherFiles(build.sha1OfFiles, join(inferenceDir, 'loadgen'))) {
@@ -348,6 +362,12 @@ export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
     );
   }
   return doubts;
+}
+
+/** The user's word for a tag; empty where there is none. */
+function listedInWords({ listed }: LinkManifest): string {
+  if (listed === undefined) return '';
+  return `; by the user's list ${listed.file} (SHA-256 ${listed.sha256}) it has the sources of ${listed.tag}, which longhaul cannot check`;
 }
 
 /** Files, by the library's own list, that are not in the folder as they were; the generated header by what it is made of. */

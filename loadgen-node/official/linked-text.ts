@@ -13,8 +13,9 @@ export function linkedText(
 ): string {
   const name = loadgenNameOf(linked);
   const { manifest, addonPath } = linked;
-  const { build, tag, commit, tree, librarySha256, addonSha256 } = manifest;
-  const ofTag = tag === null ? 'no tag that longhaul knows' : `tag ${tag}`;
+  const { build, tag, listed, commit, tree, librarySha256, addonSha256 } = manifest;
+  const byList = listed === undefined ? '' : ` (${listed.tag} by the user's list ${listed.file})`;
+  const ofTag = tag === null ? `no tag that longhaul knows${byList}` : `tag ${tag}`;
   const rows = [
     ['LoadGen', `${build.version}, ${ofTag}, round ${roundOfVersion(build.version)}`],
     ['commit', commit ?? 'not known'],

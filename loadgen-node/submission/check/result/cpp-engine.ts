@@ -45,7 +45,7 @@ export function proofOfEngine(
   const tag = sha1s && tagOfFiles(sha1s);
   if (tag === undefined || tag !== engine.tag) {
     const text = `LoadGen ${version} lists sources of no tag that longhaul knows.`;
-    return { kind: 'unknown-sources', text };
+    return { kind: 'unknown-sources', text: [text, ...engine.doubts].join(' ') };
   }
   const [doubt] = engine.doubts;
   return doubt === undefined ? { kind: 'tag', tag } : { kind: 'unknown-sources', text: doubt };

@@ -99,7 +99,7 @@ const BEGIN = [
   'Reading performance mode results...',
 ];
 
-/** Text of verify_accuracy.txt as the official script prints it. */
+/** Text of verify_accuracy.txt as the official script prints it; the last of eight digits may differ, which it rounds to 32 bits. */
 function verifyText(
   entries: number,
   tested: number,

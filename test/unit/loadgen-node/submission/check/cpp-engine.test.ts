@@ -64,6 +64,12 @@ describe('the LoadGen that a tree proves', () => {
       text: doubts[0],
     });
     expect(await proofIn({ engine: { tag: null } })).toMatchObject({ kind: 'unknown-sources' });
+    // A tag by the user's list is a doubt, which stands behind.
+    const listed = ["By the user's list tags.json it has the sources of v7.0."];
+    expect(await proofIn({ engine: { tag: null, doubts: listed } })).toEqual({
+      kind: 'unknown-sources',
+      text: `LoadGen 4.1 @ 379ee5345a lists sources of no tag that longhaul knows. ${listed[0]}`,
+    });
   });
 
   it('is contradicted by the digest of other sources', async () => {

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { readJsonFile } from '../../shared/base/files/read-file.ts';
+import { GENERATED_HEADER, isSource, sha1sOfList, sourceDigest } from './known-loadgens.ts';
+import { type LinkedLoadgen, rewriteManifest } from './link.ts';
+
+/** A user's list of LoadGens: what longhaul's own table has of the tags that it knows. */
+const TAG_LIST = z.strictObject({
+  tags: z.array(
+    z.strictObject({
+      tag: z.string().min(1),
+      version: z.string(),
+      /** SHA-1 of each source by its path, as LoadGen logs them (loadgen_file_sha1): `/loadgen.cc`. */
+      files: z.record(z.string(), z.string().regex(/^[0-9a-f]{40}$/)),
+    }),
+  ),
+});
+
+/**
+ * Gives a linked LoadGen, which is of no tag that longhaul knows, the tag of a user's list whose sources are its own. The list is the
+ * user's word: the manifest says so, and the LoadGen stays in doubt.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul knows its tag, or where the list has none with these sources
+ */
+export function nameByList(linked: LinkedLoadgen, path: string): LinkedLoadgen {
+  const { tag, build } = linked.manifest;
+  if (tag !== null) {
+    throw configInvalid(
+      `--tag-list is for a LoadGen of no tag that longhaul knows; this one is linked, and is of ${tag}`,
+    );
+  }
+  const { tags } = readJsonFile(path, TAG_LIST);
+  const own = sha1sOfList(build.sha1OfFiles);
+  const found = tags.find(
+    ({ version, files }) =>
+      version === build.version &&
+      sourceDigest(files) === sourceDigest(own) &&
+      [undefined, own[GENERATED_HEADER]].includes(files[GENERATED_HEADER]),
+  );
+  if (found === undefined) {
+    const others = tags.map((one) => `${one.tag} ${differenceOf(one, build.version, own)}`);
+    throw configInvalid(
+      `LoadGen ${build.version} is linked, and stays without a tag: ${path} has none with its sources (${others.join('; ') || 'it is empty'})`,
+    );
+  }
+  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+  return rewriteManifest(linked, { listed: { tag: found.tag, file: basename(path), sha256 } });
+}
+
+/** What keeps a LoadGen from being that of an entry of the list. */
+function differenceOf(
+  { version, files }: z.infer<typeof TAG_LIST>['tags'][number],
+  ownVersion: string,
+  own: Readonly<Record<string, string>>,
+): string {
+  if (version !== ownVersion) return `is version ${version}`;
+  const paths = [...new Set([...Object.keys(files), ...Object.keys(own)])].sort();
+  const other = paths.find((name) => isSource(name) && files[name] !== own[name]);
+  return `has another ${other ?? GENERATED_HEADER}`;
+}
