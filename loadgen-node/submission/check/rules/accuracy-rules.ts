@@ -30,11 +30,10 @@ export const ACCURACY_RULES = {
   },
   'accuracy-not-shown': {
     by: [tag('check_results_dir', { since: 5.1, divisions: ['open'] })],
+    only: { rounds: ['v5.1'], divisions: ['open'] },
     rule: 'In v5.1 accuracy.txt of open has a line that the accuracy script of some model metric writes.',
     advice: 'Write what the official script prints (longhaul accuracy).',
-    accuracyText: ({ text, model, division, round }) =>
-      round === 'v5.1' &&
-      division === 'open' &&
+    accuracyText: ({ text, model }) =>
       model !== undefined &&
       text.figures.every((figures) => figures.length === 0) &&
       'No line shows a metric of the model.',
@@ -44,26 +43,22 @@ export const ACCURACY_RULES = {
       tag('check_accuracy_dir', { divisions: STRICT }),
       main('AccuracyCheck.accuracy_result_check', { divisions: STRICT }),
     ],
+    only: { divisions: STRICT },
     rule: "The accuracy reaches the model's target.",
     advice: 'Fix the model, or submit to open.',
-    accuracyFigure: ({ target: { metric, lower }, value, site }) =>
-      isStrict(site) &&
-      lower !== undefined &&
-      !(value >= lower) &&
-      `${metric} is ${value}; ${lower} is required.`,
+    accuracyFigure: ({ target: { metric, lower }, value }) =>
+      lower !== undefined && !(value >= lower) && `${metric} is ${value}; ${lower} is required.`,
   },
   'accuracy-above-limit': {
     by: [
       tag('check_accuracy_dir', { divisions: STRICT }),
       main('AccuracyCheck.accuracy_result_check', { divisions: STRICT }),
     ],
+    only: { divisions: STRICT },
     rule: "The accuracy is not above the model's upper limit.",
     advice: 'Fix the model, or submit to open.',
-    accuracyFigure: ({ target: { metric, upper }, value, site }) =>
-      isStrict(site) &&
-      upper !== undefined &&
-      value > upper &&
-      `${metric} is ${value}; ${upper} at most.`,
+    accuracyFigure: ({ target: { metric, upper }, value }) =>
+      upper !== undefined && value > upper && `${metric} is ${value}; ${upper} at most.`,
   },
   'accuracy-line-twice': {
     by: [],

@@ -47,12 +47,23 @@ function rowsOf(kind: keyof Facts) {
 }
 
 /** A rule as a round has it; undefined where it has none such. */
-function ruleOfRound(id: FindingId, round: SubmissionRound): RuleRow | undefined {
+export function ruleOfRound(id: FindingId, round: SubmissionRound): RuleRow | undefined {
   const isOwn = Object.hasOwn(V05_RULES, id);
   if (round !== 'v0.5') return isOwn ? undefined : RULES[id];
   const held = HELD_IN_V05[id];
   if (isOwn) return RULES[id];
   return held && { ...RULES[id], ...held };
+}
+
+/** Whether a rule is looked for there. @param division Undefined: beside the divisions. */
+export function isLookedFor(
+  { only = {} }: RuleRow,
+  round: SubmissionRound,
+  division: SubmissionDivision | undefined,
+): boolean {
+  const { rounds, divisions } = only;
+  const isDivision = division === undefined || divisions?.includes(division) !== false;
+  return isDivision && rounds?.includes(round) !== false;
 }
 
 /**
@@ -74,6 +85,10 @@ export function verdictOf(
     severity: severity ?? (ofRound.length > 0 ? ('error' as const) : ('warning' as const)),
     source: ofRound.length > 0 ? ofRound.map(deciderText).join('; ') : ofNobody,
   };
+}
+
+function divisionOf(file: string): SubmissionDivision | undefined {
+  return SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
 }
 
 function deciderText({ in: document, name }: Decider): string {
@@ -102,8 +117,10 @@ export class Findings implements FindingSink {
 
   check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void {
     const ofFacts = 'line' in facts ? facts.line : undefined;
+    const division = divisionOf(facts.file);
     for (const [id, row] of rowsOf(kind)) {
       if (ruleOfRound(id, this.#round) === undefined) continue;
+      if (!isLookedFor(row, this.#round, division)) continue;
       const check = row[kind] as ((facts: Facts[Kind]) => Answer) | undefined;
       for (const seen of [check?.(facts)].flat()) {
         if (seen === undefined || seen === false) continue;
@@ -131,8 +148,7 @@ export class Findings implements FindingSink {
     if (count > PER_FILE_MAX) return;
     const short = seen.length > SEEN_MAX ? `${seen.slice(0, SEEN_MAX)}...` : seen;
     const where = line === undefined ? {} : { line };
-    const division = SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
-    const { severity: own, source } = verdictOf(rule, this.#round, division);
+    const { severity: own, source } = verdictOf(rule, this.#round, divisionOf(file));
     const severity = this.#isStrict && own === 'warning' ? 'error' : own;
     const { rule: text, advice } = rule;
     this.#list.push({ id, severity, rule: text, source, advice, file, ...where, seen: short });

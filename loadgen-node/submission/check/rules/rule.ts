@@ -58,6 +58,11 @@ export interface RuleRow extends Checks {
   /** Absent: `error` where somebody decides, and `warning` where nobody does. */
   readonly severity?: Severity;
   readonly by: readonly Decider[];
+  /** Where it is looked for; absent: everywhere. */
+  readonly only?: {
+    readonly rounds?: readonly SubmissionRound[];
+    readonly divisions?: readonly SubmissionDivision[];
+  };
   /** The rule in our words. */
   readonly rule: string;
   /** Why longhaul looks where nobody decides. */

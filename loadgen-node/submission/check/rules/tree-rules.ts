@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isNetworkDivisionScenario } from '../../../../shared/domain/scenario.ts';
 import { modelOfFolder, modelOfName } from '../../rules/models-of-rounds.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { roundsUpTo, SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
+import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import { readToolText } from '../read/read-document.ts';
 import { type Answer, isStrict, type ModelSite, type ResultSite } from '../read/sites.ts';
@@ -25,8 +25,8 @@ const ROOT_FOLDERS: readonly string[] = [...DIVISIONS, '.git', '.github', 'asset
 /** Characters with a meaning of their own in a shell. */
 const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
 
-/** Rounds whose tools do not ask for calibration.md. */
-const WITHOUT_CALIBRATION = roundsUpTo('v5.0');
+/** Rounds whose rules ask for calibration.md. */
+const WITH_CALIBRATION = SUBMISSION_ROUNDS.slice(SUBMISSION_ROUNDS.indexOf('v5.1'));
 
 /** Rules about files and folders. */
 export const TREE_RULES = {
@@ -221,14 +221,14 @@ export const TREE_RULES = {
   },
   'calibration-missing': {
     by: [tag('check_results_dir', { since: 5.1, divisions: STRICT })],
+    only: { rounds: WITH_CALIBRATION, divisions: STRICT },
     rule: 'Closed and network submissions of v5.1 and later have a calibration.md.',
     because: 'reviewers ask how the model was calibrated',
     advice: 'Write calibration.md or documentation/calibration.md, also without a calibration.',
     submitter: (site) => {
       const paths = ['calibration.md', 'documentation/calibration.md'];
       const isThere = paths.some((path) => site.listing.hasFile(posix.join(site.file, path)));
-      const isAsked = isStrict(site) && !WITHOUT_CALIBRATION.includes(site.round);
-      return isAsked && !isThere && `There is none of ${paths.join(', ')}.`;
+      return !isThere && `There is none of ${paths.join(', ')}.`;
     },
   },
   'model-unknown': {

@@ -3,16 +3,23 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import {
+  type FindingId,
   Findings,
+  isLookedFor,
   RULE_GROUPS,
+  ruleOfRound,
   verdictOf,
 } from '../../../../../../loadgen-node/submission/check/rules/findings.ts';
 import type {
   RuleRow,
   RuleTable,
 } from '../../../../../../loadgen-node/submission/check/rules/rule.ts';
-import { HELD_IN_V05 } from '../../../../../../loadgen-node/submission/check/rules/v05-rules.ts';
 import {
+  HELD_IN_V05,
+  V05_RULES,
+} from '../../../../../../loadgen-node/submission/check/rules/v05-rules.ts';
+import {
+  SUBMISSION_DIVISIONS,
   SUBMISSION_ROUNDS,
   type SubmissionDivision,
   type SubmissionRound,
@@ -34,42 +41,63 @@ const GOLDEN = JSON.parse(readFileSync(here('test/golden/official-checks.json'),
 
 const DOCUMENT = fileURLToPath(here('docs/submit.md'));
 
-/** Rounds in words: `v4.1 to v5.1`. */
+/** Rounds in words: `v2.1 to v5.1`, `v2.1, v6.0 and v6.1`. Up to two neighbours stand one by one. */
 function inRounds(rounds: readonly SubmissionRound[]): string {
-  const [first, last] = [rounds[0], rounds.at(-1)];
-  return first === last ? `${first}` : `${first} to ${last}`;
+  const groups: SubmissionRound[][] = [];
+  for (const round of rounds) {
+    const group = groups.at(-1);
+    const last = group?.at(-1);
+    const isNext =
+      last !== undefined &&
+      SUBMISSION_ROUNDS.indexOf(round) === SUBMISSION_ROUNDS.indexOf(last) + 1;
+    if (isNext) group?.push(round);
+    else groups.push([round]);
+  }
+  const texts = groups.flatMap((group) =>
+    group.length > 2 ? [`${group[0]} to ${group.at(-1)}`] : group,
+  );
+  return texts.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
-/** Severity in parentheses; empty for a rule that is an error everywhere. v0.5 has a list of its own. */
-function severityText(row: RuleRow): string {
-  if (row.severity !== undefined) return ` (${row.severity})`;
-  const rounds = SUBMISSION_ROUNDS.filter((round) => round !== 'v0.5');
-  const warningIn = (division: SubmissionDivision) =>
-    rounds.filter((round) => verdictOf(row, round, division).severity === 'warning');
-  const [everywhere, open] = [warningIn('closed'), warningIn('open')];
+/** Severity in parentheses; empty for a rule that is an error wherever it is looked for in the rounds. v0.5 has no Network division. */
+function severityText(row: RuleRow, ofList: readonly SubmissionRound[]): string {
+  if (row.severity !== undefined) return row.severity === 'error' ? '' : ` (${row.severity})`;
+  const rounds = ofList.filter((round) => isLookedFor(row, round, undefined));
+  const divisions = SUBMISSION_DIVISIONS.filter(
+    (division) =>
+      row.only?.divisions?.includes(division) !== false &&
+      !(ofList === V05 && division === 'network'),
+  );
+  const isWarning = (round: SubmissionRound, division: SubmissionDivision): boolean =>
+    verdictOf(row, round, division).severity === 'warning';
+  const everywhere = rounds.filter((round) => divisions.every((one) => isWarning(round, one)));
   if (everywhere.length === rounds.length) return ' (warning)';
-  const onlyOpen = open.filter((round) => !everywhere.includes(round));
-  const where = [
-    ...(everywhere.length > 0 ? [inRounds(everywhere)] : []),
-    ...(onlyOpen.length === rounds.length ? ['open'] : []),
-    ...(onlyOpen.length > 0 && onlyOpen.length < rounds.length
-      ? [`open of ${inRounds(onlyOpen)}`]
-      : []),
-  ];
+  const where = everywhere.length > 0 ? [inRounds(everywhere)] : [];
+  for (const division of divisions) {
+    const more = rounds.filter((one) => isWarning(one, division) && !everywhere.includes(one));
+    if (more.length === 0) continue;
+    where.push(more.length === rounds.length ? division : `${division} of ${inRounds(more)}`);
+  }
   return where.length === 0 ? '' : ` (warning in ${where.join('; ')})`;
 }
+
+const V05: readonly SubmissionRound[] = ['v0.5'];
+const LATER = SUBMISSION_ROUNDS.filter((round) => round !== 'v0.5');
 
 function groupText([title, table]: readonly [string, RuleTable]): string {
   const items = Object.entries(table).map(([id, row]) => {
     const rule = row.rule.replace(/</g, '&lt;');
-    return `* \`${id}\`${severityText(row)}: ${rule}`;
+    const rounds = Object.hasOwn(V05_RULES, id) ? V05 : LATER;
+    return `* \`${id}\`${severityText(row, rounds)}: ${rule}`;
   });
   return `### ${title}\n\n${items.join('\n')}\n`;
 }
 
 it('lists every rule with its severity', async () => {
   const before = readFileSync(DOCUMENT, 'utf8');
-  const held = Object.keys(HELD_IN_V05).map((id) => `\`${id}\``);
+  const held = Object.keys(HELD_IN_V05).map(
+    (id) => `\`${id}\`${severityText(ruleOfRound(id as FindingId, 'v0.5') as RuleRow, V05)}`,
+  );
   const ofV05 = `Of the rules above these hold in v0.5 as well, by its own texts: ${held.join(', ')}.\n`;
   const table = `\n${Object.entries(RULE_GROUPS).map(groupText).join('\n')}\n${ofV05}\n`;
   const after = before.replace(
@@ -78,6 +106,17 @@ it('lists every rule with its severity', async () => {
   );
   expect(after).toContain('`seed-wrong`');
   await expect(after).toMatchFileSnapshot(DOCUMENT);
+});
+
+it.each([
+  ['rounds that are no neighbours', '* `python-cache` (warning in v2.1, v6.0 and v6.1): '],
+  ['a rule of v0.5 by v0.5', '* `server-runs`: '],
+  ['open, where v0.5 has other bounds in closed', '* `interval-wrong` (warning in open): '],
+  ['a rule only where it is looked for', '* `accuracy-below-target`: '],
+  ['a rule of one round and division', '* `accuracy-not-shown`: '],
+  ['the severity in v0.5, where it is another', '`error-in-log` (warning), '],
+])('tells %s', (_, text) => {
+  expect(readFileSync(DOCUMENT, 'utf8')).toContain(text);
 });
 
 it('has an id only once', () => {
