@@ -122,6 +122,7 @@ export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch
     ...searches.filter((search) => isWanted(search, wanted)),
   ].sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt));
   const shown = found.slice(0, wanted.limit);
+  const wantedBare = bare.filter((run) => isWantedBare(run, wanted));
   return {
     top,
     runs: shown.filter((one) => 'runId' in one),
@@ -133,7 +134,9 @@ export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch
     /** Runs of searches that are not listed. */
     foldedCount,
     /** They have no labels, benchmark and time: none where these are asked for. */
-    bare: bare.filter((run) => isWantedBare(run, wanted)).slice(0, wanted.limit),
+    bare: wantedBare.slice(0, wanted.limit),
+    /** Of these, those beyond the limit among them. */
+    bareCount: wantedBare.length,
     damaged,
   };
 }
@@ -306,7 +309,7 @@ function verdictText({ result, verdict: { cause, reasons } }: ListedRun): string
 
 /** The list as a table for people, ending with a newline. */
 export function runsText(list: RunList): string {
-  const { top, runs, searches, foundCount, runCount, foldedCount, bare, damaged } = list;
+  const { top, runs, searches, foundCount, runCount, foldedCount, bare, bareCount, damaged } = list;
   const lines: string[] = [];
   const shownCount = runs.length + searches.length;
   if (shownCount === 0) {
@@ -328,8 +331,10 @@ export function runsText(list: RunList): string {
     lines.push('', `${counted(foldedCount, 'run')} of searches not shown: --all lists them`);
   }
   if (bare.length > 0) {
-    const what = counted(bare.length, 'folder');
-    lines.push('', `${what} with LoadGen's logs alone (longhaul report <folder>):`);
+    const isPart = bare.length < bareCount;
+    const what = `${isPart ? `${bare.length} of ` : ''}${counted(bareCount, 'folder')}`;
+    const how = `longhaul report <folder>${isPart ? `; --limit ${bareCount} lists all` : ''}`;
+    lines.push('', `${what} with LoadGen's logs alone (${how}):`);
     const cells = bare.map(({ folder, sutName, scenario, result }) => [
       ...[scenario || '-', result || 'no verdict', sutName || '-', folder],
     ]);

@@ -138,6 +138,21 @@ describe('longhaul runs', () => {
     expect([await bareOf('--since', '24h'), await bareOf('--benchmark', 'delay')]).toEqual([0, 0]);
   });
 
+  it("tells how many folders with LoadGen's logs alone there are, where --limit shows fewer", async () => {
+    const folder = suiteFolder();
+    for (const name of ['a', 'b', 'c']) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, RUN_FILES.detail), '');
+      writeFileSync(join(folder, name, RUN_FILES.summary), 'SUT name : a\nResult is : VALID\n');
+    }
+    const { stdout } = await verbHere(runsVerb, folder, '--limit', '2');
+    expect(stdout).toContain(
+      "2 of 3 folders with LoadGen's logs alone (longhaul report <folder>; --limit 3 lists all):",
+    );
+    const { stdout: json } = await verbHere(runsVerb, folder, '--limit', '2', '--json');
+    expect(JSON.parse(json)).toMatchObject({ bare: [{}, {}], bareCount: 3 });
+  });
+
   it('finds a log of LoadGen before v1.0 by the scenario', async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'mlperf_log_detail.txt'), '');
