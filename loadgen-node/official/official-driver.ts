@@ -64,8 +64,9 @@ function meeting<T>() {
 }
 
 /**
- * MLPerf's C++ LoadGen as driver of a test. Its wakes are for all that lies in the rings, and all responses that arrive in one turn of
- * the event loop go to it in one call, as its interface has it: no query is batched, delayed or answered here.
+ * MLPerf's C++ LoadGen as driver of a test. Its wakes are for all that lies in the rings, and responses that arrive together go to
+ * it in one call, as its interface has it: in one turn of the event loop, and in SingleStream and MultiStream of one query. No query is
+ * batched, delayed or answered here.
  */
 export class OfficialDriver implements IssueDriver {
   readonly #addon: BridgeAddon;

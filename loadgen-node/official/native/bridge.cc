@@ -89,7 +89,8 @@ void WaitUntilAsleep(const std::atomic<long>& thread) {
   }
 }
 
-// Runs a function by turns with the thread that owns it, on a stack of its own. Node.js is never called on that stack.
+// Runs a function by turns with the thread that owns it, on a stack of its own. No JavaScript runs on that stack: all that is
+// called of Node.js there is napi_call_threadsafe_function.
 #ifdef __GLIBC__
 class Routine {
  public:

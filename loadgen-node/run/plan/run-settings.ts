@@ -45,8 +45,6 @@ export type RunMode = (typeof RUN_MODES)[number];
 /** Queries of one sample that are outstanding at a time: what a stream to a SUT node carries. */
 export const CONCURRENCY_MAX = 65_536;
 
-/** Who issues the queries of a run. */
-
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /**
