@@ -73,7 +73,7 @@ function chanceOfAtMost(over: number, passing: number, percentile: number): numb
 /** Coefficients of the series for ln of Gamma in C's mathematical library (fdlibm, e_lgamma_r). */
 const SERIES: readonly number[] = [
   ...[-1.6309293409657527e-3, 8.363399189962821e-4, -5.9518755745034e-4],
-  ...[7.936505586430196e-4, -2.7777777772877553647e-3, 8.333333333333297e-2],
+  ...[7.936505586430196e-4, -2.7777777772877554e-3, 8.333333333333297e-2],
 ];
 const SERIES_CONSTANT = 0.4189385332046727;
 
