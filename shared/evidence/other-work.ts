@@ -8,24 +8,28 @@ const SHOWN_LENGTH_MAX = 64;
 
 /**
  * Samples that a node answered for others during a run: by its own ledger, or by the statistics of a server of the Open Inference
- * Protocol, which count all its clients. Null where there were none, and where the node does not tell.
+ * Protocol, which count the requests of all its clients, those of ours that failed here among them. Null where there were none, and
+ * where the node does not tell.
  */
 export function otherWorkOf({ theirs, oip, ours }: NodeEvidence): OtherWork | null {
   if (oip !== undefined) {
-    const samples = (oip.statistics?.inferenceCount ?? 0) - ours.completedCount;
-    if (samples <= 0) return null;
-    return { samples, text: `answered ${counted(samples, 'sample')} of other clients meanwhile` };
+    const requests = (oip.statistics?.success.count ?? 0) - ours.partCount;
+    if (requests <= 0) return null;
+    const text = `answered ${counted(requests, 'request')} of other clients meanwhile`;
+    return { samples: requests, text };
   }
-  const { otherSampleCount: samples = 0, otherAddresses: addresses = [] } = theirs ?? {};
+  const { otherSampleCount: samples = 0, otherAddresses = [] } = theirs ?? {};
   if (samples === 0) return null;
-  const whose = ownersText(
-    addresses.slice(0, SHOWN_MAX).map((one) => one.slice(0, SHOWN_LENGTH_MAX)),
-  );
-  return { samples, text: `answered ${counted(samples, 'sample')} of ${whose} meanwhile` };
+  return {
+    samples,
+    text: `answered ${counted(samples, 'sample')} of others meanwhile${loadgensText(otherAddresses)}`,
+  };
 }
 
-function ownersText(addresses: readonly string[]): string {
-  if (addresses.length === 0) return 'other clients';
-  const which = addresses.length === 1 ? 'another LoadGen' : 'other LoadGens';
-  return `${which} (${addresses.join(', ')})`;
+/** Of the addresses that the node lists; others may be behind the samples as well. */
+function loadgensText(addresses: readonly string[]): string {
+  if (addresses.length === 0) return '';
+  const shown = addresses.slice(0, SHOWN_MAX).map((one) => one.slice(0, SHOWN_LENGTH_MAX));
+  const more = addresses.length < SHOWN_MAX ? '' : ' and maybe more';
+  return `, among them ${shown.length === 1 ? 'a LoadGen' : 'LoadGens'} at ${shown.join(', ')}${more}`;
 }

@@ -24,10 +24,11 @@ interface CauseRow {
 const OF_LATENCY = ['latency-bound', 'early-stopping'];
 
 /**
- * Causes in the order in which they are looked for: a later one is claimed only where no earlier one explains what was seen. A SUT that broke
- * explains all; of one that fails samples nothing else is claimed; times that a late LoadGen made say nothing of the SUT; queries that
- * those of a SUT that answers others beside it say nothing of what it does alone; queries that waited in a standstill say nothing of the load; a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its
- * schedule: no standstill and no other work on LoadGen's machine makes one, and other work explains a tail. What is left is the load.
+ * Causes in the order in which they are looked for: a later one is claimed only where no earlier one explains what was seen. A SUT that
+ * broke explains all; of one that fails samples nothing else is claimed; times that a late LoadGen made say nothing of the SUT; queries
+ * that waited in a standstill say nothing of the load; times of a SUT that answers others beside the run say nothing of what it does
+ * alone; a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its schedule: no standstill
+ * and no other work on LoadGen's machine makes one, and other work explains a tail. What is left is the load.
  */
 const CAUSES: readonly CauseRow[] = [
   {
@@ -46,17 +47,17 @@ const CAUSES: readonly CauseRow[] = [
       isGeneratorBound && !isSutSlow ? 'LoadGen itself was too slow for this load' : null,
   },
   {
-    kind: 'shared',
-    explains: ['early-stopping'],
-    find: (performance) => sharedText(performance),
-  },
-  {
     kind: 'standstill',
     explains: ['early-stopping'],
     find: (performance, settings) =>
       isMissedByStandstill(performance, settings) && performance.course.late?.standstill
         ? standstillText(performance.course.late.standstill)
         : null,
+  },
+  {
+    kind: 'shared',
+    explains: ['early-stopping'],
+    find: (performance) => sharedText(performance),
   },
   { kind: 'queue', explains: OF_LATENCY, find: ({ course }) => notKeptUpText(course.keepingUp) },
   {
@@ -159,10 +160,13 @@ export function otherWorkText({
   return otherWork.map(({ name, text }) => `${name} ${text}`).join(', ');
 }
 
+/** Where a queue grew, others explain it only by as many samples as it grew by. */
 function sharedText(performance: PerformanceOutcome): string | null {
-  const { course } = performance;
-  const isSlow = isBoundMissed(performance) || course.keepingUp?.state === 'grew';
-  return isSlow ? otherWorkText(performance) : null;
+  const { course, otherWork, summary } = performance;
+  const { state, share } = course.keepingUp ?? {};
+  if (state !== 'grew') return isBoundMissed(performance) ? otherWorkText(performance) : null;
+  const samples = otherWork.reduce((sum, one) => sum + one.samples, 0);
+  return samples < (share ?? 0) * summary.completedSampleCount ? null : otherWorkText(performance);
 }
 
 /** Words of a SUT that did not keep up; null where it did, or where that is not known. */

@@ -36,10 +36,10 @@ it('tells each of two LoadGens on one node how many samples of the other it answ
     otherAddresses: ['127.0.0.1'],
   });
   expect(text).toContain(
-    `SUT node ${node.address} answered ${short.ours?.completedCount} samples of another LoadGen (127.0.0.1) meanwhile, beside ${ours?.completedCount} samples of this run`,
+    `SUT node ${node.address} answered ${short.ours?.completedCount} samples of others meanwhile, among them a LoadGen at 127.0.0.1, beside ${ours?.completedCount} samples of this run`,
   );
   expect(short.theirs?.otherSampleCount).toBeGreaterThan(0);
-  expect(short.text).toContain('of another LoadGen (127.0.0.1) meanwhile');
+  expect(short.text).toContain('of others meanwhile, among them a LoadGen at 127.0.0.1');
   const alone = await endOf(begin(1));
   expect(alone.theirs).toMatchObject({ otherSampleCount: 0, otherAddresses: [] });
   expect(alone.text).not.toContain('another LoadGen');

@@ -8,12 +8,16 @@ const evidence = (fields: object): NodeEvidence => fields as NodeEvidence;
 
 describe('work of a node for others', () => {
   it.each([
-    [['10.0.0.3'], 'answered 1,200 samples of another LoadGen (10.0.0.3) meanwhile'],
+    [['10.0.0.3'], 'answered 1,200 samples of others meanwhile, among them a LoadGen at 10.0.0.3'],
     [
       ['10.0.0.3', '10.0.0.4'],
-      'answered 1,200 samples of other LoadGens (10.0.0.3, 10.0.0.4) meanwhile',
+      'answered 1,200 samples of others meanwhile, among them LoadGens at 10.0.0.3, 10.0.0.4',
     ],
-    [[], 'answered 1,200 samples of other clients meanwhile'],
+    [[], 'answered 1,200 samples of others meanwhile'],
+    [
+      Array.from({ length: 8 }, (_, i) => `10.0.0.${i}`),
+      expect.stringMatching(/, 10\.0\.0\.7 and maybe more$/),
+    ],
   ])('names the addresses %j', (otherAddresses, text) => {
     const theirs = { otherSampleCount: 1_200, otherAddresses };
     expect(otherWorkOf(evidence({ theirs }))).toEqual({ samples: 1_200, text });
@@ -25,16 +29,16 @@ describe('work of a node for others', () => {
     expect(otherWorkOf(evidence({ theirs: null }))).toBeNull();
   });
 
-  it('is what the statistics of another server grew by beside the samples of the run', () => {
-    const server = (inferenceCount: number) =>
-      evidence({ oip: { statistics: { inferenceCount } }, ours: { completedCount: 40 } });
+  it('is what the statistics of another server grew by beside the requests of the run', () => {
+    // Three of ours failed here; the server answered them, or not.
+    const ours = { partCount: 40, completedCount: 37 };
+    const server = (count: number) =>
+      evidence({ oip: { statistics: { success: { count } } }, ours });
     expect(otherWorkOf(server(52))).toEqual({
       samples: 12,
-      text: 'answered 12 samples of other clients meanwhile',
+      text: 'answered 12 requests of other clients meanwhile',
     });
     expect(otherWorkOf(server(40))).toBeNull();
-    expect(
-      otherWorkOf(evidence({ oip: { statistics: null }, ours: { completedCount: 4 } })),
-    ).toBeNull();
+    expect(otherWorkOf(evidence({ oip: { statistics: null }, ours }))).toBeNull();
   });
 });

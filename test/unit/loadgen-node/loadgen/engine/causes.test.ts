@@ -148,13 +148,15 @@ describe('the cause of an INVALID run', () => {
     const beside = (samples: number) => ({
       parts: [{ name: 'node a', otherWork: { samples, text: `answered ${samples} of others` } }],
     });
-    const { cause, rules, advice } = await judged({ ...slow, ...beside(400) });
-    expect(cause).toEqual({ kind: 'shared', text: 'node a answered 400 of others' });
+    const { cause, rules, advice } = await judged({ ...slow, ...beside(4_000) });
+    expect(cause).toEqual({ kind: 'shared', text: 'node a answered 4000 of others' });
     expect(rules).toEqual(['not-kept-up', 'latency-bound']);
-    expect(advice).toMatch(/^Node a answered 400 of others: repeat the run while nothing else/);
+    expect(advice).toMatch(/^Node a answered 4000 of others: repeat the run while nothing else/);
     expect(advice).not.toContain('target-qps');
-    // So few explain nothing, and a run that keeps its bound beside others does.
-    expect((await judged({ ...slow, ...beside(20) })).cause?.kind).toBe('queue');
+    // The queue grew by more than these, and a stretch without answers is not theirs.
+    expect((await judged({ ...slow, ...beside(400) })).cause?.kind).toBe('queue');
+    const stood = { isQueue: true, serviceNs: standing(2e9, 1e6) };
+    expect((await judged({ ...stood, ...beside(400) })).cause?.kind).toBe('standstill');
     const kept = await judged({ serviceNs: () => 1e6, ...beside(400) });
     expect([kept.cause, kept.rules]).toEqual([null, []]);
   });

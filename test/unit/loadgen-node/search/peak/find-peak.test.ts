@@ -3,6 +3,7 @@ import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type {
   FullRunRule,
   PeakProbe,
+  ProbeSpec,
   RunProbe,
 } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
@@ -43,24 +44,42 @@ describe('findPeak on queues with a known limit', PATIENCE, () => {
 });
 
 describe('findPeak on a SUT that answers others as well', PATIENCE, () => {
-  it('tells no interval and no limit of the SUT, whatever it confirmed', async () => {
-    const search = searchOf(15e6, { percentile: 0.95, precision: 0.015 });
+  const search = searchOf(15e6, { percentile: 0.95, precision: 0.015 });
+  const found = (isBeside: (spec: ProbeSpec) => boolean) => {
     const alone = queueProbes({ law: 'M/M/1', serviceNs: 1e6, seed: 1 }, search);
-    const shared: RunProbe = async (spec) => {
-      const outcome = await alone(spec);
-      return spec.number === 3 ? { ...outcome, others: 'node a answered 90 samples' } : outcome;
-    };
-    const result = await findPeak(search, shared);
+    const others = 'node a answered 90 samples';
+    return findPeak(search, async (spec) => ({
+      ...(await alone(spec)),
+      ...(isBeside(spec) ? { others } : {}),
+    }));
+  };
+
+  it('tells no interval and no limit of the SUT, whatever it confirmed', async () => {
+    const result = await found(() => true);
     expect(result).toMatchObject({ ending: 'found', limit: 'others', interval: null });
     expect(result.value).toBeGreaterThan(0);
     expect(isPeakOfSut(result)).toBe(false);
-    expect(result.probes[3]?.others).toBe('node a answered 90 samples');
+    const missed = result.probes.filter(
+      ({ kind, verdict }) => kind !== 'unloaded' && verdict !== 'keeps',
+    );
     const text = peakText(search, result).replaceAll(/\s+/g, ' ');
     expect(text).toContain(
-      `The SUT answered others as well in 1 of ${result.probes.length} probes, so that its own limit is not seen. In probe 3: node a answered 90 samples.`,
+      `In ${missed.length} of ${result.probes.length} probes the SUT answered others as well, and the bound was not kept: its own limit is not seen. In probe ${missed[0]?.number}: node a answered 90 samples.`,
     );
     expect(text).toContain('Interval Unknown');
-    expect(text).toContain('Search again while nothing else uses the SUT.');
+    expect(text).toContain('Search again, without --resume, while nothing else uses the SUT.');
+  });
+
+  it('tells both where others came in a probe without load, or in one that kept the bound', async () => {
+    const alone = await found(() => false);
+    const kept = alone.probes.filter(
+      ({ kind, verdict }) => kind === 'unloaded' || verdict === 'keeps',
+    );
+    expect(kept.length).toBeGreaterThan(1);
+    const numbers = kept.map(({ number }) => number);
+    const result = await found(({ number }) => numbers.includes(number));
+    expect(result).toMatchObject({ limit: 'sut', interval: alone.interval });
+    expect(isPeakOfSut(result)).toBe(true);
   });
 });
 
