@@ -2,13 +2,20 @@
  * Goal: each round's layout, and what only edge systems and the open division may do.
  * Method: small scenes of simulated runs, built as the open division takes them.
  */
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { tempFolder, textOf } from '../../../../scenes/host/folders.ts';
+import { tempFolder, textOf, writeTree } from '../../../../scenes/host/folders.ts';
 import { buildScene, prepareScene } from '../../../../scenes/submission-tree/built-tree.ts';
-import { languageModel } from '../../../../scenes/submission-tree/scene-models.ts';
+import { languageModel, RESNET50 } from '../../../../scenes/submission-tree/scene-models.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
 
@@ -193,3 +200,25 @@ it('builds a tree of v0.5 in which the check finds nothing but what such runs ca
     /^\| Scheduled samples per second .*lowest of 5 runs.* \| 20\.010 samples/m,
   );
 }, 180_000);
+
+it('takes a test that is verified only as it was left, but for the README of longhaul', async () => {
+  const { folder, build } = await prepareScene({
+    ...{ ...OPEN, divisions: ['closed'], scenarios: ['Server', 'Offline'] },
+    ...{ folder: tempFolder(), round: 'v6.1', minDuration: '10s' },
+    model: { ...RESNET50, folder: 'dlrm-v3' },
+  });
+  for (const scenario of ['Server', 'Offline']) {
+    const runs = join(folder, 'runs', scenario);
+    // Runs of another LoadGen: they do not tell their benchmark.
+    for (const kind of ['performance', 'accuracy']) {
+      for (const name of ['longhaul_run.yaml', 'network_audit.json']) {
+        rmSync(join(runs, kind, name), { force: true });
+      }
+    }
+    const files = { 'README.md': '# TEST08: passed\n', 'verify_accuracy.txt': 'TEST PASS\n' };
+    writeTree(files, join(runs, 'compliance/TEST08'));
+  }
+  const { tree } = await build(undefined, { isDryRun: true });
+  const test = join(tree, 'closed/ACME/results/acme-2n/dlrm-v3/Offline/TEST08');
+  expect(readdirSync(test)).toEqual(['verify_accuracy.txt']);
+}, 30_000);
