@@ -8,9 +8,10 @@ export interface Standstill {
   /** Name of the only part of the SUT that stood still, while others went on; null: the SUT as a whole did. */
   readonly part: string | null;
   readonly count: number;
-  /** All of them together, and the longest, in ns; when that began, in ns since the start. */
+  /** All of them together, and the longest, in ns. */
   readonly totalNs: number;
   readonly longestNs: number;
+  /** When the longest began, in ns since the start: with the answer before it, or with the issue of the oldest query that waited in it. */
   readonly fromNs: number;
   /** Samples that completed meanwhile. */
   readonly completedSamples: number;
@@ -74,8 +75,12 @@ export function standstillOf(
   { names, partOf }: AnsweringParts = ONE_PART,
 ): Standstill | null {
   let found = findStandstill(times, null);
+  const queriesOf = names.map((): number[] => []);
+  for (let query = 0; query < times.issuedNs.length; query += 1) {
+    queriesOf[partOf(query)]?.push(query);
+  }
   names.forEach((name, part) => {
-    const one = findStandstill(timesOfPart(times, partOf, part), name);
+    const one = findStandstill(timesOfQueries(times, queriesOf[part] as number[]), name);
     if (one !== null && (found === null || isWorse(one, found))) found = one;
   });
   return found;
@@ -87,29 +92,28 @@ function isWorse(one: Standstill, other: Standstill): boolean {
   return one.longestNs > LONGER_BY * other.longestNs;
 }
 
-function timesOfPart(
+function timesOfQueries(
   { issuedNs, latenciesNs, lagsNs, isLate }: LateTimes,
-  partOf: AnsweringParts['partOf'],
-  part: number,
+  queries: readonly number[],
 ): LateTimes {
-  const queries = Uint32Array.from(issuedNs.keys()).filter((query) => partOf(query) === part);
-  const ofPart = (all: Float64Array): Float64Array =>
-    Float64Array.from(queries, (query) => all[query] as number);
+  const pick = (all: Float64Array): Float64Array =>
+    new Float64Array(queries.length).map((_, i) => all[queries[i] as number] as number);
   return {
-    ...{ issuedNs: ofPart(issuedNs), latenciesNs: ofPart(latenciesNs), lagsNs: ofPart(lagsNs) },
+    ...{ issuedNs: pick(issuedNs), latenciesNs: pick(latenciesNs), lagsNs: pick(lagsNs) },
     isLate: (i) => isLate(queries[i] as number),
   };
 }
 
 /** @param part Name of the part whose times these are; null: of the whole SUT. */
 function findStandstill(times: LateTimes, part: string | null): Standstill | null {
-  const { issuedNs, latenciesNs, isLate } = times;
+  const { issuedNs, latenciesNs } = times;
   const waiting = waitingAtIssue(issuedNs, latenciesNs);
   const doneNs = issuedNs.map((ns, i) => ns + (latenciesNs[i] as number)).sort();
   const typicalGapNs = typicalGap(doneNs);
   // Few come to wait at a part that stands still: others, which answer, get the queries.
   const usual = usualWaiting(waiting) - (part === null ? 0 : 2);
   let found: Standstill | null = null;
+  let oldest = 0;
   for (let begin = 0; begin < waiting.length; begin += 1) {
     if ((waiting[begin] as number) <= usual) continue;
     let end = begin;
@@ -118,14 +122,19 @@ function findStandstill(times: LateTimes, part: string | null): Standstill | nul
       if ((waiting[end] as number) > (waiting[most] as number)) most = end;
       end += 1;
     }
-    const one = stretch({ ...times, doneNs, typicalGapNs }, { begin, most });
+    while (!isWaiting(times, oldest, issuedNs[begin] as number)) oldest += 1;
+    const one = stretch({ ...times, doneNs, typicalGapNs }, { oldest, begin, most });
     if (one !== null) {
-      const counts = countWaiting(isLate, begin, end, issuedNs, latenciesNs, one.fromNs);
+      const counts = countWaiting(times, begin, end, one.fromNs);
       found = together(found, { ...one, ...counts, part });
     }
     begin = end;
   }
   return found;
+}
+
+function isWaiting({ issuedNs, latenciesNs }: AnswerTimes, query: number, atNs: number): boolean {
+  return (issuedNs[query] as number) + (latenciesNs[query] as number) > atNs;
 }
 
 /** The stretch in which the most came to wait between two queries, until the next answer; null where the SUT went on answering. */
@@ -139,12 +148,17 @@ function stretch(
     readonly doneNs: Float64Array;
     readonly typicalGapNs: number;
   },
-  { begin, most }: { readonly begin: number; readonly most: number },
+  {
+    oldest,
+    begin,
+    most,
+  }: { readonly oldest: number; readonly begin: number; readonly most: number },
 ): Omit<Standstill, 'part' | 'waitingSamples' | 'lateSamples'> | null {
   const before = countAtMost(doneNs, issuedNs[begin] as number);
   // What comes to wait before the first answer is the filling of the SUT.
   if (before === 0) return null;
-  const fromNs = doneNs[before - 1] as number;
+  // Until a query came there was nothing to answer.
+  const fromNs = Math.max(doneNs[before - 1] as number, issuedNs[oldest] as number);
   const doneCount = countAtMost(doneNs, issuedNs[most] as number);
   // There is one: what waits completes later.
   const longestNs = (doneNs[doneCount] as number) - fromNs;
@@ -160,21 +174,17 @@ function stretch(
 
 /** Samples that were issued in a stretch until no more than usual waited, or waited when it began. */
 function countWaiting(
-  isLate: (query: number) => boolean,
+  times: LateTimes,
   begin: number,
   end: number,
-  issuedNs: Float64Array,
-  latenciesNs: Float64Array,
   fromNs: number,
 ): Pick<Standstill, 'waitingSamples' | 'lateSamples'> {
   let waitingSamples = 0;
   let lateSamples = 0;
   for (let query = 0; query < end; query += 1) {
-    const waited =
-      query >= begin || (issuedNs[query] as number) + (latenciesNs[query] as number) > fromNs;
-    if (!waited) continue;
+    if (query < begin && !isWaiting(times, query, fromNs)) continue;
     waitingSamples += 1;
-    if (isLate(query)) lateSamples += 1;
+    if (times.isLate(query)) lateSamples += 1;
   }
   return { waitingSamples, lateSamples };
 }

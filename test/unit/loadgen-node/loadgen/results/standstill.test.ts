@@ -41,8 +41,28 @@ describe('late samples', () => {
   it('of one stretch without answers are told with when and how long', () => {
     const { standstill } = lookAt(1_000, 500e6, stopped(3));
     expect(standstill).toMatchObject({ count: 1, completedSamples: 0, lateSamples: 150 });
-    expect(standstill?.fromNs).toBeCloseTo(2.991e9, -7);
-    expect(standstill?.longestNs).toBeCloseTo(2e9, -8);
+    // With the first query that waited, 9 ms behind the answer before.
+    expect(standstill?.fromNs).toBe(3e9);
+    expect(standstill?.longestNs).toBe(2e9);
+  });
+
+  it('waited for answers, not for queries: a pause of the load is in no standstill', () => {
+    // The load pauses for 5 s before the SUT stands still for 2 s.
+    const pauseNs = (query: number): number => (query < 300 ? 0 : 5e9);
+    const issuedNs = Float64Array.from({ length: 1_000 }, (_, i) => i * EVERY_NS + pauseNs(i));
+    const latenciesNs = issuedNs.map((ns, i) => stopped(8)(i, ns) - ns);
+    const isLate = (query: number) => (latenciesNs[query] as number) > 500e6;
+    const times = { issuedNs, latenciesNs, isLate, lagsNs: new Float64Array(1_000) };
+    expect(lateSamplesOf(times).standstill).toMatchObject({
+      ...{ count: 1, fromNs: 8e9, longestNs: 2e9, waitingSamples: 200, lateSamples: 150 },
+    });
+  });
+
+  it('began with the answer before where a query waited already', () => {
+    // Query 250 waits all the time; the last of the others is answered at 2.991 s.
+    const still = stopped(3);
+    const doneNs = (query: number, ns: number): number => (query === 250 ? 5e9 : still(query, ns));
+    expect(lookAt(1_000, 500e6, doneNs).standstill?.fromNs).toBe(2.991e9);
   });
 
   it('of several stretches are counted together', () => {
@@ -91,10 +111,16 @@ describe('late samples', () => {
     expect(lookAt(1_000, 500e6, doneNs).standstill).toBeNull();
   });
 
-  it('of the whole SUT are of no part', () => {
-    const parts = { names: ['node a', 'node b'], partOf: (query: number) => query % 2 };
+  it('of the whole SUT are of no part, and each query is looked up once', () => {
+    let looks = 0;
+    const partOf = (query: number): number => {
+      looks += 1;
+      return query % 2;
+    };
+    const parts = { names: ['node a', 'node b'], partOf };
     const { standstill } = lookAt(1_000, 500e6, stopped(3), undefined, parts);
     expect(standstill).toMatchObject({ part: null, waitingSamples: 200, lateSamples: 150 });
+    expect(looks).toBe(1_000);
   });
 
   it('of a part that takes long for one at a time are of no standstill', () => {
