@@ -335,9 +335,10 @@ function decisionOf(progress: RunProgress): LiveSnapshot['decision'] {
   const ofSet = Math.floor(completedSamples / goal.samplesPerQuery);
   const queries = earlierQueries + ofSet;
   if (queries >= neededQueries) return undefined;
-  // The schedule tells when they are due; without one they come as fast as those before.
+  // The schedule tells when they are due; without one they come as fast as those before, and before the first one nobody knows.
+  if (goal.lastDueNs === 0 && ofSet === 0) return { neededQueries, queries, isInTime: null };
   const neededNs = goal.lastDueNs || (elapsedNs * (neededQueries - earlierQueries)) / ofSet;
-  const isInTime = goal.maxDurationNs === 0 || !(neededNs > goal.maxDurationNs);
+  const isInTime = goal.maxDurationNs === 0 || neededNs <= goal.maxDurationNs;
   return { neededQueries, queries, isInTime };
 }
 

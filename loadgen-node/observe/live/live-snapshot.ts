@@ -81,11 +81,15 @@ export interface LiveSnapshot {
   readonly share: number | null;
   readonly remainingS: number | null;
   /**
-   * Queries that early stopping needs, those that are complete, and whether they come before the run has to end; undefined: the verdict does not
-   * wait for it.
+   * Queries that early stopping needs, those that are complete, and whether they come before the run has to end (null: not known yet);
+   * undefined: the verdict does not wait for it.
    */
   readonly decision?:
-    | { readonly neededQueries: number; readonly queries: number; readonly isInTime: boolean }
+    | {
+        readonly neededQueries: number;
+        readonly queries: number;
+        readonly isInTime: boolean | null;
+      }
     | undefined;
   /** Null where the set ends by time and count: there are more of them than are going to be issued. */
   readonly plannedQueries: number | null;

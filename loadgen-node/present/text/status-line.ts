@@ -46,12 +46,7 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
     const isIssued = share === 1 && outstanding > 0;
     add(5, isIssued ? 'waiting for answers' : `ETA ${clockTime(remainingS)}`);
   }
-  if (decision !== undefined) {
-    const { neededQueries, queries, isInTime } = decision;
-    const end = isInTime ? 'decided' : 'ends undecided';
-    if (remainingS !== null) add(4.4, `${end} in about ${clockTime(remainingS)}`);
-    add(4.5, `needs ${counted(neededQueries, 'query', 'queries')}, ${grouped(queries)} are there`);
-  }
+  if (decision !== undefined) pieces.push(...decisionPieces(decision, remainingS));
   if (totals.lostSamples > 0) add(0, `${grouped(totals.lostSamples)} LOST`);
   add(2, rateText(snapshot));
   if (latency !== null) {
@@ -63,6 +58,17 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   add(10, issuedText(snapshot));
   add(11, `completed ${grouped(snapshot.completedSamplesOfSet)}`);
   return pieces;
+}
+
+function decisionPieces(
+  { neededQueries, queries, isInTime }: NonNullable<LiveSnapshot['decision']>,
+  remainingS: number | null,
+): Piece[] {
+  const needs = `needs ${counted(neededQueries, 'query', 'queries')}, ${grouped(queries)} are there`;
+  const pieces = [{ rank: 4.5, text: needs }];
+  if (remainingS === null || isInTime === null) return pieces;
+  const end = isInTime ? 'decided' : 'ends undecided';
+  return [{ rank: 4.4, text: `${end} in about ${clockTime(remainingS)}` }, ...pieces];
 }
 
 function issuedText({ issuedQueriesOfSet, plannedQueries }: LiveSnapshot): string {

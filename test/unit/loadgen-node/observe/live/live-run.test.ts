@@ -189,6 +189,17 @@ describe('a run that goes on until early stopping decides', () => {
     });
   });
 
+  it.each([0, 9e9])(
+    'tells nothing of its end before the first answer: max_duration of %d ns',
+    (maxDurationNs) => {
+      const goal = { ...PROGRESS.goal, decision, lastDueNs: 0, maxDurationNs };
+      const progress = { ...PROGRESS, completedSamples: 0, goal };
+      expect(new LiveRun(0).look(progress, [], 1).decision).toEqual({
+        ...{ neededQueries: 20, queries: 0, isInTime: null },
+      });
+    },
+  );
+
   it('tells its planned queries only where a schedule, or samples, end it', () => {
     const planned = (goal: Partial<RunProgress['goal']>) =>
       new LiveRun(0).look({ ...PROGRESS, goal: { ...PROGRESS.goal, ...goal } }, [], 1)

@@ -48,6 +48,10 @@ describe('statusLine', () => {
     expect(statusLine(late, 200)).toContain(
       'ends undecided in about 12 s  needs 1,459 queries, 270 are there',
     );
+    const unknown = { ...waiting, decision: { ...decision, queries: 0, isInTime: null } };
+    expect(statusLine(unknown, 112)).toMatch(
+      /^1:15 {2}12 % {2}needs 1,459 queries, 0 are there {2}99\.3/,
+    );
   });
 
   it('tells no number of planned queries where more are planned than are going to be issued', () => {
