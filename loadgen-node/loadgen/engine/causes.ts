@@ -11,6 +11,7 @@ import type {
   PerformanceOutcome,
   PhaseCounts,
   PhaseOutcome,
+  Silence,
 } from './test-outcome.ts';
 
 interface CauseRow {
@@ -105,11 +106,20 @@ export function explainedBy(
     : explains;
 }
 
-function brokenText({ endCause, silence }: PhaseOutcome): string | null {
-  if (endCause === 'stall')
-    return `the SUT stopped answering after ${formatNs(silence?.fromNs ?? 0)}`;
+function brokenText(outcome: PhaseOutcome): string | null {
+  const { endCause, silence, counts } = outcome;
+  if (silence !== null) {
+    const when = counts.completedSamples === 0 ? '' : ` after ${formatNs(silence.fromNs)}`;
+    return `the SUT ${silentWords(silence, counts)}${when}`;
+  }
   if (endCause === 'all-failed') return 'every sample failed';
   return endCause === 'fault' ? 'the SUT broke' : null;
+}
+
+/** What a SUT did of which no sample completes any more. */
+export function silentWords({ waitingSamples }: Silence, counts: PhaseCounts): string {
+  if (counts.completedSamples > 0) return 'stopped answering';
+  return counts.lostSamples > waitingSamples ? 'completed no sample' : 'never answered';
 }
 
 function errorsText({ lostSamples, issuedSamples, contractErrors }: PhaseCounts): string | null {

@@ -44,9 +44,12 @@ export class PhaseTotals {
     this.#cause = end.cause;
     this.#faultText ??= end.fault?.error.message ?? null;
     if (end.fault !== null) this.#faultAtNs ??= end.fault.atNs - this.#beginNs;
-    if (end.cause === 'stall') {
-      const lastNs = end.startNs + recorder.lastCompletionNs;
-      this.#silence = { fromNs: lastNs - this.#beginNs, lastedNs: end.endNs - lastNs };
+    if (end.silentSinceNs !== null) {
+      this.#silence = {
+        fromNs: end.silentSinceNs - this.#beginNs,
+        lastedNs: end.endNs - end.silentSinceNs,
+        waitingSamples: end.abandonedSamples,
+      };
     }
     if (end.abandonedSamples > 0) {
       failures.add({ code: 'lost', text: 'no response came' }, end.abandonedSamples);
@@ -67,7 +70,7 @@ export class PhaseTotals {
       durationNs: Number.isNaN(this.#beginNs) ? 0 : this.#endNs - this.#beginNs,
       faultText: this.#faultText,
       faultAtNs: this.#faultAtNs,
-      silence: this.#silence,
+      silence: this.#cause === 'stall' ? this.#silence : null,
     };
   }
 }

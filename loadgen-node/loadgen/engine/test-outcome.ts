@@ -28,6 +28,15 @@ export interface PhaseCounts {
   readonly contractErrors: number;
 }
 
+/** Time in which samples waited and none completed. */
+export interface Silence {
+  /** Since the start of the first set: when the last sample completed; where none waited then, when the next one was issued. */
+  readonly fromNs: number;
+  readonly lastedNs: number;
+  /** Those that waited in its end. */
+  readonly waitingSamples: number;
+}
+
 /** Outcome of a phase of either kind. */
 export interface PhaseOutcome {
   readonly counts: PhaseCounts;
@@ -39,8 +48,8 @@ export interface PhaseOutcome {
   readonly faultText: string | null;
   /** When it reported it, since the start of the first set; null: not, or between two sets. */
   readonly faultAtNs: number | null;
-  /** Of a phase that ended by a stall: when the last sample completed, since the start of the first set, and how long LoadGen waited for the next. */
-  readonly silence: { readonly fromNs: number; readonly lastedNs: number } | null;
+  /** Of a phase that ended by a stall. */
+  readonly silence: Silence | null;
 }
 
 /** The accuracy phase: all sets, one after the other. */

@@ -5,13 +5,14 @@ import type { FirstQueries } from '../results/first-queries.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
-import { causeOf, explainedBy } from './causes.ts';
+import { causeOf, explainedBy, silentWords } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type { ContractErrors } from './responses/response-sink.ts';
 import type {
   PerformanceOutcome,
   PhaseCounts,
   PhaseOutcome,
+  Silence,
   TestOutcome,
   Verdict,
   VerdictReason,
@@ -209,11 +210,9 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
     const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}${when}.${cost}`;
     reasons.push(reason('fault', text, 'no fault', 'a fault'));
   }
-  if (endCause === 'stall') {
-    const { fromNs = 0, lastedNs = 0 } = outcome.silence ?? {};
-    const how = `no sample completed for ${formatNs(lastedNs)}, from ${formatNs(fromNs)} on, and ${grouped(counts.lostSamples)} waited`;
-    const text = `The SUT stopped answering during the ${phase} run: ${how}.${cost}`;
-    const seen = `none for ${formatNs(lastedNs)}`;
+  if (outcome.silence !== null) {
+    const text = `The SUT ${silenceText(phase, outcome.silence, counts)}.${cost}`;
+    const seen = `none for ${formatNs(outcome.silence.lastedNs)}`;
     reasons.push(reason('stall', text, 'a response within the stall timeout', seen));
   }
   if (endCause === 'interrupted') reasons.push(interrupted(phase));
@@ -222,6 +221,13 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
     reasons.push(reason('decided', text, 'a whole run', 'a part of it'));
   }
   return reasons;
+}
+
+function silenceText(phase: string, silence: Silence, counts: PhaseCounts): string {
+  const { fromNs, lastedNs, waitingSamples } = silence;
+  const when = counts.completedSamples === 0 ? '' : `, from ${formatNs(fromNs)} on`;
+  const how = `no sample completed for ${formatNs(lastedNs)}${when}, and ${grouped(waitingSamples)} waited`;
+  return `${silentWords(silence, counts)} during the ${phase} run: ${how}`;
 }
 
 function interrupted(phase: string): VerdictReason {

@@ -84,7 +84,7 @@ describe('a run with a node that', () => {
     [
       'answers Name but never a query',
       { onPart: () => {} },
-      /The SUT stopped answering during the performance run/,
+      /The SUT never answered during the performance run/,
     ],
   ])('%s ends INVALID, with exact counts', async (_case, behaviour, cause, flags = []) => {
     const node = await start(behaviour);

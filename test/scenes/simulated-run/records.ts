@@ -158,7 +158,13 @@ export function recordedSet(records: SampleRecords): RecordedSet {
   }
   const end = {
     ...{ cause: 'all-issued' as const, startNs: 0, endNs: recorder.lastCompletionNs },
-    ...{ abandonedSamples: 0, outstandingAtStop: 0, fault: null, threadEnds: [] },
+    ...{
+      abandonedSamples: 0,
+      silentSinceNs: null,
+      outstandingAtStop: 0,
+      fault: null,
+      threadEnds: [],
+    },
   };
   return { plan, recorder, end, health: null, part: records.part[0] ?? 0, firstQueryId: 0 };
 }

@@ -64,6 +64,8 @@ export interface SetEnd {
   readonly outstandingAtStop: number;
   /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
   readonly abandonedSamples: number;
+  /** Clock since when samples were outstanding and none completed; null: it did not end by a stall. */
+  readonly silentSinceNs: number | null;
   /** With the clock when it came. */
   readonly fault: { readonly error: MlperfError; readonly atNs: number } | null;
   /** Issue threads that ended before their last query. */
@@ -386,6 +388,7 @@ export class IssueQueryController implements DrivenSet {
       endNs,
       outstandingAtStop: this.#outstandingAtStop,
       abandonedSamples,
+      silentSinceNs: this.#cause === 'stall' ? this.#stallWatch.silentSinceNs : null,
       fault: this.#fault,
       threadEnds: this.#threads.ends,
     });

@@ -62,6 +62,11 @@ export class StallWatch {
     this.#planned = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#look);
   };
 
+  /** Once it has told of a stall: the clock at the latest completion, or since when samples were outstanding, whichever is later. */
+  get silentSinceNs(): number {
+    return Math.max(this.#aliveNs, this.busySinceNs);
+  }
+
   /** Clock at the latest completion or token, or since when samples are outstanding, whichever is later. */
   #lastSignOfLifeNs(nowNs: number): number {
     const { recorder, stallTimeoutNs } = this.#watched;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import { courseNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
@@ -23,13 +24,14 @@ const SERVER: Partial<TestSettings> = {
 interface Given extends SutOptions {
   readonly settings?: Partial<TestSettings>;
   readonly health?: Partial<GeneratorHealth>;
+  readonly arrivals?: OtherArrivals;
   /** Work of so many ms on LoadGen's thread every 20 ms, of `otherWorkMs`; once, of `stopMs`, after 10 s. */
   readonly otherWorkMs?: number;
   readonly stopMs?: number;
 }
 
 async function outcomeOf(given: Given): Promise<TestOutcome> {
-  const { settings, health, otherWorkMs = 0, stopMs = 0, ...sut } = given;
+  const { settings, health, arrivals, otherWorkMs = 0, stopMs = 0, ...sut } = given;
   const test = simulatedTest({ ...SERVER, ...settings }, sut);
   const { clock } = test;
   const work = (): void => {
@@ -41,7 +43,7 @@ async function outcomeOf(given: Given): Promise<TestOutcome> {
   const monitor = monitorThatTells(generatorHealth(health));
   // The parts that answered are kept for records.
   const keepRecords = sut.partOf && (async () => {});
-  return await test.run({ observer: { generatorMonitor: monitor, keepRecords } });
+  return await test.run({ arrivals, observer: { generatorMonitor: monitor, keepRecords } });
 }
 
 async function judged(given: Given) {
@@ -170,6 +172,39 @@ describe('the cause of an INVALID run', () => {
     expect(reasons[0]?.text).toMatch(
       /run: no sample completed for \d[\d.]* s, from (10|9\.\d+|10\.\d+) s on, and [\d,]+ waited\. \d+ of \d+ issued samples were lost\.$/,
     );
+  });
+
+  it('is a SUT that never answered, which did not stop', async () => {
+    const { cause, reasons } = await judged({ serviceNs: () => Number.NaN });
+    expect(cause?.text).toBe('the SUT never answered');
+    expect(reasons[0]?.text).toMatch(
+      /^The SUT never answered during the performance run: no sample completed for 30(\.\d)? s, and [\d,]+ waited\. /,
+    );
+  });
+
+  it('is a SUT that stopped answering: it is not silent while nothing waits, and what failed does not wait', async () => {
+    // One a second until 10 s, then three more from 110 s on, of which none is answered. Sample 3 fails.
+    const dueNs = Float64Array.from({ length: 14 }, (_, i) => (i < 11 ? i : i + 99) * 1e9);
+    const given: Given = {
+      arrivals: { kind: 'trace', text: 'trace:a', dueNs },
+      serviceNs: (sample) => (sample < 11 ? 1e6 : Number.NaN),
+      answer: (sink, id, atNs) => {
+        if (id === 3) sink.fail(id, { code: 'inference', text: 'no' });
+        else sink.complete(id, new Uint8Array(0), 0, atNs);
+      },
+    };
+    const { cause, reasons } = await judged(given);
+    expect(cause?.text).toBe('the SUT stopped answering after 110 s');
+    const stall = reasons.find(({ rule }) => rule === 'stall');
+    expect(stall?.text).toMatch(
+      /no sample completed for 30(\.\d)? s, from 110 s on, and 3 waited\. 4 of 14 issued samples were lost\.$/,
+    );
+    // Nor did one that failed a sample never answer.
+    const failed = await judged({
+      ...given,
+      serviceNs: (sample) => (sample === 3 ? 1e6 : Number.NaN),
+    });
+    expect(failed.cause?.text).toBe('the SUT completed no sample');
   });
 
   it('is no standstill where LoadGen stood still itself', async () => {
