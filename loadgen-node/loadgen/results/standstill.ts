@@ -125,7 +125,7 @@ function findStandstill(times: LateTimes, part: string | null): Standstill | nul
     while (!isWaiting(times, oldest, issuedNs[begin] as number)) oldest += 1;
     const one = stretch({ ...times, doneNs, typicalGapNs }, { oldest, begin, most });
     if (one !== null) {
-      const counts = countWaiting(times, begin, end, one.fromNs);
+      const counts = countWaiting(times, { oldest, begin, end }, one.fromNs);
       found = together(found, { ...one, ...counts, part });
     }
     begin = end;
@@ -175,13 +175,12 @@ function stretch(
 /** Samples that were issued in a stretch until no more than usual waited, or waited when it began. */
 function countWaiting(
   times: LateTimes,
-  begin: number,
-  end: number,
+  { oldest, begin, end }: { readonly oldest: number; readonly begin: number; readonly end: number },
   fromNs: number,
 ): Pick<Standstill, 'waitingSamples' | 'lateSamples'> {
   let waitingSamples = 0;
   let lateSamples = 0;
-  for (let query = 0; query < end; query += 1) {
+  for (let query = oldest; query < end; query += 1) {
     if (query < begin && !isWaiting(times, query, fromNs)) continue;
     waitingSamples += 1;
     if (times.isLate(query)) lateSamples += 1;
