@@ -1,9 +1,10 @@
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { text } from '../../shared/config/setting.ts';
 import { findLoadgen } from '../official/checkout.ts';
-import { doubtsAbout, linkedLoadgens, linkLoadgen, loadgenNameOf } from '../official/link.ts';
+import { doubtsAbout } from '../official/doubts.ts';
+import { linkLoadgen, loadgenNameOf } from '../official/link.ts';
 import { nameByList } from '../official/tag-list.ts';
-import { CACHE_DIR, tellLinked } from './linked.ts';
+import { CACHE_DIR, readLinked, tellLinked } from './linked.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul loadgen link`: links the user's C++ LoadGen with the bridge to the QDL. */
@@ -47,7 +48,7 @@ Exit codes: 0 linked, 3 linked, and something about it is in doubt, 2 it cannot 
     const checkout = findLoadgen(inferenceDir, library);
     const made = linkLoadgen(checkout, { compiler: cxx, cacheFolder: cacheDir });
     const linked = tagList === undefined ? made : nameByList(made, tagList);
-    const [first] = linkedLoadgens(cacheDir);
+    const [first] = readLinked(cacheDir);
     return tellLinked(linked, doubtsAbout(linked), first && loadgenNameOf(first));
   },
 });

@@ -1,6 +1,8 @@
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
+import { printText } from '../../shared/base/process/terminal.ts';
 import { text } from '../../shared/config/setting.ts';
-import { doubtsNow, type LinkedLoadgen, linkedLoadgen, linkedLoadgens } from '../official/link.ts';
+import { doubtsNow } from '../official/doubts.ts';
+import { type LinkedLoadgen, linkedLoadgen, linkedLoadgens } from '../official/link.ts';
 import { linkedText, listText } from '../official/linked-text.ts';
 import { verb } from './verb.ts';
 
@@ -19,16 +21,17 @@ export const listVerb = verb({
 Example:
   longhaul loadgen list
 
-The first one is that of --engine cpp: of a known tag before others, then the newest version; with
---round that of the round. Any other is named: --engine cpp:v4.1.
+The first one is that of --engine cpp: linked by this longhaul before others, of a known tag before
+others, then the newest version; with --round that of the round. Any other is named: --engine cpp:v4.1.
+A folder whose manifest cannot be read is passed over, with a warning.
 
 Exit codes: 0 there are some, 3 none is linked.`,
   action: ({ values: { cacheDir = defaultCacheFolder() } }) => {
-    const all = linkedLoadgens(cacheDir);
+    const loadgens = readLinked(cacheDir);
     return {
-      text: listText(all),
-      json: all.map(({ manifest, addonPath }) => ({ ...manifest, addonPath })),
-      isGood: all.length > 0,
+      text: listText(loadgens),
+      json: loadgens.map(({ manifest, addonPath }) => ({ ...manifest, addonPath })),
+      isGood: loadgens.length > 0,
     };
   },
 });
@@ -45,9 +48,17 @@ Example:
 Exit codes: 0 nothing is in doubt, 3 something is, 2 none is linked, or its files were changed.`,
   action: ({ values: { cacheDir = defaultCacheFolder() } }, name?: string) => {
     const linked = linkedLoadgen(cacheDir, { name });
+    readLinked(cacheDir);
     return tellLinked(linked, doubtsNow(linked));
   },
 });
+
+/** The linked LoadGens; a warning for each folder that cannot be read. */
+export function readLinked(cacheDir: string): readonly LinkedLoadgen[] {
+  const { loadgens, damaged } = linkedLoadgens(cacheDir);
+  for (const { error } of damaged) printText(process.stderr, `warning: ${error.message}\n`);
+  return loadgens;
+}
 
 /**
  * What a verb prints of a linked LoadGen.

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { DriverEnd } from '../loadgen/engine/issue/issue-driver.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import type { CppEngine } from '../observe/audit/network-audit.ts';
+import { doubtsAbout } from './doubts.ts';
 import { sha1sOfList, sourceDigest } from './known-loadgens.ts';
-import { doubtsAbout, type LinkedLoadgen } from './link.ts';
+import type { LinkedLoadgen } from './link.ts';
 
 /** Evidence of the C++ LoadGen that issued the queries of a run. @param end Null where its test did not end. */
 export function engineEvidence(

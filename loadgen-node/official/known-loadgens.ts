@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** LoadGen at a tag of MLCommons' repository `inference`. */
 interface KnownLoadgen {
@@ -113,4 +115,26 @@ export function sourceDigest(sha1s: Readonly<Record<string, unknown>>): string {
 export function sha1sOfList(list: string): Record<string, string> {
   const lines = list.split('\n').filter((line) => line !== '');
   return Object.fromEntries(lines.map((line) => line.split(' ').reverse() as [string, string]));
+}
+
+/** Files, by the library's own list, that are not in the folder as they were; the generated header by what it is made of. */
+export function otherFiles(list: string, folder: string): string[] {
+  const others = list
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([sha1, path = '']) => sha1 !== sha1Of(join(folder, path)))
+    .map(([, path = '']) => path);
+  return isHeaderOfConf(folder) ? others : [...new Set([...others, GENERATED_HEADER])];
+}
+
+/** Whether the header that is compiled in is made of the mlperf.conf beside it; true where there is none. */
+function isHeaderOfConf(folder: string): boolean {
+  const [header, conf] = [join(folder, GENERATED_HEADER), join(folder, 'mlperf.conf')];
+  if (!existsSync(header) || !existsSync(conf)) return true;
+  return readFileSync(header, 'utf8') === headerOfConf(readFileSync(conf, 'utf8'));
+}
+
+function sha1Of(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  return createHash('sha1').update(readFileSync(path)).digest('hex');
 }

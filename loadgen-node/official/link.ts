@@ -10,10 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import {
+  asMlperfError,
   configInvalid,
+  type MlperfError,
   messageOf,
   notInstalled,
   withReason,
@@ -21,8 +23,8 @@ import {
 import { dataFile } from '../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../shared/base/files/read-file.ts';
 import { type BridgeAddon, loadAddon } from './addon.ts';
-import { findLoadgen, type LoadgenCheckout } from './checkout.ts';
-import { GENERATED_HEADER, headerOfConf, untaggedVersion } from './known-loadgens.ts';
+import type { LoadgenCheckout } from './checkout.ts';
+import { otherFiles } from './known-loadgens.ts';
 
 const BUILD = z.strictObject({
   version: z.string(),
@@ -66,7 +68,8 @@ const BRIDGE = 'loadgen-node/official/native/bridge.cc';
 const ADDON_FILE = 'bridge.node';
 const MANIFEST_FILE = 'manifest.json';
 
-function sha256Of(path: string): string {
+/** SHA-256 of a file. */
+export function sha256Of(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
@@ -118,8 +121,13 @@ export function rewriteManifest(
 ): LinkedLoadgen {
   const path = join(linked.folder, MANIFEST_FILE);
   const all = { ...manifest, ...more };
+  // Whole, or not at all: a run may read it at the same time.
+  const draft = `${path}.${process.pid}`;
   withReason(`cannot write ${path}`, () =>
-    writeFileSync(path, `${JSON.stringify(all, null, 2)}\n`),
+    withFile(draft, () => {
+      writeFileSync(draft, `${JSON.stringify(all, null, 2)}\n`);
+      renameSync(draft, path);
+    }),
   );
   return { ...linked, manifest: all };
 }
@@ -243,31 +251,48 @@ export function loadgenNameOf({ manifest: { tag, listed, build } }: LinkedLoadge
   return tag ?? listed?.tag ?? build.version;
 }
 
-/**
- * The linked LoadGens, the one that is taken unasked first: of a known tag before others, then the newest version. Of several links of
- * one name the last.
- * @throws MlperfError `ERR_NOT_INSTALLED` where a manifest cannot be read
- */
-export function linkedLoadgens(cacheFolder: string): LinkedLoadgen[] {
+/** False: another version of longhaul linked it, with another bridge. */
+export function isOfThisBridge({ manifest }: LinkedLoadgen): boolean {
+  return sha256Of(dataFile(BRIDGE)) === manifest.bridgeSha256;
+}
+
+/** What lies in a cache folder. */
+interface LinkedFolders {
+  /**
+   * The one that is taken unasked first: linked by this longhaul before others, of a known tag before others, then the newest version.
+   * Of several links of one name one by this longhaul, and the last.
+   */
+  readonly loadgens: readonly LinkedLoadgen[];
+  /** Folders whose manifest cannot be read, and why. */
+  readonly damaged: readonly { readonly folder: string; readonly error: MlperfError }[];
+}
+
+export function linkedLoadgens(cacheFolder: string): LinkedFolders {
   const root = loadgenFolder(cacheFolder);
-  if (!existsSync(root)) return [];
-  const all = readdirSync(root)
-    .map((name) => join(root, name))
-    .filter((folder) => existsSync(join(folder, MANIFEST_FILE)))
-    .map((folder) => ({
-      linkedMs: statSync(join(folder, MANIFEST_FILE)).mtimeMs,
-      folder,
-      addonPath: join(folder, ADDON_FILE),
-      manifest: readManifest(join(folder, MANIFEST_FILE)),
-    }))
-    .sort((a, b) => b.linkedMs - a.linkedMs);
-  const byName = new Map<string, LinkedLoadgen>();
+  if (!existsSync(root)) return { loadgens: [], damaged: [] };
+  const all: (LinkedLoadgen & { readonly isStale: number; readonly linkedMs: number })[] = [];
+  const damaged: { folder: string; error: MlperfError }[] = [];
+  for (const folder of readdirSync(root).map((name) => join(root, name))) {
+    const path = join(folder, MANIFEST_FILE);
+    if (!existsSync(path)) continue;
+    try {
+      const linked = { folder, addonPath: join(folder, ADDON_FILE), manifest: readManifest(path) };
+      const isStale = Number(!isOfThisBridge(linked));
+      all.push({ ...linked, isStale, linkedMs: statSync(path).mtimeMs });
+    } catch (error) {
+      damaged.push({ folder, error: asMlperfError(error) });
+    }
+  }
+  all.sort((a, b) => a.isStale - b.isStale || b.linkedMs - a.linkedMs);
+  const byName = new Map<string, (typeof all)[number]>();
   for (const one of all) if (!byName.has(loadgenNameOf(one))) byName.set(loadgenNameOf(one), one);
-  return [...byName.values()].sort(
+  const loadgens = [...byName.values()].sort(
     (a, b) =>
+      a.isStale - b.isStale ||
       Number(a.manifest.tag === null) - Number(b.manifest.tag === null) ||
       versionNumber(b) - versionNumber(a),
   );
+  return { loadgens, damaged };
 }
 
 function versionNumber({ manifest: { build } }: LinkedLoadgen): number {
@@ -290,13 +315,18 @@ export function linkedLoadgen(
     readonly isPreferred?: (manifest: LinkManifest) => boolean;
   } = {},
 ): LinkedLoadgen {
-  const all = linkedLoadgens(cacheFolder);
+  const { loadgens: all, damaged } = linkedLoadgens(cacheFolder);
   const found =
     name === undefined
       ? (all.find(({ manifest }) => isPreferred(manifest)) ?? all[0])
       : all.find((one) => loadgenNameOf(one) === name || one.manifest.build.version === name);
   const how =
     'longhaul loadgen link --inference-dir DIR, where DIR is your checkout with LoadGen built in it';
+  // A folder is called after its tag.
+  const isNamed = (folder: string): boolean =>
+    name === undefined || [`${name}-`, `v${name}-`].some((tag) => basename(folder).startsWith(tag));
+  const bad = damaged.find(({ folder }) => isNamed(folder));
+  if (found === undefined && bad !== undefined) throw bad.error;
   if (found === undefined && all.length > 0) {
     const names = all.map((one) => `cpp:${loadgenNameOf(one)}`).join(', ');
     throw notInstalled(`no C++ LoadGen ${name} is linked; there is ${names}. To link it: ${how}`);
@@ -307,7 +337,7 @@ export function linkedLoadgen(
   if (!existsSync(addonPath) || sha256Of(addonPath) !== manifest.addonSha256) {
     throw notInstalled(`${addonPath} is not the file that was linked; ${again}`);
   }
-  if (sha256Of(dataFile(BRIDGE)) !== manifest.bridgeSha256) {
+  if (!isOfThisBridge(found)) {
     throw notInstalled(`${addonPath} was linked by another version of longhaul; ${again}`);
   }
   return found;
@@ -322,87 +352,6 @@ function readManifest(path: string): LinkManifest {
       error,
     );
   }
-}
-
-/**
- * Reasons to doubt that the linked library is that of its checkout's commit, in whole sentences; empty: there are none.
- * LoadGen's library holds the commit and the SHA-1 of each file as cmake found them when it configured. Its own record of changed files
- * depends on the folder from which that was done, and covers the whole repository: LoadGen counts it as an error in each run.
- */
-export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
-  const { build, commit, changes, inferenceDir, tag } = manifest;
-  const doubts = changes.map((line) => `The checkout has changed files: ${line.trim()}.`);
-  if (commit === null)
-    doubts.push(`git does not know ${inferenceDir}: its version cannot be told.`);
-  else if (!commit.startsWith(build.gitRevision)) {
-    doubts.push(
-      `The library was built from commit ${build.gitRevision}, the checkout is at ${commit.slice(0, 10)}.`,
-    );
-  }
-  const [dirty, ...more] = build.gitStatus.split('\n').map((line) => line.trim());
-  if (dirty !== undefined && !['', 'NA'].includes(dirty)) {
-    const others = more.length === 0 ? '' : ` and ${more.length} more`;
-    doubts.push(
-      `When cmake configured, git saw changed files (${dirty}${others}): LoadGen logs error_uncommitted_loadgen_changes in every run, ` +
-        `which TEST01 and the submission refuse. Make the checkout clean ("git -C ${inferenceDir} status --untracked-files=no" names no file), ` +
-        'then configure it from a folder outside it, in a new build folder, and build and link again.',
-    );
-  }
-  if (commit !== null && tag === null) {
-    const version = untaggedVersion(manifest.tree);
-    doubts.push(
-      version === undefined
-        ? `Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows${listedInWords(manifest)}.`
-        : `Commit ${commit.slice(0, 10)} has LoadGen ${version} as the branch had it: it is of no tag, and of no approved revision${listedInWords(manifest)}.`,
-    );
-  }
-  for (const path of otherFiles(build.sha1OfFiles, join(inferenceDir, 'loadgen'))) {
-    doubts.push(
-      `The library lists another loadgen${path} than lies in the checkout: one was changed after cmake had configured.`,
-    );
-  }
-  return doubts;
-}
-
-/** The user's word for a tag; empty where there is none. */
-function listedInWords({ listed }: LinkManifest): string {
-  if (listed === undefined) return '';
-  return `; by the user's list ${listed.file} (SHA-256 ${listed.sha256}) it has the sources of ${listed.tag}, which longhaul cannot check`;
-}
-
-/** Files, by the library's own list, that are not in the folder as they were; the generated header by what it is made of. */
-function otherFiles(list: string, folder: string): string[] {
-  const others = list
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([sha1, path = '']) => sha1 !== sha1Of(join(folder, path)))
-    .map(([, path = '']) => path);
-  return isHeaderOfConf(folder) ? others : [...new Set([...others, GENERATED_HEADER])];
-}
-
-/** Whether the header that is compiled in is made of the mlperf.conf beside it; true where there is none. */
-function isHeaderOfConf(folder: string): boolean {
-  const [header, conf] = [join(folder, GENERATED_HEADER), join(folder, 'mlperf.conf')];
-  if (!existsSync(header) || !existsSync(conf)) return true;
-  return readFileSync(header, 'utf8') === headerOfConf(readFileSync(conf, 'utf8'));
-}
-
-function sha1Of(path: string): string | undefined {
-  if (!existsSync(path)) return undefined;
-  return createHash('sha1').update(readFileSync(path)).digest('hex');
-}
-
-/**
- * As {@link doubtsAbout}, with the checkout as it is now, and the library in it.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the checkout is gone
- */
-export function doubtsNow(linked: LinkedLoadgen): string[] {
-  const { manifest } = linked;
-  const { commit = null, changes, library } = findLoadgen(manifest.inferenceDir);
-  const now = { ...manifest, commit, changes: [...changes] };
-  const isSame = sha256Of(library) === manifest.librarySha256;
-  const ofLibrary = isSame ? [] : [`${library} is not the library that was linked.`];
-  return [...ofLibrary, ...doubtsAbout({ ...linked, manifest: now })];
 }
 
 /** The functions of a linked LoadGen. @throws MlperfError `ERR_NOT_INSTALLED` */

@@ -1,4 +1,4 @@
-import { type LinkedLoadgen, loadgenNameOf } from './link.ts';
+import { isOfThisBridge, type LinkedLoadgen, loadgenNameOf } from './link.ts';
 import { roundOfVersion } from './official-test.ts';
 
 /**
@@ -45,7 +45,10 @@ export function listText(all: readonly LinkedLoadgen[]): string {
     const { tag, build, commit, inferenceDir } = linked.manifest;
     const engine = `--engine cpp:${loadgenNameOf(linked)}${i === 0 ? ', and --engine cpp' : ''}`;
     const what = `LoadGen ${build.version}, ${tag === null ? 'no known tag' : `tag ${tag}`}, round ${roundOfVersion(build.version)}`;
-    return `${engine.padEnd(39)}${what}, commit ${commit?.slice(0, 10) ?? 'not known'}, ${inferenceDir}\n`;
+    const stale = isOfThisBridge(linked)
+      ? ''
+      : ' (linked by another version of longhaul: link it again)';
+    return `${engine.padEnd(39)}${what}, commit ${commit?.slice(0, 10) ?? 'not known'}, ${inferenceDir}${stale}\n`;
   });
   return rows.join('');
 }

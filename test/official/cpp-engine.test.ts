@@ -15,7 +15,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findLoadgen } from '../../loadgen-node/official/checkout.ts';
 import { compareEngines } from '../../loadgen-node/official/compare-engines.ts';
-import { doubtsAbout, linkedLoadgen, linkLoadgen } from '../../loadgen-node/official/link.ts';
+import { doubtsAbout } from '../../loadgen-node/official/doubts.ts';
+import { linkedLoadgen, linkLoadgen } from '../../loadgen-node/official/link.ts';
 import { describeOfficial, linkOfficial } from './official-tools.ts';
 
 // Goal: MLPerf's C++ LoadGen, built here from its own sources, and the engine that follows it plan, count, log and judge the same for

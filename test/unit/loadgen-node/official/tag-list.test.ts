@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { doubtsAbout } from '../../../../loadgen-node/official/doubts.ts';
 import {
-  doubtsAbout,
   type LinkedLoadgen,
   type LinkManifest,
   linkedLoadgens,
@@ -37,7 +37,7 @@ function link(manifest: Partial<LinkManifest> = {}): { cache: string; linked: Li
     ...manifest,
   };
   writeTree({ 'loadgen/unknown/manifest.json': JSON.stringify(all) }, cache);
-  const [linked] = linkedLoadgens(cache);
+  const [linked] = linkedLoadgens(cache).loadgens;
   if (linked === undefined) throw new Error('none is linked');
   return { cache, linked };
 }
@@ -57,7 +57,7 @@ it('names a LoadGen by the list that has its sources, and keeps the doubt', () =
   const path = listOf({ ...V7, tag: 'v6.9', version: '6.9' }, V7);
   const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
   const named = nameByList(linked, path);
-  const [kept] = linkedLoadgens(cache);
+  const [kept] = linkedLoadgens(cache).loadgens;
   expect(kept?.manifest).toEqual(named.manifest);
   expect(named.manifest).toMatchObject({
     tag: null,
@@ -94,7 +94,7 @@ it.each<[string, object, RegExp]>([
 ])('names none by a list with %s', (_, change, message) => {
   const { cache, linked } = link();
   expect(() => nameByList(linked, listOf({ ...V7, ...change }))).toThrow(message);
-  expect(linkedLoadgens(cache)[0]?.manifest.listed).toBeUndefined();
+  expect(linkedLoadgens(cache).loadgens[0]?.manifest.listed).toBeUndefined();
 });
 
 it('names none whose tag longhaul knows', () => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { listVerb } from '../../../../../loadgen-node/cli/linked.ts';
 import { planRun } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import {
   recordedSettings,
@@ -13,6 +14,7 @@ import { dataFile } from '../../../../../shared/base/files/package-files.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { mlperfConfOf } from '../../../../../shared/rules/rounds/rounds.ts';
 import { suiteFolder } from '../../../../scenes/host/folders.ts';
+import { verbHere } from '../../../../scenes/host/processes.ts';
 
 // Goal: a run by the C++ LoadGen has the settings of the round and of the checkout, as a run by longhaul has them; what that LoadGen
 // cannot do is refused. Method: a linked LoadGen whose files are there, and which is never loaded.
@@ -128,6 +130,59 @@ describe('of several linked LoadGens', () => {
       'no C++ LoadGen v5.0 is linked; there is cpp:v5.1.1, cpp:v4.1, cpp:6.0.17',
     );
     expect(() => versionOf({ engine: 'c++' })).toThrow('must be longhaul, cpp, or cpp:NAME');
+  });
+});
+
+describe('of linked LoadGens of which not all can be used', () => {
+  const scene = (): string => {
+    const cacheFolder = linkedV41(CONF);
+    return linkedV41(CONF, cacheFolder, '5.1.1');
+  };
+  const manifestOf = (cacheFolder: string, version: string): string =>
+    join(cacheFolder, 'loadgen', version, 'manifest.json');
+  const versionOf = (cacheFolder: string, engine: string) =>
+    plan(cacheFolder, { engine }).linked?.manifest.build.version;
+  /** As another version of longhaul linked it. */
+  const age = (path: string): void => {
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as object;
+    writeFileSync(path, JSON.stringify({ ...manifest, bridgeSha256: 'ab' }));
+  };
+
+  it('a damaged one is passed over, and told of', async () => {
+    const cacheFolder = scene();
+    const damaged = join(cacheFolder, 'loadgen', 'v5.0-ab-cd');
+    mkdirSync(damaged);
+    writeFileSync(join(damaged, 'manifest.json'), '{ "inferenceDir": ');
+    expect(versionOf(cacheFolder, 'cpp')).toBe('5.1.1');
+    expect(versionOf(cacheFolder, 'cpp:v4.1')).toBe('4.1');
+    expect(() => versionOf(cacheFolder, 'cpp:v5.0')).toThrow('v5.0-ab-cd/manifest.json cannot be');
+    const { stdout, stderr, code } = await verbHere(listVerb, '--cache-dir', cacheFolder);
+    expect(stdout.split('\n').map((line) => line.slice(0, 18))).toEqual([
+      '--engine cpp:v5.1.',
+      '--engine cpp:v4.1 ',
+      '',
+    ]);
+    expect(stderr).toMatch(/^warning: .*v5\.0-ab-cd\/manifest\.json cannot be read: /);
+    expect(code).toBe(0);
+  });
+
+  it('one that another longhaul linked is taken last, and only by its name', async () => {
+    const cacheFolder = scene();
+    age(manifestOf(cacheFolder, '5.1.1'));
+    expect(versionOf(cacheFolder, 'cpp')).toBe('4.1');
+    expect(() => versionOf(cacheFolder, 'cpp:v5.1.1')).toThrow('another version of longhaul');
+    const { stdout } = await verbHere(listVerb, '--cache-dir', cacheFolder);
+    expect(stdout).toMatch(/^--engine cpp:v4\.1, and --engine cpp /);
+    expect(stdout).toMatch(/ \(linked by another version of longhaul: link it again\)\n$/);
+  });
+
+  it('of two links of one name that by this longhaul is taken, also where it is older', () => {
+    const cacheFolder = linkedV41(CONF);
+    const older = join(cacheFolder, 'loadgen', 'older');
+    cpSync(join(cacheFolder, 'loadgen', '4.1'), older, { recursive: true });
+    utimesSync(join(older, 'manifest.json'), 1, 1);
+    age(manifestOf(cacheFolder, '4.1'));
+    expect(plan(cacheFolder).linked?.folder).toBe(older);
   });
 });
 

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { doubtsAbout } from '../../../../loadgen-node/official/doubts.ts';
 import { headerOfConf } from '../../../../loadgen-node/official/known-loadgens.ts';
-import { doubtsAbout, type LinkManifest } from '../../../../loadgen-node/official/link.ts';
+import type { LinkManifest } from '../../../../loadgen-node/official/link.ts';
 import { tempFolder, writeTree } from '../../../scenes/host/folders.ts';
 
 const CONF = '# "seeds"\n*.*.qsl_rng_seed = 7\n';

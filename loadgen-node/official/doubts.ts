@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { findLoadgen } from './checkout.ts';
+import { otherFiles, untaggedVersion } from './known-loadgens.ts';
+import { type LinkedLoadgen, type LinkManifest, sha256Of } from './link.ts';
+
+/**
+ * Reasons to doubt that the linked library is that of its checkout's commit, in whole sentences; empty: there are none.
+ * LoadGen's library holds the commit and the SHA-1 of each file as cmake found them when it configured. Its own record of changed files
+ * depends on the folder from which that was done, and covers the whole repository: LoadGen counts it as an error in each run.
+ */
+export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
+  const { build, commit, changes, inferenceDir, tag } = manifest;
+  const doubts = changes.map((line) => `The checkout has changed files: ${line.trim()}.`);
+  if (commit === null)
+    doubts.push(`git does not know ${inferenceDir}: its version cannot be told.`);
+  else if (!commit.startsWith(build.gitRevision)) {
+    doubts.push(
+      `The library was built from commit ${build.gitRevision}, the checkout is at ${commit.slice(0, 10)}.`,
+    );
+  }
+  const [dirty, ...more] = build.gitStatus.split('\n').map((line) => line.trim());
+  if (dirty !== undefined && !['', 'NA'].includes(dirty)) {
+    const others = more.length === 0 ? '' : ` and ${more.length} more`;
+    doubts.push(
+      `When cmake configured, git saw changed files (${dirty}${others}): LoadGen logs error_uncommitted_loadgen_changes in every run, ` +
+        `which TEST01 and the submission refuse. Make the checkout clean ("git -C ${inferenceDir} status --untracked-files=no" names no file), ` +
+        'then configure it from a folder outside it, in a new build folder, and build and link again.',
+    );
+  }
+  if (commit !== null && tag === null) {
+    const version = untaggedVersion(manifest.tree);
+    doubts.push(
+      version === undefined
+        ? `Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows${listedInWords(manifest)}.`
+        : `Commit ${commit.slice(0, 10)} has LoadGen ${version} as the branch had it: it is of no tag, and of no approved revision${listedInWords(manifest)}.`,
+    );
+  }
+  for (const path of otherFiles(build.sha1OfFiles, join(inferenceDir, 'loadgen'))) {
+    doubts.push(
+      `The library lists another loadgen${path} than lies in the checkout: one was changed after cmake had configured.`,
+    );
+  }
+  return doubts;
+}
+
+/** The user's word for a tag; empty where there is none. */
+function listedInWords({ listed }: LinkManifest): string {
+  if (listed === undefined) return '';
+  return `; by the user's list ${listed.file} (SHA-256 ${listed.sha256}) it has the sources of ${listed.tag}, which longhaul cannot check`;
+}
+
+/**
+ * As {@link doubtsAbout}, with the checkout as it is now, and the library in it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the checkout is gone
+ */
+export function doubtsNow(linked: LinkedLoadgen): string[] {
+  const { manifest } = linked;
+  const { commit = null, changes, library } = findLoadgen(manifest.inferenceDir);
+  const now = { ...manifest, commit, changes: [...changes] };
+  const isSame = sha256Of(library) === manifest.librarySha256;
+  const ofLibrary = isSame ? [] : [`${library} is not the library that was linked.`];
+  return [...ofLibrary, ...doubtsAbout({ ...linked, manifest: now })];
+}
