@@ -121,7 +121,8 @@ describe('curve for people', () => {
   it('says of which points the SUT answered others as well', () => {
     const report = curveReport();
     expect(curveEnd(report, report.findings, 'x')).not.toContain('Others');
-    const others = 'node a answered 90 samples of others meanwhile, among them a LoadGen at 10.0.0.3';
+    const others =
+      'node a answered 90 samples of others meanwhile, among them a LoadGen at 10.0.0.3';
     const [first, ...rest] = CURVE_POINTS as [LoadPoint, ...LoadPoint[]];
     const points = [{ ...first, others }, ...rest];
     expect(
