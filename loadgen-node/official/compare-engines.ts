@@ -77,7 +77,7 @@ export async function compareEngines(folder: string): Promise<EngineComparison> 
   };
 }
 
-/** What LoadGen's log says of its test, and where its settings are not those that were asked for. */
+/** What LoadGen's log says of its test, and where its settings are not those requested. */
 export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'otherSamples'>> {
   const [detail, own] = await Promise.all(
     [RUN_FILES.detail, `${OWN_LOG_PREFIX}detail.txt`].map((name) =>
@@ -86,21 +86,41 @@ export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'other
   );
   const validity = recordOf({ detail }, 'result_validity');
   const all = differingSettings(detail, own);
+  // A setting that one of the logs does not have may be in effect all the same.
+  const isOther = ({ key, ...values }: ComparedRecord): boolean =>
+    key.startsWith('effective_') && values.cpp !== undefined && values.own !== undefined;
+  const other = all.filter(isOther);
   // A setting that was read otherwise is otherwise in effect, too.
-  const effective = all.filter(({ key }) => key.startsWith('effective_'));
-  const differing = (effective.length > 0 ? effective : all).map(
-    ({ key, cpp, own: asked }) => `${key} ${shown(cpp)} (asked: ${shown(asked)})`,
-  );
+  const rest = other.length > 0 ? [] : all;
   return {
     isValid: validity === undefined ? undefined : validity === 'VALID',
     errors: errorsOf(detail),
     differences:
-      differing.length === 0
+      rest.length === 0
         ? []
-        : [
-            `The C++ LoadGen ran with other settings than were asked for: ${firstOf(differing, 3)}.`,
-          ],
+        : [`The C++ LoadGen logged other settings than were requested: ${inBoth(rest)}.`],
+    otherSettings:
+      other.length === 0
+        ? null
+        : {
+            text: `The C++ LoadGen ran with other settings than were requested: ${inBoth(other)}.`,
+            needed: firstOf(
+              other.map(({ key, own: requested }) => `${key} ${shown(requested)}`),
+              3,
+            ),
+            seen: firstOf(
+              other.map(({ key, cpp }) => `${key} ${shown(cpp)}`),
+              3,
+            ),
+          },
   };
+}
+
+function inBoth(records: readonly ComparedRecord[]): string {
+  const texts = records.map(
+    ({ key, cpp, own }) => `${key} ${shown(cpp)} (requested: ${shown(own)})`,
+  );
+  return firstOf(texts, 3);
 }
 
 function errorsOf({ errors, errorCount }: ReadDetailLog): string[] {

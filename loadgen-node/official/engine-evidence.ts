@@ -21,7 +21,11 @@ export function engineEvidence(
     sourcesSha256: sourceDigest(sha1sOfList(build.sha1OfFiles)),
     detailLogSha256: end === null ? null : sha256Of(join(output, RUN_FILES.detail)),
     otherSamples: end?.otherSamples ?? null,
-    doubts: [...doubtsAbout(linked), ...(end?.differences ?? [])],
+    doubts: [
+      ...doubtsAbout(linked),
+      ...(end?.otherSettings ? [end.otherSettings.text] : []),
+      ...(end?.differences ?? []),
+    ],
   };
 }
 

@@ -148,6 +148,7 @@ describeOfficial('the C++ LoadGen as engine', () => {
         expect(ended.driver, JSON.stringify(ended)).toMatchObject({
           otherSamples: 0,
           differences: [],
+          otherSettings: null,
         });
         const { differing, hasSameAccuracyLog, comparedCount } = await compareEngines(outdir);
         expect(differing).toEqual([]);

@@ -298,6 +298,7 @@ const RULE_WORDS: Readonly<Record<string, string>> = {
   quality: 'accuracy too low',
   'accuracy-samples': 'accuracy of too few samples',
   'cpp-loadgen': "by LoadGen's own log",
+  'cpp-settings': 'other settings than requested',
   'sut-name': 'name of the SUT',
 };
 

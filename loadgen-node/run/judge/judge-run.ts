@@ -99,7 +99,7 @@ export class RunJudge {
       sut.qdl === null
         ? { notes: [...sut.marks, ...ofData], details: sut.details, problems: [] }
         : await this.#judgeNetwork(test, sut, ofData);
-    const { errors = [], differences = [] } = test.driver ?? {};
+    const { errors = [], differences = [], otherSettings = null } = test.driver ?? {};
     const ofCourse = [...asNotes([...errors, ...differences]), ...courseNotes(test.performance)];
     this.notes = [...marksOf(plan), ...ofCourse, ...ofSut.notes, ...lateNotes(test)];
     this.keyNotes = [...keyMarks(plan), ...ofCourse, ...(dataSet.marks ?? []), ...this.keyNotes];
@@ -110,7 +110,9 @@ export class RunJudge {
     if (report !== undefined && sut.qdl !== null) {
       details.push(accuracyDetail(report, this.quality));
     }
-    return { problems: [...problems, ...ofSut.problems], notes: this.notes, details };
+    // LoadGen judged the settings that it had.
+    const ofDriver = otherSettings === null ? [] : [{ rule: 'cpp-settings', ...otherSettings }];
+    return { problems: [...ofDriver, ...problems, ...ofSut.problems], notes: this.notes, details };
   };
 
   async #judgeNetwork(

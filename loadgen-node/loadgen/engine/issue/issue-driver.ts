@@ -30,6 +30,16 @@ export interface DriverEnd {
   /** Samples that it issued otherwise than the plan says, and what else differs, in whole sentences; both empty where the two agree. */
   readonly otherSamples: number;
   readonly differences: readonly string[];
+  /** Settings in effect by its own log that are not those requested; null where they are. */
+  readonly otherSettings: OtherSettings | null;
+}
+
+/** Settings of a driver that are not those requested. */
+export interface OtherSettings {
+  /** A whole sentence. */
+  readonly text: string;
+  readonly needed: string;
+  readonly seen: string;
 }
 
 /**

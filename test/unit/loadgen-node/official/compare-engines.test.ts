@@ -102,7 +102,7 @@ describe('compareEngines', () => {
 describe('the logs of a run by the C++ LoadGen', () => {
   it('have nothing against it where both agree', async () => {
     const end = await readLogsOf(folderOf(RECORDS, RECORDS));
-    expect(end).toEqual({ isValid: true, errors: [], differences: [] });
+    expect(end).toEqual({ isValid: true, errors: [], differences: [], otherSettings: null });
   });
 
   it('name its first error, with the line', async () => {
@@ -114,12 +114,25 @@ describe('the logs of a run by the C++ LoadGen', () => {
     ]);
   });
 
-  it('name the settings that are others than were asked for', async () => {
+  it('name the settings in effect that are not those requested', async () => {
     const cpp = { ...RECORDS, requested_min_query_count: 99, effective_min_query_count: 99 };
     const own = { ...RECORDS, requested_min_query_count: 100 };
-    const { differences } = await readLogsOf(folderOf(cpp, own));
+    const { differences, otherSettings } = await readLogsOf(folderOf(cpp, own));
+    expect(differences).toEqual([]);
+    expect(otherSettings).toEqual({
+      text: 'The C++ LoadGen ran with other settings than were requested: effective_min_query_count 99 (requested: 100).',
+      needed: 'effective_min_query_count 100',
+      seen: 'effective_min_query_count 99',
+    });
+  });
+
+  it('only tell of a setting that one of them does not have', async () => {
+    const { differences, otherSettings } = await readLogsOf(
+      folderOf({ ...RECORDS, effective_new_setting: true }, RECORDS),
+    );
+    expect(otherSettings).toBeNull();
     expect(differences).toEqual([
-      'The C++ LoadGen ran with other settings than were asked for: effective_min_query_count 99 (asked: 100).',
+      'The C++ LoadGen logged other settings than were requested: effective_new_setting true (requested: has none).',
     ]);
   });
 });

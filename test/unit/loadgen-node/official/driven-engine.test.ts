@@ -16,7 +16,10 @@ const SERVER: Partial<TestSettings> = {
   minDurationMs: 6000,
 };
 
-const AGREES: DriverEnd = { isValid: true, errors: [], otherSamples: 0, differences: [] };
+const AGREES: DriverEnd = {
+  ...{ isValid: true, errors: [], otherSamples: 0, differences: [] },
+  otherSettings: null,
+};
 
 /** A LoadGen that issues the plan of the engine, each query `latenessNs` after it is due, and judges as it is told to. */
 function scriptedDriver(

@@ -28,7 +28,7 @@ function scripted(name: () => Promise<string> = () => Promise.resolve('Network S
     release: () => {},
   } as unknown as BridgeAddon;
   const driver = new OfficialDriver(addon, {} as BridgeOptions, () =>
-    Promise.resolve({ isValid: undefined, errors: [], differences: [] }),
+    Promise.resolve({ isValid: undefined, errors: [], differences: [], otherSettings: null }),
   );
   driver.begin(name);
   return {
