@@ -22,7 +22,7 @@ Example:
   longhaul loadgen list
 
 The first one is that of --engine cpp: linked by this longhaul before others, of a known tag before
-others, then the newest version; with --round that of the round. Any other is named: --engine cpp:v4.1.
+others, then the newest version; with --round that of the round. --engine cpp:v4.1 names any other.
 A folder whose manifest cannot be read is passed over, with a warning.
 
 Exit codes: 0 there are some, 3 none is linked.`,
