@@ -1,6 +1,6 @@
 import { formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import { disturbances } from '../health/generator-health.ts';
-import { queriesToDecide } from '../results/early-stopping.ts';
+import { minPassingQueries, queriesToDecide } from '../results/early-stopping.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { Standstill } from '../results/standstill.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -50,10 +50,10 @@ const CAUSES: readonly CauseRow[] = [
   {
     kind: 'standstill',
     explains: ['early-stopping'],
-    find: (performance, settings) =>
-      isMissedByStandstill(performance, settings) && performance.course.late?.standstill
-        ? standstillText(performance.course.late.standstill)
-        : null,
+    find: (performance, settings) => {
+      const standstill = decidingStandstill(performance, settings);
+      return standstill && standstillText(standstill);
+    },
   },
   {
     kind: 'shared',
@@ -101,7 +101,9 @@ export function explainedBy(
   // So few queries would be too few without any late one.
   const queries = performance?.summary.queryCount ?? 0;
   const isShort = queries < queriesToDecide(scenario, targetLatencyPercentile);
-  return isShort && cause?.kind !== 'sut-broke'
+  const isOnlyReason =
+    cause?.kind === 'standstill' && performance?.summary.validity.performance.isMet === true;
+  return (isShort && cause?.kind !== 'sut-broke') || isOnlyReason
     ? explains.filter((rule) => rule !== 'early-stopping')
     : explains;
 }
@@ -132,19 +134,27 @@ function isBoundMissed({ summary, endCause }: PerformanceOutcome): boolean {
   return !summary.validity.performance.isMet && !isBrokenEnd(endCause);
 }
 
-/** Without the samples that were late by it the bound would have been kept; and no queue grew all through. */
-function isMissedByStandstill(
+/**
+ * The standstill without whose late samples the bound would have been kept, or the queries would be as many as early stopping asks for;
+ * null where there is none, and where a queue grew all through.
+ */
+export function decidingStandstill(
   performance: PerformanceOutcome,
-  { targetLatencyPercentile }: EffectiveSettings,
-): boolean {
-  const { keepingUp, late } = performance.course;
-  const hasGrown = keepingUp?.state === 'grew';
-  if (!late?.standstill || hasGrown || !isBoundMissed(performance)) return false;
-  const { completedSampleCount: count, overlatencyCount, tokens } = performance.summary;
+  { targetLatencyPercentile: percentile }: EffectiveSettings,
+): Standstill | null {
+  const { keepingUp, late, keptStandstill } = performance.course;
+  if (keepingUp?.state === 'grew' || isBrokenEnd(performance.endCause)) return null;
+  const { completedSampleCount: count, overlatencyCount, tokens, validity } = performance.summary;
+  const isMet = validity.performance.isMet;
+  const standstill = isMet ? keptStandstill : (late?.standstill ?? null);
+  if (standstill === null || (isMet && validity.earlyStopping.isMet)) return null;
   const within = tokens?.good?.samples ?? count - overlatencyCount;
-  const others = count - within - late.standstill.lateSamples;
-  // LoadGen looks at the sample of this rank.
-  return others < count - Math.floor(count * targetLatencyPercentile);
+  const others = Math.max(0, count - within - standstill.lateSamples);
+  const isEnough = isMet
+    ? standstill.lateSamples > 0 && minPassingQueries(others, percentile) + others <= count
+    : // LoadGen looks at the sample of this rank.
+      others < count - Math.floor(count * percentile);
+  return isEnough ? standstill : null;
 }
 
 /** A standstill with when and how long; no full stop. */

@@ -139,7 +139,10 @@ function specificAdvice(
 ): string {
   switch (rule) {
     case 'early-stopping':
-      return adviceOnEarlyStopping(performance, settings, lines);
+      return (
+        adviceOnFewByStandstill(performance, cause) ||
+        adviceOnEarlyStopping(performance, settings, lines)
+      );
     case 'min-duration':
       return adviceOnLimit(performance, settings, lines) || adviceOnLength(performance, settings);
     case 'min-queries':
@@ -150,6 +153,16 @@ function specificAdvice(
     default:
       return '';
   }
+}
+
+/** Where the bound was kept, and the late samples of a standstill alone ask for more queries. */
+function adviceOnFewByStandstill(
+  { course, summary }: PerformanceOutcome,
+  cause: Cause | null,
+): string {
+  if (cause?.kind !== 'standstill' || !summary.validity.performance.isMet) return '';
+  const late = counted(course.keptStandstill?.lateSamples ?? 0, 'late sample');
+  return `${asSentence(cause.text)}, and ${late} came of that: without them there are enough queries. Find out what held it up, and repeat the run.`;
 }
 
 function adviceOnEarlyStopping(

@@ -145,6 +145,30 @@ describe('the cause of an INVALID run', () => {
     expect(advice).toMatch(/^Node b answered nothing .* and \d\d late samples came of that/);
   });
 
+  it('is a node that stood still where its late samples alone ask for more queries', async () => {
+    const stands = (from: number) => ({
+      settings: { serverTargetLatencyNs: 1.93e9, minDurationMs: 10_000, minQueryCount: 1000 },
+      parts: NODES,
+      partOf: (sample: number) => sample % 2,
+      serviceNs: (sample: number) =>
+        sample % 2 === 1 && sample >= from && sample < from + 200
+          ? 2e9 - (sample - from) * 10e6
+          : 1e6,
+    });
+    const { cause, rules, advice } = await judged(stands(500));
+    expect(cause?.kind).toBe('standstill');
+    expect(cause?.text).toMatch(/^node b answered nothing for /);
+    expect(rules).toEqual(['early-stopping']);
+    expect(advice).toMatch(
+      /^Node b answered nothing for .* late samples? came of that: without them there are enough queries\./,
+    );
+    expect(advice).not.toContain('--min-query-count');
+    // Too few also without them.
+    const few = stands(300);
+    const short = { ...few, settings: { ...few.settings, minDurationMs: 4500, minQueryCount: 1 } };
+    expect((await judged(short)).advice).toContain('--min-query-count');
+  });
+
   it('is what the SUT does for others, and no lower rate is advised', async () => {
     const slow = { isQueue: true, serviceNs: () => 20e6 };
     const beside = (samples: number) => ({
