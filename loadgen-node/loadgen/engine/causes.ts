@@ -168,7 +168,7 @@ export function standstillText(standstill: Standstill): string {
 }
 
 /** Samples of others, per sample of the run, that may make so many late that it matters. */
-const OTHER_SHARE_MIN = 0.01;
+export const OTHER_SHARE_MIN = 0.01;
 
 /** What parts of the SUT did for others, in words; null where that was too little to matter. */
 export function otherWorkText({

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
-import { jsonText } from '../../../shared/base/text.ts';
+import { asOneLine, counted, jsonText } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import {
   components,
@@ -13,7 +13,9 @@ import {
   oipEvidence,
   settings,
 } from '../../../shared/evidence/evidence-schema.ts';
+import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
 import { hostEvidence } from '../../../shared/host/host-facts.ts';
+import { OTHER_SHARE_MIN } from '../../loadgen/engine/causes.ts';
 
 const AUDIT_FILE = 'network_audit.json';
 
@@ -149,6 +151,25 @@ const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context)
  * `network_audit.json`: the evidence of a run, and each rule of the Network division against it.
  */
 export type NetworkAudit = Evidence<typeof audit>;
+
+/**
+ * Nodes that answered others during the run, with how many samples, and how many of the run's own; null where that was too
+ * little to matter, or the nodes do not tell.
+ */
+export function sharedNodes({ nodes }: Pick<NetworkAudit, 'nodes'>): string | null {
+  const shared = nodes.flatMap((node) => {
+    const other = otherWorkOf(node);
+    return other === null ? [] : [{ ...node, other }];
+  });
+  const samples = shared.reduce((sum, { other }) => sum + other.samples, 0);
+  const own = nodes.reduce((sum, { ours }) => sum + ours.completedCount, 0);
+  if (samples === 0 || samples < OTHER_SHARE_MIN * own) return null;
+  const texts = shared.map(({ address, other, ours }) => {
+    const beside = counted(ours.completedCount, 'sample');
+    return `SUT node ${address} ${other.text}, beside ${beside} of this run`;
+  });
+  return asOneLine(texts.join('; '));
+}
 
 /** Cores that LoadGen and a SUT node share; null where they have machines of their own, or that is not known. */
 export function sharedCores({

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { type NetworkAudit, readAudit } from '../../observe/audit/network-audit.ts';
+import { type NetworkAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { hostText, linkWords } from '../text/machine-text.ts';
-import type { NamedRun } from './compare-runs.ts';
+import { auditOf, type NamedRun } from './compare-runs.ts';
 
 /** A run, and the machines of its audit; null: it has no audit. */
 interface JudgedRun extends NamedRun {
@@ -91,13 +89,27 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
   const refused = differences.filter(
     ({ weight }) => weight === 'refused' || (weight === 'forceable' && !isForced),
   );
-  if (refused.length === 0) return [...differences.map(({ text }) => text), ...unknown(judged)];
+  if (refused.length === 0) {
+    return [...differences.map(({ text }) => text), ...shared(judged), ...unknown(judged)];
+  }
   const texts = refused.map(
     ({ text, weight }) => `${text}${weight === 'forceable' ? ' (--force lets it)' : ''}`,
   );
   throw configInvalid(
     `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,
   );
+}
+
+/** Runs whose SUT answered others as well: alike settings do not make their loads alike. */
+function shared(runs: readonly JudgedRun[]): string[] {
+  return runs.flatMap(({ folder, audit }) => {
+    const text = audit && sharedNodes(audit);
+    return text === null
+      ? []
+      : [
+          `the SUT was not alone in ${folder}: ${text}: its figures are not those of this load alone`,
+        ];
+  });
 }
 
 /** Runs whose machines and link are not known. */
@@ -120,10 +132,6 @@ function differenceIn({ what, weight, of, effect }: Row, runs: readonly JudgedRu
   const values = [...foldersOf].map(([value, folders]) => `${value} in ${folders.join(', ')}`);
   const text = `${what} is ${values.join(' and ')}${effect === undefined ? '' : `: ${effect}`}`;
   return [{ weight, text }];
-}
-
-function auditOf(folder: string): NetworkAudit | null {
-  return existsSync(join(folder, RUN_FILES.audit)) ? readAudit(folder) : null;
 }
 
 function modelsOf({ nodes }: RunSummary): string {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { disturbances } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../observe/audit/network-audit.ts';
+import { type NetworkAudit, readAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import {
@@ -50,10 +50,10 @@ export function compareRuns(
 ) {
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
   /**
-   * By run: causes that kept its LoadGen from its work; null: none was seen. The noise of a host is
-   * in no interval.
+   * By run: causes that kept its LoadGen from its work, or its SUT from this load alone; null: none was seen. The noise of a
+   * host, and the load of others, are in no interval.
    */
-  const disturbedBy = runs.map(({ summary }) => disturbance(summary));
+  const disturbedBy = runs.map(disturbance);
   /** Everything that was set and differs, so that a difference of figures may be its. */
   const settings = differingSettings(runs);
   const inputs = inputsOf(settings);
@@ -88,13 +88,12 @@ function inputsOf(settings: ReturnType<typeof differingSettings>): readonly Figu
   return isOtherLoad ? ['scheduled_qps', 'answered_qps', 'completed_qps'] : ['scheduled_qps'];
 }
 
-function disturbance({
-  isGeneratorBound,
-  generatorBoundReason,
-  health,
-}: RunSummary): string | null {
+function disturbance({ folder, summary }: NamedRun): string | null {
+  const { isGeneratorBound, generatorBoundReason, health } = summary;
   if (isGeneratorBound) return `generator-bound: ${generatorBoundReason}`;
   const causes = health === null ? [] : disturbances(health);
+  const audit = auditOf(folder);
+  if (audit !== null && sharedNodes(audit) !== null) causes.push('the SUT answered others as well');
   return causes.length === 0 ? null : causes.join('; ');
 }
 
@@ -238,8 +237,8 @@ type Pair = readonly [name: string, value: string];
 
 /** Settings of the nodes by the audit; none where the run left no audit. */
 function ofNodes(folder: string): Pair[] {
-  if (!existsSync(join(folder, RUN_FILES.audit))) return [];
-  return readAudit(folder).nodes.flatMap(({ description }, i) => {
+  const { nodes = [] } = auditOf(folder) ?? {};
+  return nodes.flatMap(({ description }, i) => {
     if (description === null) return [];
     const settings = Object.entries(description.settings)
       .filter(([key]) => !IDLE_NODE_KEYS.includes(key))
@@ -247,4 +246,9 @@ function ofNodes(folder: string): Pair[] {
     const sha256 = description.model?.sha256 ?? '';
     return sha256 === '' ? settings : [[`node ${i + 1} model SHA-256`, sha256], ...settings];
   });
+}
+
+/** What both ends know of a run; null: it left no audit. */
+export function auditOf(folder: string): NetworkAudit | null {
+  return existsSync(join(folder, RUN_FILES.audit)) ? readAudit(folder) : null;
 }

@@ -28,6 +28,8 @@ interface ComparedPeak {
   readonly high: number | null;
   /** True: LoadGen, not the SUT, sets it. */
   readonly isOfLoadgen: boolean;
+  /** True: the SUT answered others as well, so that its own limit is not seen. */
+  readonly isBesideOthers: boolean;
   /** Settings, nodes and models. */
   readonly question: Question;
   readonly unit: string;
@@ -130,6 +132,7 @@ function peakIn(folder: string): ComparedPeak {
     low: interval?.low ?? null,
     high: high !== null && Number.isFinite(high) ? high : null,
     isOfLoadgen: limit === 'generator',
+    isBesideOthers: limit === 'others',
   };
 }
 
@@ -147,6 +150,7 @@ function curvePeakIn(folder: string, curve: CurveFile): ComparedPeak {
     low: peak && completedRate(peak),
     high: above === undefined || above.isGeneratorBound ? null : highest(above),
     isOfLoadgen: above?.isGeneratorBound === true,
+    isBesideOthers: curve.points.some(({ others }) => others !== undefined),
     question: curve.identity,
     unit: isTokens ? 'tokens/s' : curve.unit === 'queries at a time' ? 'samples/s' : curve.unit,
   };
@@ -182,6 +186,12 @@ function judge(base: ComparedPeak, own: ComparedPeak) {
   if (base.value === null || own.value === null) {
     const without = [base, own].filter(({ value }) => value === null).map(({ folder }) => folder);
     const sentence = `${without.join(' and ')} ${without.length === 1 ? 'has' : 'have'} no peak: there is nothing to compare`;
+    return { sentence, areApart: null, higher: null };
+  }
+  const beside = [base, own].filter(({ isBesideOthers }) => isBesideOthers);
+  if (beside.length > 0) {
+    const where = beside.map(({ folder }) => folder).join(' and ');
+    const sentence = `not comparable: the SUT was not alone in ${where}, but answered others as well, so that its own limit is not seen`;
     return { sentence, areApart: null, higher: null };
   }
   const share = own.value / base.value - 1;

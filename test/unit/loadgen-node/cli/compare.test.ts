@@ -3,9 +3,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { writeAudit } from '../../../../loadgen-node/observe/audit/network-audit.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
+import { composeAudit } from '../../../../loadgen-node/run/audit/compose-audit.ts';
 import { suiteFolder } from '../../../scenes/host/folders.ts';
 import { type Said, verbHere } from '../../../scenes/host/processes.ts';
+import {
+  auditFacts,
+  ledgerCounts,
+  nodeEvidence,
+} from '../../../scenes/simulated-run/audit-facts.ts';
 import { queueRecords, writeMeasuredRun } from '../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../scenes/simulated-run/summary.ts';
 
@@ -99,6 +106,41 @@ describe('longhaul compare', () => {
       `${path}: its figures are uncertain, since it was disturbed: other work held its core`,
     );
   });
+
+  it.each([
+    [10, true],
+    [9, false],
+  ])(
+    'compares with care where the SUT answered %d samples of others beside 1,000: %s',
+    async (others, isShared) => {
+      const paths = ['alone', 'shared'].map((name) => join(folder, `${name}-${others}`));
+      const ours = ledgerCounts({ completedCount: 1_000 });
+      for (const [i, path] of paths.entries()) {
+        const records = queueRecords({ seed: i, rowCount: 300, arrivalQps: 100, serviceNs: 4e6 });
+        const split = latencySplit(records, { nodeNames: ['sut-a'] });
+        await writeMeasuredRun(path, reportSummary(records, 'Server', { split }), records);
+        const node = nodeEvidence('sut-a', { ours });
+        const theirs = node.theirs && { ...node.theirs, otherSampleCount: i * others };
+        writeAudit(path, composeAudit(auditFacts([{ ...node, theirs }])));
+      }
+      const { code, stdout } = await compare(...paths);
+      expect(code).toBe(0);
+      const judged = /^\w.*(surely (better|worse|other)|within the noise)$/m;
+      if (!isShared) {
+        expect(stdout).toMatch(/^Comparable {4}yes/);
+        expect(stdout).toMatch(judged);
+        return;
+      }
+      expect(stdout.split('\n').slice(0, 2)).toEqual([
+        'Comparable    with care:',
+        `              - the SUT was not alone in ${paths[1]}: SUT node sut-a.example:50051 answered 10 samples of others meanwhile, beside 1,000 samples of this run: its figures are not those of this load alone`,
+      ]);
+      expect(stdout).not.toMatch(judged);
+      expect(stdout).toContain(
+        `${paths[1]}: its figures are uncertain, since it was disturbed: the SUT answered others as well`,
+      );
+    },
+  );
 
   it('ends as report does where records are cut or figures do not follow from them', async () => {
     const cut = join(folder, 'cut');

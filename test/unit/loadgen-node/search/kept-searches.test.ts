@@ -20,10 +20,12 @@ const SEARCH = delaySearch(ASKED[1], 0.1);
 const IDENTITY = { latency: '100 ms', benchmark: '"delay"', 'models of the nodes': 'delay' };
 
 /** The folder of a search that is simulated with this seed. */
-async function peakFolder(seed: number) {
+async function peakFolder(seed: number, others?: string) {
   const folder = tempFolder();
   const result = await searchDelay(SEARCH, seed);
-  const { probes } = result;
+  const probes = result.probes.map((probe) =>
+    others === undefined ? probe : { ...probe, others },
+  );
   writePeakFile(folder, { about: ABOUT, identity: IDENTITY, search: SEARCH, probes });
   return { folder, result };
 }
@@ -94,6 +96,19 @@ describe('two searches', () => {
     const loads = await verbHere(compareVerb, curveFolder(), curveFolder(slower));
     expect(loads.stdout).toContain('has no peak: there is nothing to compare');
     expect(loads.stdout).toMatch(/^ *10 +p99 +10 ms +500 ms +\+4900 % +intervals apart$/m);
+  });
+
+  it('are not compared where the SUT was not alone in one of them', async () => {
+    const others = 'SUT node a:1 answered 70 samples of others meanwhile';
+    const peaks = [(await peakFolder(3)).folder, (await peakFolder(4, others)).folder];
+    const shared = CURVE_POINTS.map((point) => ({ ...point, others }));
+    for (const folders of [peaks, [curveFolder(), curveFolder(shared)]]) {
+      const { stdout } = await verbHere(compareVerb, ...folders);
+      expect(stdout).toContain(
+        `Result        not comparable: the SUT was not alone in ${folders[1]}, but answered others as well`,
+      );
+      expect(stdout).not.toContain('is higher');
+    }
   });
 
   it.each([
