@@ -42,7 +42,8 @@ A tag that longhaul does not know is taken from your list, in the form
   { "tags": [{ "tag": "v7.0", "version": "7.0.1", "files": { "/loadgen.cc": SHA-1, ... } }] }
 and all that is said of it says so: it is your word, and stays in doubt.
 
-Exit codes: 0 linked, 3 linked, and something about it is in doubt, 2 it cannot be linked.`,
+Exit codes: 0 linked, 3 linked, and something about it is in doubt, 2 it cannot be linked,
+6 no C++ compiler, or a file cannot be written.`,
   action: ({ values }) => {
     const { inferenceDir, library, tagList, cxx, cacheDir = defaultCacheFolder() } = values;
     const checkout = findLoadgen(inferenceDir, library);

@@ -45,7 +45,7 @@ Example:
   longhaul loadgen verify
   longhaul loadgen verify v4.1
 
-Exit codes: 0 nothing is in doubt, 3 something is, 2 none is linked, or its files were changed.`,
+Exit codes: 0 nothing is in doubt, 3 something is, 6 none is linked, or its files were changed.`,
   action: ({ values: { cacheDir = defaultCacheFolder() } }, name?: string) => {
     const linked = linkedLoadgen(cacheDir, { name });
     readLinked(cacheDir);
