@@ -5,7 +5,7 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
-import { ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
+import { ONLY_JUDGED, ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import {
   GIVEN_TEST_IDS,
@@ -164,8 +164,17 @@ const NAME_MESSAGE =
   'must be a name of letters, digits and _ . + - that begins with a letter or a digit';
 const name = z.string(NAME_MESSAGE).regex(/^[A-Za-z0-9][A-Za-z0-9_.+-]*$/, NAME_MESSAGE);
 
-const words = <const T extends readonly string[]>(list: T) =>
-  z.enum(list, { error: `must be one of: ${list.join(', ')}` });
+/** @param hints What more to say of a wrong word, by the word. */
+const words = <const T extends readonly string[]>(
+  list: T,
+  hints: Readonly<Record<string, string>> = {},
+) =>
+  z.enum(list, {
+    error: ({ input }) =>
+      [`must be one of: ${list.join(', ')}`, hints[String(input)]]
+        .flatMap((text) => text ?? [])
+        .join('; '),
+  });
 
 const object = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
@@ -357,7 +366,7 @@ const result = object({
 const submissionSchema = object({
   submission: object({
     submitter: name,
-    round: words(ROUNDS).default('v4.1'),
+    round: words(ROUNDS, ONLY_JUDGED).default('v4.1'),
     systems: named(system),
     implementations: named(implementation),
     results: list(result, 'results').min(1, 'must have at least one result'),
