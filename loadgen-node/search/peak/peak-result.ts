@@ -36,7 +36,7 @@ export function peakResult(
   return {
     ending,
     /**
-     * Measured by the confirming run. Server: its scheduled samples per second, MLPerf's metric (of several runs the lowest);
+     * Measured by the confirming run. Server: its scheduled samples per second, the load that it kept the bound at (of several runs the lowest);
      * MultiStream: its streams. Null where no load is confirmed.
      */
     value,

@@ -136,7 +136,7 @@ export const PEAK_PROBE = z.strictObject({
   lostSamples: z.int().min(0),
   /** Completed. */
   samplesPerSecond: z.number().min(0),
-  /** Server: by the schedule that was drawn, MLPerf's metric; null elsewhere. */
+  /** Server: by the schedule that was drawn; null elsewhere. */
   scheduledPerSecond: z.number().min(0).nullable(),
   /**
    * Full run: share by which the load was surely above what the SUT completes, since the queue grew
@@ -257,8 +257,7 @@ export interface ProbeOutcome {
   /** Completed samples per second, as the scenario counts them. */
   readonly samplesPerSecond: number;
   /**
-   * Server: samples per second by the schedule that was drawn, which is MLPerf's metric; null in
-   * other scenarios.
+   * Server: samples per second by the schedule that was drawn; null in other scenarios.
    */
   readonly scheduledPerSecond: number | null;
   /** p99 of LoadGen's own lateness, in ns. */
