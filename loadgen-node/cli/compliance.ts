@@ -6,6 +6,7 @@ import {
   CUSTOM_DATA_SET_SETTINGS,
   flagsOfRun,
   RUN_FLAGS,
+  runFlagsOf,
   TEST_ABOUT,
   testExample,
 } from '../submission/compliance/compliance-settings.ts';
@@ -26,7 +27,7 @@ function testVerb(test: TestId): MakeCommand {
   return verb({
     settings: COMPLIANCE_SETTINGS,
     flags: (command) =>
-      addFlagsInGroups(command, RUN_FLAGS, {
+      addFlagsInGroups(command, runFlagsOf(test), {
         keys: isRunnableTest(test) ? ['sut', 'dataDir'] : ['benchmark', 'round'],
       }),
     example: testExample(test),

@@ -68,6 +68,15 @@ describe('a help', () => {
     expect(wide).toEqual([]);
   });
 
+  it.each([
+    ['TEST07', 'gpt-oss-120b'],
+    ['TEST08', 'dlrm-v3'],
+    ['TEST09', 'gpt-oss-120b, e2e-rag-qna'],
+  ])('of %s, which is verified only, has the benchmarks that it is for', (test, names) => {
+    const own = all.find((command) => command.name() === test);
+    expect(own && helpOf(own)).toMatch(new RegExp(`--benchmark <name> +${names} \\(default`));
+  });
+
   it('has 20 flags at most, without those of --help-all', async () => {
     const short = (await wholeProgram()).commands.flatMap(commandsOf);
     const long = short.filter((command) => (helpOf(command).match(/^ {2}-/gm) ?? []).length > 20);
