@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { choice } from '../../shared/config/setting.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
 import {
@@ -6,12 +6,11 @@ import {
   treeReportText,
   writeCheckReport,
 } from '../submission/check/report/check-report.ts';
-import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { NOT_KNOWN, SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 import { verb } from './verb.ts';
 
 interface CheckFlags {
-  readonly round?: SubmissionRound;
   /** True: on stdout, in place of the text. */
   readonly json?: string | true;
   readonly originals?: string;
@@ -23,14 +22,15 @@ interface CheckFlags {
 export const checkVerb = verb({
   takes: { '<tree>': 'root of the tree: the folder with closed, network, open' },
   json: 'own',
+  settings: {
+    round: choice(
+      SUBMISSION_ROUNDS,
+      'round whose rules hold (default: the one whose seeds the logs have)',
+      { hints: NOT_KNOWN },
+    ),
+  },
   flags: (command) =>
     command
-      .addOption(
-        new Option(
-          '--round <round>',
-          'round whose rules hold; default: the one whose seeds the logs have',
-        ).choices(SUBMISSION_ROUNDS),
-      )
       .option(
         '--json [file]',
         'write the report for machines here as well; without a file, print it in place of the text',
@@ -57,9 +57,9 @@ Examples:
 
 Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage,
 6 a report cannot be written. All rules: docs/submit.md.`,
-  action: async ({ command }, tree: string) => {
+  action: async ({ values: { round }, command }, tree: string) => {
     const flags = command.opts<CheckFlags>();
-    const { round, originals, strict: isStrict } = flags;
+    const { originals, strict: isStrict } = flags;
     const report = await checkTree(tree, { round, originals, isStrict });
     if (typeof flags.json === 'string') writeCheckReport(flags.json, report);
     const text = treeReportText(report);

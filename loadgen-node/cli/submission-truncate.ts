@@ -1,6 +1,6 @@
 import { choice, text, toggle } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
-import { SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
+import { NOT_KNOWN, SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
 import { truncateChecked } from '../submission/truncate/truncate-tree.ts';
 import { verb } from './verb.ts';
 
@@ -11,6 +11,7 @@ export const truncateVerb = verb({
     round: choice(
       SUBMISSION_ROUNDS,
       'round of the tree: where its logs lie (default: the one whose seeds the logs have)',
+      { hints: NOT_KNOWN },
     ),
     backup: text('folder', 'folder for the originals, outside of the tree; keep it in house', {
       required: true,

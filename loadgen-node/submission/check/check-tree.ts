@@ -109,6 +109,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     checker: `longhaul ${packageVersion()}`,
     round,
     roundFrom,
+    ...(otherRound !== undefined && { otherRound }),
     ...(context.originals !== undefined && { comparedOriginals: context.comparedOriginals.size }),
     results,
     ...orderFindings(findings.all()),

@@ -3,7 +3,7 @@ import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { choice, type SettingValues, text, toggle } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { CheckFinding } from '../check/rules/rule.ts';
-import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
+import { NOT_KNOWN, SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { Encryption } from './encryption.ts';
 import type { PackedTree } from './pack-tree.ts';
 
@@ -173,6 +173,7 @@ export const PACK_SETTINGS = {
   round: choice(
     SUBMISSION_ROUNDS,
     'round whose rules the check goes by (default: the one whose seeds the logs have)',
+    { hints: NOT_KNOWN },
   ),
   unchecked: toggle('do not check the tree first'),
 };

@@ -107,6 +107,14 @@ export const OTHER_ROUNDS: Readonly<Record<string, readonly [bigint, bigint, big
   'v2.0': [6655344265603136530n, 15863379492028895792n, 12662793979680847247n],
 };
 
+/** What to do about a round that a check is asked for and does not know, by the round. */
+export const NOT_KNOWN: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(OTHER_ROUNDS).map((round) => [
+    round,
+    `a tree of ${round} is judged by the rules of ${roundsUpTo('v4.1')[0]}, without its seeds: leave --round out`,
+  ]),
+);
+
 /** Read once: a self-check asks for every log of a tree. */
 const SEEDS = seedsWith('');
 const TEST05_SEEDS = seedsWith('test05_');

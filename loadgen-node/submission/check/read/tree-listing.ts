@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import {
   describeSystemError,
@@ -24,7 +24,7 @@ const NO_FOLDER: TreeFolder = { files: [], folders: [] };
 
 /**
  * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the
- * root is ''. Taken once, so that every check sees the same tree. Links are not followed.
+ * root is ''. Taken once, so that every check sees the same tree. Links in it are not followed; the root may be one.
  * @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read.
  */
 export function treeListing(root: string) {
@@ -74,7 +74,7 @@ export type TreeListing = ReturnType<typeof treeListing>;
 
 function readTree(root: string) {
   const checkRoot = (): void => {
-    if (!lstatSync(join(root, '.')).isDirectory()) {
+    if (!statSync(join(root, '.')).isDirectory()) {
       throw new MlperfError('ERR_CONFIG_FILE', `${root} is no folder: name the root of a tree`);
     }
     readdirSync(root);

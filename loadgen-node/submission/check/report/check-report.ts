@@ -46,6 +46,8 @@ export const checkReportSchema = z.object({
   round: z.enum(SUBMISSION_ROUNDS),
   /** Where the round came from. */
   roundFrom: z.enum(['said', 'seeds of the logs', 'LoadGen of the logs', 'default']),
+  /** Round of the logs where it is none that the check knows: they are judged by another. */
+  otherRound: text.optional(),
   counts: z.record(z.enum(SEVERITIES), z.int().min(0)),
   /**
    * Truncated accuracy logs that were compared with their originals; absent: no originals were
@@ -98,9 +100,9 @@ const FILES_MAX: Readonly<Record<Severity, number>> = { mark: 8, error: 8, warni
 
 /** A report in plain words, ending with a newline; its last line is the verdict. */
 export function treeReportText(report: CheckReport): string {
-  const { round, roundFrom, results, findings, checker, comparedOriginals } = report;
+  const { results, findings, checker, comparedOriginals } = report;
   const lines = [
-    `Submission check by ${checker}, round ${round} (${roundFrom === 'said' ? 'as said' : roundFrom})`,
+    `Submission check by ${checker}, round ${roundText(report)}`,
     '',
     ...(results.length === 0 ? ['No results were found.'] : results.map(resultLine)),
     ...(comparedOriginals === undefined
@@ -113,6 +115,13 @@ export function treeReportText(report: CheckReport): string {
     if (of.length > 0) lines.push(TITLES[severity], '', ...groupLines(of));
   }
   return `${[...lines, ...verdictLines(report)].map(asOneLine).join('\n')}\n`;
+}
+
+/** The round, and why it is that one. */
+function roundText({ round, roundFrom, otherRound }: CheckReport): string {
+  const from = roundFrom === 'said' ? 'as said' : roundFrom;
+  if (otherRound === undefined) return `${round} (${from})`;
+  return `${round} (in place of ${otherRound}: ${roundFrom})`;
 }
 
 /** Findings of one rule stand together, below its text. */

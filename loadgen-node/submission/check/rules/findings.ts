@@ -1,3 +1,4 @@
+import { isRunnable } from '../../../../shared/rules/rounds/rounds.ts';
 import {
   SUBMISSION_DIVISIONS,
   type SubmissionDivision,
@@ -150,7 +151,9 @@ export class Findings implements FindingSink {
     const where = line === undefined ? {} : { line };
     const { severity: own, source } = verdictOf(rule, this.#round, divisionOf(file));
     const severity = this.#isStrict && own === 'warning' ? 'error' : own;
-    const { rule: text, advice } = rule;
+    const { rule: text, adviceIfOnlyJudged } = rule;
+    const isRun = isRunnable(this.#round) || adviceIfOnlyJudged === undefined;
+    const advice = isRun ? rule.advice : adviceIfOnlyJudged;
     this.#list.push({ id, severity, rule: text, source, advice, file, ...where, seen: short });
   }
 

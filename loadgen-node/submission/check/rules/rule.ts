@@ -69,6 +69,8 @@ export interface RuleRow extends Checks {
   readonly because?: string;
   /** Remedy, in the imperative. */
   readonly advice: string;
+  /** The same in rounds that longhaul judges and does not run, where it is another. */
+  readonly adviceIfOnlyJudged?: string;
 }
 
 /**

@@ -147,6 +147,8 @@ export const RUN_RULES = {
     by: [tag('check_performance_dir'), main('PerformanceCheck.seeds_check')],
     rule: 'The three seeds are those of the round; in TEST05 (to v4.1) its own.',
     advice: "Run with the round's mlperf.conf (--round), or check the tree as its own round.",
+    adviceIfOnlyJudged:
+      'Run with the C++ LoadGen of the round and its mlperf.conf, or check the tree as its own round.',
     performance: (run) => wrongSeeds(run, false),
   },
   'seed-rounded': {
@@ -161,6 +163,7 @@ export const RUN_RULES = {
     rule: 'An accuracy run has the seeds of the round, too.',
     because: 'mlperf.conf sets them for both modes; an accuracy does not depend on them',
     advice: "Run with the round's mlperf.conf (--round).",
+    adviceIfOnlyJudged: 'Run with the C++ LoadGen of the round and its mlperf.conf.',
     accuracy: (run) => wrongSeeds(run, false),
   },
   'scenario-differs': {

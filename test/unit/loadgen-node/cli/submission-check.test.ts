@@ -1,5 +1,5 @@
 /** `longhaul submission check` as a user types it: exit codes, the text, the report for machines. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkVerb } from '../../../../loadgen-node/cli/submission-check.ts';
@@ -36,6 +36,12 @@ it.each([
     submissionTree({ round: 'v0.5', model: 'gnmt', scenarios, records }),
   );
   expect(text).toContain(`closed ACME acme gnmt MultiStream: ${told}, BLEU`);
+});
+
+it('takes a link to a tree as the tree', async () => {
+  const link = join(tempFolder(), 'link');
+  symlinkSync(goodTree(), link);
+  expect((await check(link)).text).toContain(': the tree can be submitted');
 });
 
 it('names errors with file, line, rule, value and what to do, and exits with 3', async () => {
@@ -128,7 +134,10 @@ it('says nothing of an accepted form above errors', async () => {
 it('refuses a round that it does not know, and a report that cannot be written', async () => {
   const tree = goodTree();
   await expect(check(tree, '--round', 'v2.0')).rejects.toMatchObject({
-    code: 'commander.invalidArgument',
+    code: 'ERR_CONFIG_INVALID',
+    message: expect.stringMatching(
+      /; a tree of v2\.0 is judged by the rules of v2\.1, without its seeds: leave --round out$/,
+    ),
   });
   const blocked = join(tempFolder(), 'file');
   writeFileSync(blocked, '');

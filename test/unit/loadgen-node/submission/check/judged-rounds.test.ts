@@ -133,7 +133,9 @@ it('names a round that it does not know in one line, and judges the rest', async
   expect(report.findings.map(({ id, seen }) => [id, seen])).toEqual([
     ['round-not-known', 'The logs are of round v2.0; they are judged by v2.1, without its seeds.'],
   ]);
-  expect(treeReportText(report)).toMatch(/rules of v2\.1, which is not the round of the logs\.\n$/);
+  expect(treeReportText(report)).toMatch(
+    /^Submission check by .*, round v2\.1 \(in place of v2\.0: LoadGen of the logs\)\n[\s\S]*rules of v2\.1, which is not the round of the logs\.\n$/,
+  );
 });
 
 it('knows other rounds by their seeds, where LoadGen does not tell its own', async () => {
@@ -153,6 +155,19 @@ it('finds the round by LoadGen where the seeds are of none, and says that they a
     'v2.1',
     ['accuracy-seed-wrong', 'seed-wrong'],
   ]);
+});
+
+it.each<[SubmissionRound, RegExp]>([
+  ['v3.0', /^Run with the C\+\+ LoadGen of the round and its mlperf\.conf/],
+  ['v5.0', /\(--round\)/],
+])('advises of wrong seeds in %s what can be done: %s', async (round, advice) => {
+  const changes = ['performance/run_1', 'accuracy'].map((run) =>
+    record(`${RESULTS}/Server/${run}/${DETAIL}`, 'effective_qsl_rng_seed', '5'),
+  );
+  const { findings } = await checkedTree({ round, changes }, { round });
+  const of = (id: string) => findings.find((one) => one.id === id)?.advice;
+  expect(of('seed-wrong')).toMatch(advice);
+  expect(of('accuracy-seed-wrong')).toMatch(advice);
 });
 
 it('cannot be run: the setting says why', () => {
