@@ -48,10 +48,9 @@ Examples:
 
   longhaul compare results/peak-1 results/peak-2
 
-It says first what makes the comparison mean less: another rate, machine or link, a SUT that
-answered others as well. Runs of another scenario or bound are refused, and so are runs that are
-INVALID (--allow-invalid compares them). The first run is the base. A condition that holds for any
-of the others fails the comparison:
+It says first what makes the comparison mean less: another rate, machine or link, a SUT not alone.
+Runs of another scenario or bound are refused, and so are INVALID ones without --allow-invalid.
+The first run is the base. A condition that holds for any of the others fails the comparison:
 --fail-if by the figures as they were seen, so that no regression slips through as noise;
 --fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
@@ -207,4 +208,9 @@ export function writeAudit(folder: string, written: NetworkAudit): void {
  */
 export function readAudit(folder: string): NetworkAudit {
   return readJsonFile(join(folder, AUDIT_FILE), networkAuditSchema);
+}
+
+/** What both ends know of a run; null: it left no audit. @throws MlperfError as {@link readAudit} */
+export function auditOf(folder: string): NetworkAudit | null {
+  return existsSync(join(folder, AUDIT_FILE)) ? readAudit(folder) : null;
 }

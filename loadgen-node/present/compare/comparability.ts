@@ -1,10 +1,10 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { type NetworkAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
+import { auditOf, type NetworkAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { hostText, linkWords } from '../text/machine-text.ts';
-import { auditOf, type NamedRun } from './compare-runs.ts';
+import type { NamedRun } from './compare-runs.ts';
 
 /** A run, and the machines of its audit; null: it has no audit. */
 interface JudgedRun extends NamedRun {

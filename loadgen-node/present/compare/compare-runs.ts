@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { disturbances } from '../../loadgen/health/generator-health.ts';
-import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { type NetworkAudit, readAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
+import { auditOf, sharedNodes } from '../../observe/audit/network-audit.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import {
@@ -246,9 +243,4 @@ function ofNodes(folder: string): Pair[] {
     const sha256 = description.model?.sha256 ?? '';
     return sha256 === '' ? settings : [[`node ${i + 1} model SHA-256`, sha256], ...settings];
   });
-}
-
-/** What both ends know of a run; null: it left no audit. */
-export function auditOf(folder: string): NetworkAudit | null {
-  return existsSync(join(folder, RUN_FILES.audit)) ? readAudit(folder) : null;
 }

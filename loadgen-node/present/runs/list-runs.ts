@@ -13,6 +13,7 @@ import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
 import { oldValue } from '../../loadgen/logs/read/old-log-form.ts';
 import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { auditOf, sharedNodes } from '../../observe/audit/network-audit.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
 import { instantText, timeOrDash } from '../text/figure-text.ts';
@@ -106,7 +107,7 @@ const DEPTH_MAX = 8;
 const OF_SEVERAL_RUNS = /^longhaul_(?:peak|sweep|efficiency|curve)\.json$/;
 
 /**
- * The runs and searches below a folder, newest first, and the folders whose result cannot be read. Only summaries are read. The runs of
+ * The runs and searches below a folder, newest first, and the folders whose result cannot be read. Only summaries are read, and the audits of runs that are shown. The runs of
  * a search stand in its folder.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is no such folder
  */
@@ -125,7 +126,9 @@ export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch
   const wantedBare = bare.filter((run) => isWantedBare(run, wanted));
   return {
     top,
-    runs: shown.filter((one) => 'runId' in one),
+    runs: shown
+      .filter((one) => 'runId' in one)
+      .map((run) => ({ ...run, isBesideOthers: isBesideOthers(run.folder) })),
     searches: shown.filter((one) => 'verb' in one),
     /** Runs and searches that fit, those beyond the limit among them. */
     foundCount: found.length,
@@ -201,6 +204,17 @@ class ResultTree {
       this.damaged.push({ folder, problem: error.message.replaceAll(join(folder, '/'), '') });
       return undefined;
     }
+  }
+}
+
+/** True: the SUT answered others as well. What is wrong with an audit is for the verbs that are about it. */
+function isBesideOthers(folder: string): boolean {
+  try {
+    const audit = auditOf(folder);
+    return audit !== null && sharedNodes(audit) !== null;
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    return false;
   }
 }
 
@@ -302,7 +316,10 @@ const RULE_WORDS: Readonly<Record<string, string>> = {
   'sut-name': 'name of the SUT',
 };
 
-function verdictText({ result, verdict: { cause, reasons } }: ListedRun): string {
+function verdictText(run: RunList['runs'][number]): string {
+  const { result, verdict } = run;
+  const { cause, reasons } = verdict;
+  if (result === 'VALID') return run.isBesideOthers ? `${result}, SUT not alone` : result;
   const rule = reasons[0]?.rule ?? '';
   const words = cause ? CAUSE_WORDS[cause.kind] : (RULE_WORDS[rule] ?? rule.replaceAll('-', ' '));
   return result === 'INVALID' && words !== '' ? `${result}: ${words}` : result;
@@ -349,7 +366,7 @@ export function runsText(list: RunList): string {
 }
 
 /** Cells of a row, the instant first. */
-function runCells(run: ListedRun): string[] {
+function runCells(run: RunList['runs'][number]): string[] {
   return [
     ...[run.startedAt, run.benchmark, run.scenario, verdictText(run), metricText(run)],
     ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],

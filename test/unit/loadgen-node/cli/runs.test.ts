@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runsVerb } from '../../../../loadgen-node/cli/runs.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { writeAudit } from '../../../../loadgen-node/observe/audit/network-audit.ts';
 import {
   type RunSummary,
   writeSummary,
 } from '../../../../loadgen-node/observe/summary/run-summary.ts';
+import { composeAudit } from '../../../../loadgen-node/run/audit/compose-audit.ts';
 import { writePeakFile } from '../../../../loadgen-node/search/peak/search-peak.ts';
 import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import { verbHere } from '../../../scenes/host/processes.ts';
+import { auditFacts, nodeEvidence } from '../../../scenes/simulated-run/audit-facts.ts';
 import {
   aboutOf,
   keptProbe,
@@ -101,6 +104,28 @@ describe('longhaul runs', () => {
         ...['2026-11-10 08:30 UTC', 'delay', 'Server', 'VALID', '94.1 /s', '11.6 ms'],
         ...['commit=4f2a9c1 host=x', join(top, 'a')],
       ],
+    ]);
+  });
+
+  it('marks a VALID run whose SUT was not alone, and no run whose audit is damaged', async () => {
+    const below = suiteFolder();
+    for (const name of ['alone', 'shared', 'damaged']) {
+      const folder = join(below, name);
+      mkdirSync(folder, { recursive: true });
+      writeSummary(folder, reportSummary(null));
+      const node = nodeEvidence('sut-a');
+      const otherSampleCount = name === 'shared' ? 70 : 0;
+      const theirs = node.theirs && { ...node.theirs, otherSampleCount };
+      if (name === 'damaged') writeFileSync(join(folder, RUN_FILES.audit), '{');
+      else writeAudit(folder, composeAudit(auditFacts([{ ...node, theirs }])));
+    }
+    const { stdout } = await verbHere(runsVerb, below);
+    const marks = (name: string): string | undefined =>
+      / (VALID.*?) {2}/.exec(stdout.split('\n').find((line) => line.endsWith(name)) ?? '')?.[1];
+    expect(['alone', 'shared', 'damaged'].map(marks)).toEqual([
+      'VALID',
+      'VALID, SUT not alone',
+      'VALID',
     ]);
   });
 
