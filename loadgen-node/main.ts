@@ -2,7 +2,8 @@
 
 /** Before the program is loaded: each of its files has to be opened for that. */
 let reportError = (error: unknown): number => {
-  const isLimit = error instanceof Error && 'code' in error && error.code === 'EMFILE';
+  // The loader of Node.js says it in words.
+  const isLimit = error instanceof Error && /EMFILE|too many open files/.test(error.message);
   const text = isLimit ? 'this process may not open more files: raise "ulimit -n"' : String(error);
   process.stderr.write(`longhaul: ${text}\n`);
   return isLimit ? 6 : 1;

@@ -138,7 +138,7 @@ function isBoundMissed({ summary, endCause }: PerformanceOutcome): boolean {
  * The standstill without whose late samples the bound would have been kept, or the queries would be as many as early stopping asks for;
  * null where there is none, and where a queue grew all through.
  */
-export function decidingStandstill(
+function decidingStandstill(
   performance: PerformanceOutcome,
   { targetLatencyPercentile: percentile }: EffectiveSettings,
 ): Standstill | null {

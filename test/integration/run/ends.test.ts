@@ -175,13 +175,13 @@ describe('a process', () => {
     expect(stderr).not.toMatch(/internal error/);
   });
 
-  it('of 20 open files says so', async () => {
-    const before = ['sh', '-c', 'ulimit -n 20; exec "$0" "$@"', process.execPath];
+  it('of few open files says so', async () => {
+    // As many as Node.js needs for itself.
+    const most = process.versions.node.startsWith('20.') ? 20 : 23;
+    const before = ['sh', '-c', `ulimit -n ${most}; exec "$0" "$@"`, process.execPath];
     const { code, stderr } = await (await startRun({ before })).run.ended;
-    expect([code, stderr]).toEqual([
-      6,
-      'longhaul: this process may not open more files: raise "ulimit -n"\n',
-    ]);
+    expect(code).toBe(6);
+    expect(stderr).toContain('longhaul: this process may not open more files: raise "ulimit -n"\n');
   });
 });
 
