@@ -61,7 +61,7 @@ export function readLinked(cacheDir: string): readonly LinkedLoadgen[] {
 }
 
 /**
- * What a verb prints of a linked LoadGen.
+ * Output of a verb about one linked LoadGen.
  * @param first Name of the one that is taken unasked.
  */
 export function tellLinked(linked: LinkedLoadgen, doubts: readonly string[], first?: string) {

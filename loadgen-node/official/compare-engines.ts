@@ -77,7 +77,7 @@ export async function compareEngines(folder: string): Promise<EngineComparison> 
   };
 }
 
-/** What LoadGen's log says of its test, and where its settings are not those requested. */
+/** The end of a test by LoadGen's log, and the settings that are not those requested. */
 export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'otherSamples'>> {
   const [detail, own] = await Promise.all(
     [RUN_FILES.detail, `${OWN_LOG_PREFIX}detail.txt`].map((name) =>

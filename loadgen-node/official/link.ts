@@ -256,7 +256,7 @@ export function isOfThisBridge({ manifest }: LinkedLoadgen): boolean {
   return sha256Of(dataFile(BRIDGE)) === manifest.bridgeSha256;
 }
 
-/** What lies in a cache folder. */
+/** The links of a cache folder. */
 interface LinkedFolders {
   /**
    * The one that is taken unasked first: linked by this longhaul before others, of a known tag before others, then the newest version.

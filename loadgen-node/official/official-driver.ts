@@ -71,7 +71,7 @@ function meeting<T>() {
 export class OfficialDriver implements IssueDriver {
   readonly #addon: BridgeAddon;
   readonly #options: BridgeOptions;
-  /** What the logs say once the test has ended. */
+  /** Facts of the logs once the test has ended. */
   readonly #readLogs: () => Promise<Omit<DriverEnd, 'otherSamples'>>;
   readonly #views = makeViews();
   #name: () => Promise<string> = () => Promise.resolve('');

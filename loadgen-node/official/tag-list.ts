@@ -49,7 +49,7 @@ export function nameByList(linked: LinkedLoadgen, path: string): LinkedLoadgen {
   return rewriteManifest(linked, { listed: { tag: found.tag, file: basename(path), sha256 } });
 }
 
-/** What keeps a LoadGen from being that of an entry of the list. */
+/** Differences that keep a LoadGen from being that of an entry of the list. */
 function differenceOf(
   { version, files }: z.infer<typeof TAG_LIST>['tags'][number],
   ownVersion: string,

@@ -118,7 +118,7 @@ function brokenText(outcome: PhaseOutcome): string | null {
   return endCause === 'fault' ? 'the SUT broke' : null;
 }
 
-/** What a SUT did of which no sample completes any more. */
+/** Words for a SUT of which no sample completes any more. */
 export function silentWords({ waitingSamples }: Silence, counts: PhaseCounts): string {
   if (counts.completedSamples > 0) return 'stopped answering';
   return counts.lostSamples > waitingSamples ? 'completed no sample' : 'never answered';
@@ -170,7 +170,7 @@ export function standstillText(standstill: Standstill): string {
 /** Samples of others, per sample of the run, that may make so many late that it matters. */
 export const OTHER_SHARE_MIN = 0.01;
 
-/** What parts of the SUT did for others, in words; null where that was too little to matter. */
+/** Work of parts of the SUT for others, in words; null where that was too little to matter. */
 export function otherWorkText({
   otherWork,
   summary,

@@ -108,7 +108,7 @@ export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
   readonly course: RunCourse;
   /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
-  /** What parts of the SUT did for others while the test went on; empty also where nobody knows. */
+  /** Work of parts of the SUT for others while the test went on; empty also where nobody knows. */
   readonly otherWork: readonly (OtherWork & Pick<SutPart, 'name'>)[];
   /** Queries added by the option `extendsUntilDecided`; null without it. */
   readonly extension: RunExtension | null;

@@ -210,7 +210,7 @@ export function readAudit(folder: string): NetworkAudit {
   return readJsonFile(join(folder, AUDIT_FILE), networkAuditSchema);
 }
 
-/** What both ends know of a run; null: it left no audit. @throws MlperfError as {@link readAudit} */
+/** The audit of a run; null: it left no audit. @throws MlperfError as {@link readAudit} */
 export function auditOf(folder: string): NetworkAudit | null {
   return existsSync(join(folder, AUDIT_FILE)) ? readAudit(folder) : null;
 }

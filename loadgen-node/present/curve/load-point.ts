@@ -69,7 +69,7 @@ export const LOAD_POINT = z.strictObject({
   durationNs: z.number().min(0),
   /** Where the time of the slow queries went; null where that is not known. */
   explanation: z.string().nullable(),
-  /** What the SUT did for others meanwhile, where it was much; absent: nothing that is known of. */
+  /** Work of the SUT for others meanwhile, where it was much; absent: nothing that is known of. */
   others: z.exactOptional(z.string()),
 });
 export type LoadPoint = Readonly<z.infer<typeof LOAD_POINT>>;

@@ -147,7 +147,7 @@ export const PEAK_PROBE = z.strictObject({
   /** The limit in words; null if unknown. */
   explanation: z.string().nullable(),
   folder: z.string().nullable(),
-  /** What the SUT did for others meanwhile, where it was much; absent: nothing that is known of. */
+  /** Work of the SUT for others meanwhile, where it was much; absent: nothing that is known of. */
   others: z.exactOptional(z.string()),
 });
 export type PeakProbe = z.infer<typeof PEAK_PROBE>;
@@ -269,7 +269,7 @@ export interface ProbeOutcome {
   readonly explanation: string | undefined;
   /** Where its logs lie; undefined: it left none. */
   readonly folder: string | undefined;
-  /** What the SUT did for others meanwhile, in words; absent: too little to matter. */
+  /** Work of the SUT for others meanwhile, in words; absent: too little to matter. */
   readonly others?: string;
 }
 

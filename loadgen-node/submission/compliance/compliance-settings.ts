@@ -57,7 +57,7 @@ const GIVEN_BENCHMARKS = {
   TEST09: 'gpt-oss-120b, e2e-rag-qna',
 } as const;
 
-/** What each test shows. */
+/** Purpose of each test. */
 export const TEST_ABOUT: Readonly<Record<TestId, string>> = {
   TEST01: 'responses in performance mode are those of accuracy mode',
   TEST04: 'the same sample again and again is no faster (no caching)',
@@ -75,7 +75,7 @@ const GIVEN_FLAGS = {
   TEST09: '--benchmark gpt-oss-120b',
 } as const;
 
-/** What the help of a test ends with. */
+/** Last lines of the help of a test. */
 export function testExample(test: TestId): string {
   if (isRunnableTest(test)) {
     return `

@@ -107,7 +107,7 @@ export const OTHER_ROUNDS: Readonly<Record<string, readonly [bigint, bigint, big
   'v2.0': [6655344265603136530n, 15863379492028895792n, 12662793979680847247n],
 };
 
-/** What to do about a round that a check is asked for and does not know, by the round. */
+/** Advice on a round that a check does not know, by the round. */
 export const NOT_KNOWN: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(OTHER_ROUNDS).map((round) => [
     round,

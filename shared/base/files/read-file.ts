@@ -183,11 +183,11 @@ function makeOne(path: string): void {
   }
 }
 
-/** What systems answer where a path leads to nothing; ELOOP: along a link that points at itself, or a ring of links. */
+/** Error codes of a path that leads to nothing; ELOOP: along a link that points at itself, or a ring of links. */
 export const NOWHERE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /**
- * What is at a path; undefined where it leads to nothing.
+ * Facts of the file or folder at a path; undefined where it leads to nothing.
  * @param stat `lstatSync`: a link at its end is not followed.
  * @throws Error of the file system.
  */

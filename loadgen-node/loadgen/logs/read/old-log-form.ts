@@ -10,7 +10,7 @@ import { type LogLine, readLogLines } from './log-lines.ts';
 /** Beginning of each record of such a detail log. */
 export const OLD_MARK = '"pid": ';
 
-/** What stands before the text of a record. */
+/** Head of a line: all before the text of a record. */
 const HEAD = /^"pid": \d+, "tid": \d+, "ts": -?\d+ns : (ERROR : |WARNING : )?/;
 
 /** Label and value of a record; a blank before or behind the colon may be missing. */

@@ -22,6 +22,8 @@ export const COMPLIANCE_RULES = {
     ],
     rule: 'Closed and network results have every compliance test of the model.',
     advice: 'Run it: longhaul compliance <TEST> --run <performance run>.',
+    adviceIfOnlyJudged:
+      'Run it with the C++ LoadGen of the round and the audit.config of the test.',
     result: (site) =>
       testsOf(site).map((test) => {
         const file = site.layout.compliance(site.place, test);

@@ -115,7 +115,7 @@ export const inferenceRules = decider(isLater, 'inference_rules');
 export const submissionRules = decider(isLater, 'submission_rules');
 /** READMEs of the compliance tests. */
 export const complianceTests = decider(isLater, 'compliance tests of mlcommons/inference');
-/** What longhaul says of the evidence that it writes itself. */
+/** Sections about the evidence that longhaul writes itself. */
 export const ours = decider(() => true, 'docs/submit.md');
 
 /** Functions of the check of a round's tag, up to v5.1; logs are read by log_parser.py beside it. */
