@@ -4,6 +4,7 @@ import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/gen
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
 import type { PartFigures } from '../../observe/split/split-sums.ts';
+import { leftOutText } from '../../observe/split/split-text.ts';
 import { hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
 import type { LabelledText } from './result-text.ts';
 
@@ -24,7 +25,7 @@ export function timeLines({
 }: TimeReport): LabelledText[] {
   if (performance === null) return [];
   const lines: LabelledText[] = [];
-  if (split !== null) {
+  if (split !== null && leftOutText(split) === null) {
     const { tokens } = split;
     const parts = tokens?.parts ?? split.parts;
     const what = tokens === undefined ? '' : ' to the first token';
@@ -32,7 +33,7 @@ export function timeLines({
       ['Time', `typical       ${shares(parts, what, ({ typicalNs }) => typicalNs)}`],
       ['', `slowest 1 %   ${shares(parts, what, ({ tailNs }) => tailNs)}`],
     );
-  } else if (protocol === 'oip') {
+  } else if (split === null && protocol === 'oip') {
     lines.push(['Time', 'in no parts: the protocol reports no times of single queries']);
   }
   lines.push(...serverLines(nodes));

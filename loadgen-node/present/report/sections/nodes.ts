@@ -7,6 +7,7 @@ import {
   type ServerStatistics,
 } from '../../../observe/split/server-statistics.ts';
 import type { FirstTokenPart, PartFigures } from '../../../observe/split/split-sums.ts';
+import { leftOutText } from '../../../observe/split/split-text.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { renderFigure } from '../../charts/percentile-chart.ts';
 import { drawLegend, drawStackedBars, seriesClass } from '../../charts/plot.ts';
@@ -157,6 +158,8 @@ export function renderSplit({ split, protocol }: RunSummary): Html | null {
     // The Open Inference Protocol reports no times of single queries.
     return protocol === 'oip' ? null : section('split', title, html`<p>${why}</p>`);
   }
+  // What is left is selected by its times: its parts are not those of the run.
+  if (leftOutText(split) !== null) return section('split', title, html`<p>${split.text}</p>`);
   const { tokens } = split;
   const parts =
     tokens?.parts ??

@@ -6,6 +6,7 @@ import {
 } from '../../../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords } from '../../../../../loadgen-node/observe/split/split-sums.ts';
+import { whyInShort } from '../../../../../loadgen-node/observe/split/split-text.ts';
 import { type PartRow, partRecords } from '../../../../scenes/simulated-run/records.ts';
 
 // Goal: the parts of a latency add up to it, and the split names the part that grows, with its size.
@@ -142,6 +143,20 @@ describe('latencySplit', () => {
     );
     const all = rows.map((row) => ({ ...row, network: -2 * MS }));
     expect(latencySplit(partRecords(all))).toBeNull();
+  });
+
+  it('says no more than that where many are left out: of which is decided by their times', () => {
+    const rows = slowTail('queue', 30 * MS).map((row, i) =>
+      i < 11 ? { ...row, network: -2 * MS } : row,
+    );
+    const split = latencySplit(partRecords(rows));
+    const leftOut = 'not known: of 11 of 1,000 samples, SUT nodes reported more time than passed';
+    expect(split?.text).toBe(`Where the time went is ${leftOut}.`);
+    if (split === null) throw new Error('no split');
+    expect(whyInShort(split, { isOffline: false, hasModel: true })).toBe(leftOut);
+    // Two less are few enough.
+    const few = latencySplit(partRecords(rows.slice(2)));
+    expect(few?.text).toMatch(/^Typical samples took 11 ms, the slowest 1 % 41 ms, /);
   });
 
   it('takes off what a node tells too much by the error of its clock', () => {

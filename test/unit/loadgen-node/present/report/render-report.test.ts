@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import { serverStatistics } from '../../../../../loadgen-node/observe/split/server-statistics.ts';
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
@@ -128,6 +129,15 @@ describe('renderReport', () => {
     expect(page).toMatch(/<td[^>]*>6\.6 ms<\/td>/);
     expect(tagsOf(page)).not.toContain('img');
     expect(renderReport({ summary, records: null })).not.toContain('say of themselves');
+  });
+
+  it('shows no parts of a latency where many samples were left out for their times', () => {
+    const split = latencySplit(partRecords([{ compute: 9e6 }, { compute: 9e6, network: -1e6 }]));
+    const page = renderReport({ summary: { ...reportSummary(null), split }, records: null });
+    expect(page).toContain(
+      '<p>Where the time went is not known: of 1 of 2 samples, SUT nodes reported more time than passed.</p>',
+    );
+    expect(page).not.toContain('Typical: around the median');
   });
 
   it('says what is missing without records, and where no sample was completed', () => {

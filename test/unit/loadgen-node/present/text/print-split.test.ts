@@ -95,6 +95,21 @@ describe('timeLines', () => {
     expect(timeLines({ summary, outcome: offline })).toEqual([]);
   });
 
+  it('shows no parts of the few samples whose times can be', async () => {
+    const told = { compute: 20e6, network: -19e6 };
+    const rows = Array.from({ length: 100 }, (_, i) => (i < 98 ? told : { compute: 20e6 }));
+    const split = latencySplit(partRecords(rows));
+    const outcome = { performance: await performance({}) };
+    for (const protocol of ['longhaul', 'oip'] as const) {
+      expect(timeLines({ summary: { split, ceiling: null, protocol }, outcome })).toEqual([
+        [
+          'Why',
+          'Where the time went is not known: of 98 of 100 samples, SUT nodes reported more time than passed.',
+        ],
+      ]);
+    }
+  });
+
   it('says why there are no parts over the Open Inference Protocol', async () => {
     const outcome = { performance: await performance({}) };
     const summary = { split: null, ceiling: null, protocol: 'oip' } as const;
