@@ -116,7 +116,7 @@ export async function measureSut(
         judge: async (test) => {
           // Metrics of large data sets take many seconds.
           if (test.accuracy !== null) host.progress?.('scoring the accuracy log');
-          return await judge.judge(test);
+          return await judge.judge(test, host.signal);
         },
         keepRecords: keepRecords(keeper, onSet),
         ...watch.observer,

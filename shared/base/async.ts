@@ -50,15 +50,28 @@ const TURN_MS = 100;
 
 /** Lets what takes seconds be interrupted: signals, sockets and timers get a turn of the event loop every now and then. */
 export class LoopTurns {
+  readonly #signal: AbortSignal | undefined;
   #lastMs: number = performance.now();
+
+  /** @param signal Its abort ends the work, unless it was aborted before. */
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal?.aborted ? undefined : signal;
+  }
 
   get isDue(): boolean {
     return performance.now() - this.#lastMs >= TURN_MS;
   }
 
-  /** Waits until the event loop has turned. Called where {@link isDue} says so: to wait at each step costs more than the steps. */
+  /**
+   * Waits until the event loop has turned. Called where {@link isDue} says so: to wait at each step costs more than the steps.
+   * @throws The reason of the signal that came.
+   */
   async take(): Promise<void> {
     await setImmediate();
+    this.#signal?.throwIfAborted();
     this.#lastMs = performance.now();
   }
 }
+
+/** What work between two turns needs of {@link LoopTurns}. */
+export type TurnTaker = Pick<LoopTurns, 'isDue' | 'take'>;

@@ -92,7 +92,8 @@ export class RunJudge {
     this.quality = qualityOfRun(plan.rules, plan.round, dataSet);
   }
 
-  readonly judge = async (test: JudgedTest): Promise<Judgement> => {
+  /** @param signal Its abort ends the scoring of accuracy. */
+  readonly judge = async (test: JudgedTest, signal?: AbortSignal): Promise<Judgement> => {
     const { plan, sut, dataSet, dataSetCheck } = this.#parts;
     const ofData = dataSetMarks(dataSet, dataSetCheck);
     const ofSut =
@@ -103,7 +104,7 @@ export class RunJudge {
     const ofCourse = [...asNotes([...errors, ...differences]), ...courseNotes(test.performance)];
     this.notes = [...marksOf(plan), ...ofCourse, ...ofSut.notes, ...lateNotes(test)];
     this.keyNotes = [...keyMarks(plan), ...ofCourse, ...(dataSet.marks ?? []), ...this.keyNotes];
-    this.accuracy = await scoreAccuracy(dataSet, test);
+    this.accuracy = await scoreAccuracy(dataSet, test, signal);
     const { report, problem } = this.accuracy;
     const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];
     const details = [dataSetDetail(dataSetCheck), ...ofSut.details];

@@ -1,3 +1,4 @@
+import { LoopTurns } from '../../../shared/base/async.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { JudgedTest, Judgement } from '../../loadgen/engine/test-context.ts';
 import { scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
@@ -15,17 +16,19 @@ export interface ScoredAccuracy {
 /**
  * Scores what stands in the accuracy log, so that the number can be checked from the log alone. A log that lacks
  * samples of the data set is never judged on those that it has: an accuracy run issues every sample.
- * @throws What is neither a fault of the log nor of a response.
+ * @param signal Its abort ends the scoring: nobody waits for it then, and it would take the processor from what is still to be written.
+ * @throws What is neither a fault of the log nor of a response, and the signal's reason.
  */
 export async function scoreAccuracy(
   dataSet: DataSet,
   { accuracy, accuracyLogPath }: Pick<JudgedTest, 'accuracy' | 'accuracyLogPath'>,
+  signal?: AbortSignal,
 ): Promise<ScoredAccuracy> {
   const isWhole = accuracy?.endCause === 'all-issued' && accuracy.counts.lostSamples === 0;
   if (!isWhole || accuracy.setsRun < accuracy.setCount) return {};
   let report: AccuracyReport;
   try {
-    ({ report } = await scoreAccuracyLog(dataSet, accuracyLogPath));
+    ({ report } = await scoreAccuracyLog(dataSet, accuracyLogPath, new LoopTurns(signal)));
   } catch (error) {
     return { problem: problemOf(error) };
   }

@@ -1,3 +1,4 @@
+import type { TurnTaker } from '../../../shared/base/async.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { AccuracyEntries, AccuracyReport } from '../data-set/data-set.ts';
 import { firstOfEachSample } from '../data-set/first-of-each.ts';
@@ -17,13 +18,14 @@ export async function scoreDetections(
   annotations: CocoAnnotations,
   metric: string,
   useInvMap: boolean,
+  turns?: TurnTaker,
 ): Promise<AccuracyReport> {
   const responses = new Map<number, Float32Array>();
   for await (const entry of firstOfEachSample(entries, annotations.images.length)) {
     const { sampleIndex, response } = entry;
     responses.set(sampleIndex, readDetections(response, sampleIndex));
   }
-  const { mAP, lines } = await scoreCoco(annotations, responses, useInvMap);
+  const { mAP, lines } = await scoreCoco(annotations, responses, useInvMap, turns);
   // As printed.
   const value = Number(formatFixed(100 * mAP, 3)) / 100;
   return { metric, value, sampleCount: responses.size, scriptLine: lines.join('\n') };

@@ -1,4 +1,4 @@
-import { LoopTurns } from '../../../shared/base/async.ts';
+import { LoopTurns, type TurnTaker } from '../../../shared/base/async.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules, MetricBounds } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -26,11 +26,14 @@ export function repeatsInWords(
  * Scores an accuracy log of a run of any LoadGen. Of a sample that was logged several times the first response
  * counts (of bert the last, as in its script). The log is streamed.
  * @throws MlperfError `ERR_OUTPUT` when the log is damaged, `ERR_DATA_SET` when a response is no answer to the
- *   benchmark.
+ *   benchmark; what `turns` throw.
  */
-export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
+export async function scoreAccuracyLog(
+  dataSet: DataSet,
+  path: string,
+  turns: TurnTaker = new LoopTurns(),
+) {
   let entryCount = 0;
-  const turns = new LoopTurns();
   async function* counted(): AsyncGenerator<AccuracyEntry> {
     for await (const entry of readAccuracyLog(path)) {
       entryCount += 1;
@@ -38,7 +41,7 @@ export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
       yield entry;
     }
   }
-  const report = await dataSet.scoreAccuracy(counted());
+  const report = await dataSet.scoreAccuracy(counted(), turns);
   return {
     /** Of the samples that are in the log: they may be a part of the data set. */
     report,

@@ -1,3 +1,4 @@
+import type { TurnTaker } from '../../../shared/base/async.ts';
 import {
   dataSetError,
   describeSystemError,
@@ -75,9 +76,10 @@ export interface DataSet {
   readPayload(sampleIndex: number, form: string): Promise<Uint8Array>;
   /**
    * Scores the responses of an accuracy run.
-   * @throws MlperfError `ERR_DATA_SET` when a response is no answer to this benchmark (wrong length).
+   * @param turns Are taken by a metric that needs seconds behind the last entry; default: of its own.
+   * @throws MlperfError `ERR_DATA_SET` when a response is no answer to this benchmark (wrong length), and what `turns` throw.
    */
-  scoreAccuracy(entries: AccuracyEntries): Promise<AccuracyReport>;
+  scoreAccuracy(entries: AccuracyEntries, turns?: TurnTaker): Promise<AccuracyReport>;
 }
 
 /** Tells how far a preparation is: 0 to 1, and what is done now. */

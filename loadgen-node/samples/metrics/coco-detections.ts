@@ -79,7 +79,9 @@ export function groupByCategory(
     const image = imageOfId.get(object.image_id);
     const own = objects[places.get(object.category_id) ?? -1];
     if (image === undefined || own === undefined) continue;
-    own.set(image, [...(own.get(image) ?? []), object]);
+    const ofImage = own.get(image);
+    if (ofImage === undefined) own.set(image, [object]);
+    else ofImage.push(object);
   }
   return detections.map((own, place) => ({
     detectionCount: own.length,

@@ -1,4 +1,4 @@
-import { LoopTurns } from '../../../shared/base/async.ts';
+import { LoopTurns, type TurnTaker } from '../../../shared/base/async.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { CocoAnnotations } from './coco-annotations.ts';
 import { type CategoryGroup, groupByCategory } from './coco-detections.ts';
@@ -66,18 +66,18 @@ interface Outcomes {
  * @param useInvMap Labels count the categories from 1 in the order of the file, as the script's `--use-inv-map`; false:
  *   labels are the ids.
  * @returns mAP from 0 to 1, -1 where no object can be counted; `lines`: the twelve of pycocotools, then the script's `mAP=..%`.
- * @throws MlperfError `ERR_DATA_SET` for responses without any detection, and for a label that there is not.
+ * @throws MlperfError `ERR_DATA_SET` for responses without any detection, and for a label that there is not; what `turns` throw.
  * Source: MLCommons inference, vision/classification_and_detection/tools/accuracy-openimages.py.
  */
 export async function scoreCoco(
   annotations: CocoAnnotations,
   responses: ReadonlyMap<number, Float32Array>,
   useInvMap: boolean,
+  turns: TurnTaker = new LoopTurns(),
 ): Promise<{ readonly mAP: number; readonly lines: readonly string[] }> {
   const curves = new Map<string, Curves>(
     FIGURES.map((figure) => [keyOf(figure), { ...figure, precisions: [], recalls: [] }]),
   );
-  const turns = new LoopTurns();
   for (const category of groupByCategory(annotations, responses, useInvMap)) {
     const outcomes = await matchCategory(category, turns);
     for (const own of curves.values()) addCurves(own, outcomes);
@@ -90,7 +90,7 @@ export async function scoreCoco(
 
 async function matchCategory(
   { detectionCount: countMax, images }: CategoryGroup,
-  turns: LoopTurns,
+  turns: TurnTaker,
 ): Promise<Outcomes> {
   const scores = new Float32Array(countMax);
   const ranks = new Uint8Array(countMax);

@@ -135,7 +135,7 @@ function blockEnd(diagonal: Float64Array, beside: Float64Array, first: number): 
   return diagonal.length - 1;
 }
 
-/** Turns the matrix of three diagonals until place `first` holds an eigenvalue. */
+/** TurnTaker the matrix of three diagonals until place `first` holds an eigenvalue. */
 function isolate(diagonal: Float64Array, beside: Float64Array, first: number): void {
   const at = (values: Float64Array, i: number): number => values[i] as number;
   for (let iteration = 0; iteration < ITERATIONS_MAX; iteration += 1) {

@@ -90,7 +90,7 @@ export function scoreReadable(
   responseTensor: SampleTensor | undefined,
 ): DataSet['scoreAccuracy'] {
   if (responseClass === undefined || responseTensor === undefined) {
-    return (entries) => dataSet.scoreAccuracy(entries);
+    return (entries, turns) => dataSet.scoreAccuracy(entries, turns);
   }
   const readable = (entry: AccuracyEntry): AccuracyEntry => ({
     ...entry,
@@ -98,7 +98,7 @@ export function scoreReadable(
       classResponse(entry.response, responseClass, responseTensor),
     ),
   });
-  return (entries) => dataSet.scoreAccuracy(each(entries, readable));
+  return (entries, turns) => dataSet.scoreAccuracy(each(entries, readable), turns);
 }
 
 /** Whatever is wrong with a sample is an error of the data that names it. */

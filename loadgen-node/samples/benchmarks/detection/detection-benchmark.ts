@@ -123,8 +123,8 @@ class OpenedFolder {
           payloadOf(file, form, this.#key),
         );
       },
-      scoreAccuracy: (entries) =>
-        scoreDetections(entries, annotations, metric, this.#score.useInvMap),
+      scoreAccuracy: (entries, turns) =>
+        scoreDetections(entries, annotations, metric, this.#score.useInvMap, turns),
     };
   }
 

@@ -92,6 +92,28 @@ describe('scoreAccuracy', () => {
     await expect(score(log(entry(0)), broken)).rejects.toThrow('a bug');
   });
 
+  it.each<[string, boolean, string]>([
+    ['comes while it scores ends it', false, 'ended by the signal'],
+    ['came before does not', true, 'scored to the end'],
+  ])('a signal that %s', async (_case, isBefore, told) => {
+    const controller = new AbortController();
+    const end = () => controller.abort(new Error('ended by the signal'));
+    if (isBefore) end();
+    const accuracyLogPath = join(tempFolder(), 'mlperf_log_accuracy.json');
+    writeFileSync(accuracyLogPath, log(entry(0)));
+    const long: DataSet = {
+      ...THREE,
+      scoreAccuracy: async (_entries, turns) => {
+        await turns?.take();
+        end();
+        await turns?.take();
+        throw new Error('scored to the end');
+      },
+    };
+    const test = { accuracy: WHOLE, accuracyLogPath };
+    await expect(scoreAccuracy(long, test, controller.signal)).rejects.toThrow(told);
+  });
+
   it.each<[string, AccuracyOutcome | null]>([
     ['no accuracy run', null],
     ['lost samples', { ...WHOLE, counts: { ...WHOLE.counts, lostSamples: 1 } }],

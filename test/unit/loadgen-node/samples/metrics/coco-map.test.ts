@@ -137,6 +137,16 @@ describe('scoreCoco', () => {
   });
 });
 
+it('of COCO ends between two images where its turns say so', async () => {
+  let left = 2;
+  const take = () => (left-- > 0 ? Promise.resolve() : Promise.reject(new Error('ended')));
+  const responses = new Map([0, 1, 2].map((image) => [image, floatsOf([[0, 0, 9, 9, 0.5, 3]])]));
+  const [image] = sceneOf([]).images as [CocoAnnotations['images'][number]];
+  const images = [1, 2, 3].map((id) => ({ ...image, id }));
+  const scored = scoreCoco({ ...sceneOf([]), images }, responses, false, { isDue: true, take });
+  await expect(scored).rejects.toThrow('ended');
+});
+
 function responseOf(boxes: readonly (readonly number[])[]): Uint8Array {
   return new Uint8Array(floatsOf(boxes).buffer);
 }
