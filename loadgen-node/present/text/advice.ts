@@ -30,6 +30,9 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
   multi_stream_expected_latency_ns: '--target-qps',
 };
 
+/** Rules on how long a run is. */
+const LENGTH_RULES: readonly string[] = ['min-duration', 'min-queries', 'early-stopping'];
+
 /** Reasons of a run without an answer. */
 const NOT_ANSWERED: readonly string[] = ['all-failed', 'lost-samples'];
 
@@ -73,6 +76,10 @@ function adviceOnRule(
     return !NOT_ANSWERED.includes(reason.rule)
       ? ''
       : 'No sample was answered well, and no setting changes that: look at why they failed.';
+  }
+  // It had the requested lengths, and went by others.
+  if (performance?.endCause === 'driver' && LENGTH_RULES.includes(reason.rule)) {
+    return 'The C++ LoadGen stopped before the requested settings were met: look at the settings in its log.';
   }
   if (reason.rule === 'generator-bound') return adviceOnGenerator(performance, arrivals);
   const { cause } = outcome.verdicts.longhaul;

@@ -6,6 +6,7 @@ import type {
   IssueDriver,
 } from '../../../../loadgen-node/loadgen/engine/issue/issue-driver.ts';
 import type { TestSettings } from '../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { adviceOn } from '../../../../loadgen-node/present/text/advice.ts';
 import { simulatedTest } from '../../../scenes/simulated-run/simulated-run.ts';
 
 const SERVER: Partial<TestSettings> = {
@@ -164,6 +165,28 @@ describe('an engine that follows another LoadGen', () => {
     expect(outcome.performance?.counts.issuedQueries).toBe(40);
     expect(readFileSync(outcome.logFiles.detail, 'utf8')).toContain(text);
   });
+
+  // Where mlperf.conf was changed in the library, say.
+  it.each(['Server', 'SingleStream'] as const)(
+    'in %s advises no setting of length or rate where the other one stopped by itself',
+    async (scenario) => {
+      const settings = { scenario, maxDurationMs: 60_000, singleStreamExpectedLatencyNs: 10e6 };
+      const { outcome } = await followed(
+        { queries: 40, everyNs: 10e6, end: { ...AGREES, isValid: false } },
+        {},
+        settings,
+      );
+      expect(outcome.performance?.endCause).toBe('driver');
+      const { reasons } = outcome.verdicts.longhaul;
+      const short = reasons.filter(({ rule }) => /^(?:min-|early-stopping)/.test(rule));
+      expect(short.map(({ rule }) => rule)).toContain('min-duration');
+      for (const reason of short) {
+        expect(adviceOn(reason, outcome)).toBe(
+          'The C++ LoadGen stopped before the requested settings were met: look at the settings in its log.',
+        );
+      }
+    },
+  );
 
   it('logs a natural end, also where its own clock is a little behind', async () => {
     const settings: Partial<TestSettings> = { scenario: 'SingleStream', minDurationMs: 1000 };
