@@ -173,6 +173,21 @@ const AUDITS: readonly FaultRow[] = [
     }),
     { at: `${SERVER_RUN}/mlperf_log_detail.txt` },
   ],
+  [
+    'loadgen-contradicted',
+    // The C++ LoadGen's own log, edited behind it: it never had longhaul's records, so that none was taken out.
+    [
+      audited(({ run }) => {
+        run.engine = CPP_ENGINE;
+      }),
+      rewrite(`${SERVER_RUN}/mlperf_log_detail.txt`, (text) =>
+        text
+          .replace(/^.*"key": "longhaul_.*\n/gm, '')
+          .replace(/("key": "loadgen_version", "value": )"[^"]*"/, '$1"4.1 @ 379ee5345a"'),
+      ),
+    ],
+    { at: `${SERVER_RUN}/mlperf_log_detail.txt`, also: ['loadgen-not-known'] },
+  ],
   ['audit-of-another-run', copy(`${EVIDENCE}/Offline/performance/network_audit.json`, AUDIT)],
   // One host for LoadGen and SUT.
   [
