@@ -389,8 +389,8 @@ function checkedResult(
  */
 async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   const { scenario, division, description, place, scenarios, round } = site;
-  if (round === 'v0.5' || division === 'network') return scenario;
-  if (!mayInfer(suitesOf(description), scenario)) return scenario;
+  const suites = suitesOf(description);
+  if (round === 'v0.5' || division === 'network' || !suites.includes('edge')) return scenario;
   const { layout, listing, readLog, findings } = site;
   const file = posix.join(layout.performance(place), RUN_FILES.detail);
   if (!listing.hasFile(file)) return scenario;
@@ -407,7 +407,9 @@ async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   for (const pair of pairs) {
     if (!(await areEqual(site, pair as [string, string]))) return scenario;
   }
-  findings.add('result-inferred', layout.result(place), `It is inferred from ${from}.`);
+  const isOfEdge = mayInfer(suites, scenario);
+  const id = isOfEdge ? 'result-inferred' : 'inferred-in-datacenter';
+  findings.add(id, layout.result(place), `It is inferred from ${from}.`);
   return from;
 }
 

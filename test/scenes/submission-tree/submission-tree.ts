@@ -32,6 +32,9 @@ import { tempFolder, writeTree } from '../host/folders.ts';
 import type { Change } from './changes.ts';
 import { oldLogs } from './old-logs.ts';
 
+/** Suites of a system, as its description names them. */
+type SystemType = 'datacenter' | 'edge' | 'datacenter,edge';
+
 /** A tree of the submitter ACME with one model on one system, "acme". */
 export interface TreeOptions {
   /** Default: a folder of the running test. */
@@ -45,7 +48,7 @@ export interface TreeOptions {
   /** Default: Server and Offline. */
   readonly scenarios?: readonly SubmissionScenario[];
   /** Default: datacenter. */
-  readonly systemType?: 'datacenter' | 'edge';
+  readonly systemType?: SystemType;
   /** Values of records of the performance logs, as JSON texts. */
   readonly records?: Readonly<Record<string, string>>;
   /** As LoadGen wrote its logs before v1.0; default: as it does today. */
@@ -95,7 +98,7 @@ export function idsOf(findings: readonly { readonly id: string }[]): string[] {
 }
 
 /** A description in which everything is filled in. */
-export function filledDescription(systemType: 'datacenter' | 'edge'): Record<string, string> {
+export function filledDescription(systemType: SystemType): Record<string, string> {
   const fields = [...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => [key, 'N/A'] as const);
   return {
     ...Object.fromEntries(fields),

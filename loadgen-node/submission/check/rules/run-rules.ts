@@ -185,6 +185,13 @@ export const RUN_RULES = {
     rule: 'An edge system may infer a result from another scenario, with copies of its folders.',
     advice: 'No action, if this is intended.',
   },
+  'inferred-in-datacenter': {
+    by: [],
+    rule: 'A system of both suites measures a scenario that the datacenter suite asks for.',
+    because:
+      'the rules let edge submitters infer it, and the official checks take it of every edge system',
+    advice: 'Measure the scenario, or submit the system to the edge suite alone.',
+  },
   'mode-differs': {
     by: [inferenceRules('LoadGen Operation')],
     rule: 'Logs in performance/ are of a performance run, logs in accuracy/ of an accuracy run.',

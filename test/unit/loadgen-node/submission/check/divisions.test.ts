@@ -37,13 +37,15 @@ async function check(tree: TreeOptions): Promise<{ ids: readonly string[]; value
 }
 
 /** Copies of the folders of a scenario, as the rules have it for inferred results. */
-const inferred = (from: string, ...scenarios: readonly string[]): Change[] =>
+const inferredOf = (model: string, from: string, ...scenarios: readonly string[]): Change[] =>
   scenarios.flatMap((scenario) =>
     ['results', 'measurements', 'compliance'].map((kind) => {
-      const folder = `closed/ACME/${kind}/acme/resnet50`;
+      const folder = `closed/ACME/${kind}/acme/${model}`;
       return copy(`${folder}/${from}`, `${folder}/${scenario}`);
     }),
   );
+const inferred = (from: string, ...scenarios: readonly string[]): Change[] =>
+  inferredOf('resnet50', from, ...scenarios);
 
 const BOTH = inferred('SingleStream', 'MultiStream', 'Offline');
 
@@ -55,6 +57,17 @@ it('takes copies of SingleStream as inferred results of an edge system, and tell
     ['result_samples_per_second', 111.5],
     ['early_stopping_latency_ss', 50],
   ]);
+});
+
+it('takes an inferred Offline of a system of both suites, and asks about it', async () => {
+  const systemType = 'datacenter,edge';
+  const changes = inferredOf('3d-unet-99', 'SingleStream', 'Offline');
+  const tree = { ...EDGE, systemType, model: '3d-unet-99', changes } as const;
+  const { findings, results } = await checkedTree(tree);
+  expect(findings.map(({ id, severity }) => [id, severity])).toEqual([
+    ['inferred-in-datacenter', 'warning'],
+  ]);
+  expect(results.find(({ scenario }) => scenario === 'Offline')?.value).toBe(111.5);
 });
 
 it.each<[string, TreeOptions, string]>([

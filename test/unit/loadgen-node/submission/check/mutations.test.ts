@@ -86,6 +86,7 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
     'division-unknown',
     'equal-issue-off',
     'equal-issue-unknown',
+    'inferred-in-datacenter',
     'interval-wrong',
     'intervals-skipped',
     'is-network-in-closed',
