@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { TurnTaker } from '../../../shared/base/async.ts';
 
 /** A matrix, row-major. */
 export interface Matrix {
@@ -25,20 +26,28 @@ const TILE_COLUMNS = 2;
 
 /**
  * target += A' B, summed tile by tile from strips that lie together in memory: several times as fast as row by row.
+ * @param turns Are taken between rows of tiles.
  * @param target As many rows as A has columns, as many columns as B.
  */
-export function addCrossProduct(target: Matrix, a: Matrix, b: Matrix, form: KnownForm = {}): void {
+export async function addCrossProduct(
+  target: Matrix,
+  a: Matrix,
+  b: Matrix,
+  turns: TurnTaker,
+  form: KnownForm = {},
+): Promise<void> {
   assert(a.rows === b.rows && target.rows === a.columns && target.columns === b.columns);
   const stripsA = new Float64Array(DEPTH * (a.columns + TILE_ROWS));
   const stripsB = new Float64Array(DEPTH * (b.columns + TILE_COLUMNS));
   const tile = new Float64Array(TILE_ROWS * TILE_COLUMNS);
   for (let first = 0; first < a.rows; first += DEPTH) {
     const depth = Math.min(DEPTH, a.rows - first);
-    const columnsA = form.isLowerA ? Math.min(a.columns, first + depth) : a.columns;
-    const columnsB = form.isLowerB ? Math.min(b.columns, first + depth) : b.columns;
+    const columnsA = columnsUntil(a, first + depth, form.isLowerA);
+    const columnsB = columnsUntil(b, first + depth, form.isLowerB);
     packStrips(stripsA, a, { first, depth, columns: columnsA }, TILE_ROWS);
     packStrips(stripsB, b, { first, depth, columns: columnsB }, TILE_COLUMNS);
     for (let i = 0; i < columnsA; i += TILE_ROWS) {
+      if (turns.isDue) await turns.take();
       const end = form.isSymmetric ? Math.min(columnsB, i + TILE_ROWS) : columnsB;
       for (let j = 0; j < end; j += TILE_COLUMNS) {
         multiplyStrips(stripsA, i * depth, stripsB, j * depth, depth, tile);
@@ -46,6 +55,11 @@ export function addCrossProduct(target: Matrix, a: Matrix, b: Matrix, form: Know
       }
     }
   }
+}
+
+/** Columns that may hold other numbers than 0 in the rows before `end`. */
+function columnsUntil({ columns }: Matrix, end: number, isLower = false): number {
+  return isLower ? Math.min(columns, end) : columns;
 }
 
 /** Part of a matrix: rows from `first` on, the first columns. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { LoopTurns, type TurnTaker } from '../../../shared/base/async.ts';
 import { addCrossProduct, type Matrix } from './cross-product.ts';
 import { pivotedCholesky } from './pivoted-cholesky.ts';
 import { symmetricEigenvalues } from './symmetric-eigenvalues.ts';
@@ -17,14 +18,17 @@ const ROWS_AT_ONCE = 512;
  * Statistics of features as NumPy's mean and cov have them: divided by the number of rows less one.
  * @param rows Features of each picture, of the same length; two rows or more.
  */
-export function featureStatistics(rows: readonly Float32Array[]): FeatureStatistics {
+export async function featureStatistics(
+  rows: readonly Float32Array[],
+  turns: TurnTaker = new LoopTurns(),
+): Promise<FeatureStatistics> {
   const size = rows[0]?.length ?? 0;
   const mean = meanOf(rows, size);
   const covariance = new Float64Array(size * size);
   const target = { values: covariance, rows: size, columns: size };
   for (let first = 0; first < rows.length; first += ROWS_AT_ONCE) {
     const part = centredRows(rows.slice(first, first + ROWS_AT_ONCE), mean);
-    addCrossProduct(target, part, part, { isSymmetric: true });
+    await addCrossProduct(target, part, part, turns, { isSymmetric: true });
   }
   for (let i = 0; i < size; i += 1) {
     for (let j = 0; j <= i; j += 1) {
@@ -58,7 +62,11 @@ function meanOf(rows: readonly Float32Array[], size: number): Float64Array {
  * Source: text_to_image/tools/fid/fid_score.py. The trace is the sum of the roots of the eigenvalues of S1 S2, which are those
  * of L' S2 L with S1 = L L': no root of a matrix has to be found, and a singular product is no special case.
  */
-export function frechetDistance(a: FeatureStatistics, b: FeatureStatistics): number {
+export async function frechetDistance(
+  a: FeatureStatistics,
+  b: FeatureStatistics,
+  turns: TurnTaker = new LoopTurns(),
+): Promise<number> {
   const size = a.mean.length;
   assert(b.mean.length === size && a.covariance.length === size * size);
   let distance = 0;
@@ -66,14 +74,19 @@ export function frechetDistance(a: FeatureStatistics, b: FeatureStatistics): num
     distance += (at(a.mean, i) - at(b.mean, i)) ** 2;
     distance += at(a.covariance, i * size + i) + at(b.covariance, i * size + i);
   }
-  const { values, rows } = sandwich(a.covariance, b.covariance, size);
-  const eigenvalues = symmetricEigenvalues(values, rows);
+  const { values, rows } = await sandwich(a.covariance, b.covariance, size, turns);
+  const eigenvalues = await symmetricEigenvalues(values, rows, turns);
   return eigenvalues.reduce((sum, value) => sum - 2 * Math.sqrt(Math.max(0, value)), distance);
 }
 
 /** L' S L with L L' = matrix; of it the lower triangle is filled, as large as the rank of the matrix. */
-function sandwich(matrix: Float64Array, other: Float64Array, size: number): Matrix {
-  const { upper, order, rank } = pivotedCholesky(matrix, size);
+async function sandwich(
+  matrix: Float64Array,
+  other: Float64Array,
+  size: number,
+  turns: TurnTaker,
+): Promise<Matrix> {
+  const { upper, order, rank } = await pivotedCholesky(matrix, size, turns);
   const factor: Matrix = { values: new Float64Array(size * rank), rows: size, columns: rank };
   for (let i = 0; i < rank; i += 1) {
     for (let j = i; j < size; j += 1) factor.values[j * rank + i] = at(upper, i * size + j);
@@ -84,9 +97,9 @@ function sandwich(matrix: Float64Array, other: Float64Array, size: number): Matr
     for (const [j, to] of order.entries()) upper[i * size + j] = at(other, from * size + to);
   }
   const half: Matrix = { values: new Float64Array(size * rank), rows: size, columns: rank };
-  addCrossProduct(half, inOrder, factor, { isLowerB: true });
+  await addCrossProduct(half, inOrder, factor, turns, { isLowerB: true });
   const whole: Matrix = { values: new Float64Array(rank * rank), rows: rank, columns: rank };
-  addCrossProduct(whole, factor, half, { isLowerA: true, isSymmetric: true });
+  await addCrossProduct(whole, factor, half, turns, { isLowerA: true, isSymmetric: true });
   return whole;
 }
 

@@ -1,3 +1,5 @@
+import type { TurnTaker } from '../../../shared/base/async.ts';
+
 /** Pivots below this share of the largest one, times the size, are noise of rounding. */
 const PIVOT_MIN = 1e-15;
 
@@ -10,7 +12,7 @@ const ROWS_AT_ONCE = 4;
  * @returns `upper`: U, row-major, with U' U = the matrix in another order; below its diagonal lies what has no meaning. `order`: by
  *   place in that order the place in the matrix. `rank`: rows of U that count.
  */
-export function pivotedCholesky(matrix: Float64Array, size: number) {
+export async function pivotedCholesky(matrix: Float64Array, size: number, turns: TurnTaker) {
   const upper = Float64Array.from(matrix);
   const order = Uint32Array.from({ length: size }, (_, i) => i);
   /** The diagonal, less the steps done so far. */
@@ -18,6 +20,7 @@ export function pivotedCholesky(matrix: Float64Array, size: number) {
   const least = left.reduce((max, value) => Math.max(max, value), 0) * PIVOT_MIN * size;
   let done = 0;
   for (let rank = 0; rank < size; rank += 1) {
+    if (turns.isDue) await turns.take();
     const pivot = largestFrom(left, rank);
     const value = left[pivot] as number;
     if (!(value > least)) return { upper, order, rank };

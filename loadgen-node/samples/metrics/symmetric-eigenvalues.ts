@@ -1,3 +1,5 @@
+import { LoopTurns, type TurnTaker } from '../../../shared/base/async.ts';
+
 /** Iterations for one eigenvalue; two or three are usual. */
 const ITERATIONS_MAX = 60;
 
@@ -6,11 +8,18 @@ const ITERATIONS_MAX = 60;
  * shifts.
  * @param matrix Square, row-major, of which the lower triangle is read; overwritten.
  */
-export function symmetricEigenvalues(matrix: Float64Array, size: number): Float64Array {
+export async function symmetricEigenvalues(
+  matrix: Float64Array,
+  size: number,
+  turns: TurnTaker = new LoopTurns(),
+): Promise<Float64Array> {
   const diagonal = new Float64Array(size);
   const beside = new Float64Array(size);
-  reduce(matrix, size, diagonal, beside);
-  for (let i = 0; i < size; i += 1) isolate(diagonal, beside, i);
+  await reduce(matrix, diagonal, beside, turns);
+  for (let i = 0; i < size; i += 1) {
+    if (turns.isDue) await turns.take();
+    isolate(diagonal, beside, i);
+  }
   return diagonal;
 }
 
@@ -18,16 +27,18 @@ export function symmetricEigenvalues(matrix: Float64Array, size: number): Float6
  * Begins with the last row, so that what is left is the upper left part and rows stay rows. A row's change by one reflection and
  * its share of the next product are made together, since reading the matrix takes most of the time.
  */
-function reduce(
+async function reduce(
   matrix: Float64Array,
-  size: number,
   diagonal: Float64Array,
   beside: Float64Array,
-): void {
+  turns: TurnTaker,
+): Promise<void> {
+  const size = diagonal.length;
   const product = new Float64Array(size);
   /** matrix -= vector x other' + other x vector' is still to be done, but for rows that were read since. */
   let pending: Change = { vector: new Float64Array(size), other: new Float64Array(size) };
   for (let last = size - 1; last > 0; last -= 1) {
+    if (turns.isDue) await turns.take();
     const row = matrix.subarray(last * size, last * size + last + 1);
     subtractFromRow(row, pending, last);
     diagonal[last] = row[last] as number;
@@ -135,7 +146,7 @@ function blockEnd(diagonal: Float64Array, beside: Float64Array, first: number): 
   return diagonal.length - 1;
 }
 
-/** TurnTaker the matrix of three diagonals until place `first` holds an eigenvalue. */
+/** Turns the matrix of three diagonals until place `first` holds an eigenvalue. */
 function isolate(diagonal: Float64Array, beside: Float64Array, first: number): void {
   const at = (values: Float64Array, i: number): number => values[i] as number;
   for (let iteration = 0; iteration < ITERATIONS_MAX; iteration += 1) {

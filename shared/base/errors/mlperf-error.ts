@@ -144,7 +144,7 @@ export function errorCodeOf(error: unknown): string | number | undefined {
 }
 
 /**
- * TurnTaker anything thrown by a gRPC call into an {@link MlperfError}; one that already is stays as it is.
+ * Turns anything thrown by a gRPC call into an {@link MlperfError}; one that already is stays as it is.
  * @param what Beginning of the message: which call to whom.
  */
 export function grpcToMlperfError(error: unknown, what: string): MlperfError {

@@ -112,7 +112,7 @@ function clickDataSet(
         `${folder}: ${DENSE_FILE} and ${SPARSE_FILE} are not there; without them a log can be scored, but no sample be read`,
       );
     },
-    scoreAccuracy: async (entries) =>
-      scoreClicks(entries, trace, await readLabels(folder, trace.at(-1) ?? 0)),
+    scoreAccuracy: async (entries, turns) =>
+      scoreClicks(entries, trace, await readLabels(folder, trace.at(-1) ?? 0), turns),
   };
 }

@@ -1,8 +1,10 @@
+import { LoopTurns, type TurnTaker } from '../../../../shared/base/async.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
 import { formatFixed } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyEntries, AccuracyEntry, AccuracyReport } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';
+import { KEYS_AT_ONCE, sortInTurns } from '../../metrics/sort-in-turns.ts';
 import type { AggregationTrace } from './aggregation-trace.ts';
 
 /** The truth about each row: 1 where the user clicked, else 0. */
@@ -25,12 +27,13 @@ const DECIMALS = 3;
  * @param trace Tells the rows of each sample.
  * @param known Labels by row; undefined: the log must have them.
  * @throws MlperfError `ERR_DATA_SET` for a response of another length, a prediction that is no number, and labels that
- *   differ from the known ones or are missing
+ *   differ from the known ones or are missing; what `turns` throw
  */
 export async function scoreClicks(
   entries: AccuracyEntries,
   trace: AggregationTrace,
   known: ClickLabels | undefined,
+  turns: TurnTaker = new LoopTurns(),
 ): Promise<AccuracyReport> {
   const scores = new ClickScores(trace.at(-1) ?? 0);
   let sampleCount = 0;
@@ -43,7 +46,7 @@ export async function scoreClicks(
     sampleCount += 1;
     addPairs(scores, entry, stride, first, known);
   }
-  const { auc, goodCount, pairCount } = scores.result();
+  const { auc, goodCount, pairCount } = await scores.result(turns);
   const percent = formatFixed(100 * auc, DECIMALS);
   const accuracy = formatFixed((100 * goodCount) / pairCount, DECIMALS);
   return {
@@ -149,7 +152,7 @@ class ClickScores {
    * ones count half. Whole numbers up to 2^53 hold twice that count for 89 million pairs.
    * @throws MlperfError `ERR_DATA_SET` where all labels are equal: there is no AUC then
    */
-  result() {
+  async result(turns: TurnTaker) {
     const [clickCount, otherCount] = [this.#clickCount, this.#otherCount];
     const pairCount = clickCount + otherCount;
     const counts = { goodCount: this.#goodCount, pairCount };
@@ -159,12 +162,15 @@ class ClickScores {
         `all ${grouped(pairCount)} pairs of the log have the label ${clickCount === 0 ? 0 : 1}: an AUC needs both`,
       );
     }
-    const others = this.#keys.subarray(0, otherCount).sort();
-    const clicks = this.#keys.subarray(this.#keys.length - clickCount).sort();
+    const others = this.#keys.subarray(0, otherCount);
+    const clicks = this.#keys.subarray(this.#keys.length - clickCount);
+    await sortInTurns(others, turns);
+    await sortInTurns(clicks, turns);
     let twiceAbove = 0;
     let below = 0;
     let notAbove = 0;
-    for (const key of clicks) {
+    for (const [i, key] of clicks.entries()) {
+      if (i % KEYS_AT_ONCE === 0 && turns.isDue) await turns.take();
       while (below < otherCount && (others[below] as number) < key) below += 1;
       notAbove = Math.max(notAbove, below);
       while (notAbove < otherCount && others[notAbove] === key) notAbove += 1;

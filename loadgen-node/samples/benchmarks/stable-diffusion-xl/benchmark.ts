@@ -102,7 +102,7 @@ function madeUpPrompts(set: GeneratedSet): DataSet {
       const padded = Int32Array.from({ length: PROMPT_TOKENS }, (_, i) => ids[i] ?? 0);
       return [padded, padded];
     },
-    openJudge: async () => standinJudge(byCaption),
+    openJudge: () => standinJudge(byCaption),
   });
 }
 
@@ -131,6 +131,7 @@ function pictureDataSet({ captions, idsOf, openJudge, ...parts }: PictureSource)
       }
       return new Uint8Array(ids.buffer);
     },
-    scoreAccuracy: (entries) => scorePictures(entries, captions, rules.quality.metric, openJudge),
+    scoreAccuracy: (entries, turns) =>
+      scorePictures(entries, captions, rules.quality.metric, openJudge, turns),
   };
 }

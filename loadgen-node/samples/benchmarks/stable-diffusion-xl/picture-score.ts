@@ -1,3 +1,4 @@
+import type { TurnTaker } from '../../../../shared/base/async.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { PICTURE_BYTES, PICTURE_SIDE } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
@@ -36,13 +37,14 @@ const SHOWN_FOLDER = 'images';
  * FID and CLIP score of a log, as tools/accuracy_coco.py prints them; of several responses to one sample the first one counts.
  * In memory are the features of all pictures (5,000 x 2,048 float32: 41 MB), one picture, and those to be shown as PNG.
  * @param captions By sample index.
- * @throws MlperfError `ERR_DATA_SET` when a response is no picture or for no sample, and as the judge says.
+ * @throws MlperfError `ERR_DATA_SET` when a response is no picture or for no sample, and as the judge says; what `turns` throw.
  */
 export async function scorePictures(
   entries: AccuracyEntries,
   captions: readonly string[],
   metric: string,
   openJudge: () => Promise<PictureJudge>,
+  turns?: TurnTaker,
 ): Promise<AccuracyReport> {
   const judge = await openJudge();
   try {
@@ -58,7 +60,9 @@ export async function scorePictures(
     const sampleCount = features.length;
     // A single picture has no covariance.
     const fid =
-      sampleCount < 2 ? Number.NaN : frechetDistance(featureStatistics(features), judge.reference);
+      sampleCount < 2
+        ? Number.NaN
+        : await frechetDistance(await featureStatistics(features, turns), judge.reference, turns);
     const clip = (100 * cosines) / sampleCount;
     const numbers = `{'FID_SCORE': ${pythonFloat(fid)}, 'CLIP_SCORE': ${pythonFloat(clip)}}`;
     return {

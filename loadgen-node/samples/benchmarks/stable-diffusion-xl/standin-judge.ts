@@ -30,13 +30,15 @@ const OUTER: number = DISC_RADIUS * 1.5;
 type Cells = Float32Array;
 
 /** @param captionPrompts Prompt by caption. */
-export function standinJudge(captionPrompts: ReadonlyMap<string, StandinPrompt>): PictureJudge {
+export async function standinJudge(
+  captionPrompts: ReadonlyMap<string, StandinPrompt>,
+): Promise<PictureJudge> {
   const drawn = Array.from({ length: REFERENCE.sampleCount }, (_, i) => drawPicture(REFERENCE, i));
   const inner = discCells(CELLS / 2, CELLS / 2, INNER);
   const outer = discCells(CELLS / 2, CELLS / 2, OUTER).map((inside) => 1 - inside);
   return {
     lines: ['stand-in: neither Inception nor CLIP; these figures compare with no others'],
-    reference: featureStatistics(drawn.map(featuresOf)),
+    reference: await featureStatistics(drawn.map(featuresOf)),
     features: async (rgb) => featuresOf(cellsOf(rgb)),
     cosine: async (caption, rgb) => {
       const prompt = captionPrompts.get(caption);

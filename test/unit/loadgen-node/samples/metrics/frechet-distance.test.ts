@@ -24,36 +24,65 @@ function numbersOf<T>(file: string, Numbers: new (buffer: ArrayBuffer) => T): T 
 }
 
 describe('frechetDistance', () => {
-  it.each(Object.entries(CASES))('is that of the official script: %s', (name, { dims, ...one }) => {
-    const features = numbersOf(`${name}.generated.f32`, Float32Array);
-    const rows = Array.from({ length: features.length / dims }, (_, i) =>
-      features.subarray(i * dims, (i + 1) * dims),
-    );
-    const reference = numbersOf(`${name}.reference-mu-sigma.f64`, Float64Array);
-    const other = { mean: reference.subarray(0, dims), covariance: reference.subarray(dims) };
-    const own = featureStatistics(rows);
-    for (const distance of [frechetDistance(other, own), frechetDistance(own, other)]) {
-      expect(Math.abs(distance / one.frechet_distance - 1)).toBeLessThan(1e-8);
-    }
-  });
+  it.each(Object.entries(CASES))(
+    'is that of the official script: %s',
+    async (name, { dims, ...one }) => {
+      const features = numbersOf(`${name}.generated.f32`, Float32Array);
+      const rows = Array.from({ length: features.length / dims }, (_, i) =>
+        features.subarray(i * dims, (i + 1) * dims),
+      );
+      const reference = numbersOf(`${name}.reference-mu-sigma.f64`, Float64Array);
+      const other = { mean: reference.subarray(0, dims), covariance: reference.subarray(dims) };
+      const own = await featureStatistics(rows);
+      for (const distance of [
+        await frechetDistance(other, own),
+        await frechetDistance(own, other),
+      ]) {
+        expect(Math.abs(distance / one.frechet_distance - 1)).toBeLessThan(1e-8);
+      }
+    },
+  );
 
-  it('is 0 between equal distributions, and the square of the way between shifted ones', () => {
+  it('is 0 between equal distributions, and the square of the way between shifted ones', async () => {
     const rows = Array.from({ length: 9 }, (_, i) => Float32Array.of(i, i * i, Math.sin(i), 1));
-    const own = featureStatistics(rows);
-    expect(frechetDistance(own, own)).toBeCloseTo(0, 5);
+    const own = await featureStatistics(rows);
+    expect(await frechetDistance(own, own)).toBeCloseTo(0, 5);
     const shifted = { ...own, mean: own.mean.map((value, i) => value + (i === 1 ? 3 : 0)) };
-    expect(frechetDistance(own, shifted)).toBeCloseTo(9, 5);
+    expect(await frechetDistance(own, shifted)).toBeCloseTo(9, 5);
   });
 });
 
+it('of features that take seconds lets the event loop turn in every step', async () => {
+  const rows = Array.from({ length: 600 }, (_, row) =>
+    Float32Array.from({ length: 16 }, (_unused, i) => Math.sin(row * (i + 1))),
+  );
+  const turns = countedTurns();
+  const own = await featureStatistics(rows, turns);
+  expect(turns.count).toBe(16 + 4); // Tiles below each other: 4 in each of the 4 strips of 512 rows, 4 in the rest.
+  const before = turns.count;
+  await frechetDistance(own, own, turns);
+  expect(turns.count - before).toBe(16 + 4 + 4 + 15 + 16);
+});
+
+/** They are always due. */
+function countedTurns() {
+  const turns = {
+    ...{ count: 0, isDue: true },
+    take: async () => {
+      turns.count += 1;
+    },
+  };
+  return turns;
+}
+
 describe('featureStatistics', () => {
-  it('are mean and covariance, also where neither count is a multiple of a tile', () => {
+  it('are mean and covariance, also where neither count is a multiple of a tile', async () => {
     const [size, count] = [7, 601];
     const value = (row: number, i: number): number => Math.fround(Math.sin(row * (i + 1)) + i);
     const rows = Array.from({ length: count }, (_, row) =>
       Float32Array.from({ length: size }, (_unused, i) => value(row, i)),
     );
-    const { mean, covariance } = featureStatistics(rows);
+    const { mean, covariance } = await featureStatistics(rows);
     const sumOf = (of: (row: number) => number): number =>
       rows.reduce((sum, _row, index) => sum + of(index), 0);
     for (let i = 0; i < size; i += 1) {
@@ -69,7 +98,7 @@ describe('featureStatistics', () => {
 });
 
 describe('symmetricEigenvalues', () => {
-  it('finds those of a chain of springs, 2 - 2 cos(k pi / (n + 1))', () => {
+  it('finds those of a chain of springs, 2 - 2 cos(k pi / (n + 1))', async () => {
     const size = 41;
     const matrix = new Float64Array(size * size);
     for (let i = 0; i < size; i += 1) {
@@ -79,12 +108,12 @@ describe('symmetricEigenvalues', () => {
     const expected = Array.from({ length: size }, (_, k) => {
       return 2 - 2 * Math.cos(((k + 1) * Math.PI) / (size + 1));
     });
-    const found = symmetricEigenvalues(matrix, size).sort();
+    const found = (await symmetricEigenvalues(matrix, size)).sort();
     for (const [i, value] of expected.entries()) expect(found[i]).toBeCloseTo(value, 12);
   });
 
-  it('takes a matrix of zeros, and one of one number', () => {
-    expect([...symmetricEigenvalues(new Float64Array(9), 3)]).toEqual([0, 0, 0]);
-    expect([...symmetricEigenvalues(Float64Array.of(7), 1)]).toEqual([7]);
+  it('takes a matrix of zeros, and one of one number', async () => {
+    expect([...(await symmetricEigenvalues(new Float64Array(9), 3))]).toEqual([0, 0, 0]);
+    expect([...(await symmetricEigenvalues(Float64Array.of(7), 1))]).toEqual([7]);
   });
 });
