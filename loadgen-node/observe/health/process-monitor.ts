@@ -161,11 +161,16 @@ function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => n
 }
 
 /** Counters of the CPU limits that hold for this process, since it was made. */
-class Throttling {
-  readonly #atBegin = groupsOfProcess().flatMap((folder) => {
-    const seen = readThrottling(folder);
-    return seen === null ? [] : [{ folder, ...seen }];
-  });
+export class Throttling {
+  readonly #atBegin;
+
+  /** @param folders Control groups of the process; some may not be there. */
+  constructor(folders: readonly string[] = groupsOfProcess()) {
+    this.#atBegin = folders.flatMap((folder) => {
+      const seen = readThrottling(folder);
+      return seen === null ? [] : [{ folder, ...seen }];
+    });
+  }
 
   /** The group that stopped the process longest; null where none has a limit. Reads a small file per group. */
   end(): NonNullable<GeneratorHealth['throttled']> | null {

@@ -4,7 +4,12 @@ import { printSettings } from '../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../loadgen-node/run/plan/run-settings.ts';
 import { CURVE_SETTINGS } from '../../../../loadgen-node/search/curve/curve-plan.ts';
 import { FIND_PEAK_SETTINGS } from '../../../../loadgen-node/search/peak/find-peak-plan.ts';
-import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text.ts';
+import {
+  formatBeside,
+  formatExactNs,
+  formatNs,
+  parseDuration,
+} from '../../../../shared/base/text.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import {
   inspectSettings,
@@ -250,6 +255,11 @@ describe('durations', () => {
     expect([-1, -30_178_689, Number.NaN, Number.POSITIVE_INFINITY].map(formatNs)).toEqual(
       Array.from({ length: 4 }, () => '-'),
     );
+  });
+
+  it('shows every digit beside another length only where three figures hide which is larger', () => {
+    expect(formatBeside(187_779_188, 15e6)).toBe('188 ms');
+    expect(formatBeside(15_000_001, 15e6)).toBe('15.000001 ms');
   });
 
   it('shows every digit where a bound is missed by little', () => {

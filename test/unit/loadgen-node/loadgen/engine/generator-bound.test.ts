@@ -57,18 +57,22 @@ async function run(
     observer: { generatorMonitor: monitorThatTells(health) },
     loadgen,
   });
-  const reasons = outcome.verdicts.longhaul.reasons.map(({ rule }) => rule);
-  return { performance: outcome.performance, reasons, health };
+  const told = outcome.verdicts.longhaul.reasons;
+  return { performance: outcome.performance, reasons: told.map(({ rule }) => rule), told, health };
 }
 
 describe('a run of Server', () => {
   it('is generator-bound when other work holds the thread, and names it', async () => {
-    const { performance, reasons, health } = await run(SERVER, {
+    const { performance, reasons, told, health } = await run(SERVER, {
       serviceNs: 1e6,
       otherWorkMs: 12,
       health: NO_CORE,
     });
     expect(reasons[0]).toBe('generator-bound');
+    expect(told[0]).toMatchObject({
+      needed: 'p99 of the dispatch lag of 1.5 ms or less',
+      seen: expect.stringMatching(/^\d+(\.\d+)? ms$/),
+    });
     expect(performance?.generatorBoundReason).toMatch(
       /went out late: .*more than 1\.5 ms \(10 % of the latency bound of 15 ms\); other work held its core: .*50 % of the time/,
     );
@@ -116,8 +120,12 @@ describe('a run of Server with bounds on tokens', () => {
     // Its work makes queries late by up to 12 ms, and as much later the reading of first tokens.
     const given = { serviceNs: 186e6, otherWorkMs: 12, tokens };
     const settings = { ...TOKENS, serverTargetLatencyPercentile: 0.9, minDurationMs: 4_000 };
-    const { performance, reasons } = await run(settings, given);
+    const { performance, reasons, told } = await run(settings, given);
     expect(reasons).toContain('generator-bound');
+    expect(told.find(({ rule }) => rule === 'generator-bound')).toMatchObject({
+      needed: expect.stringMatching(/^19\d(\.\d+)? ms from the issue$/),
+      seen: expect.stringMatching(/^20\d(\.\d+)? ms from the schedule$/),
+    });
     expect(performance?.generatorBoundReason).toMatch(
       /^the verdict would be the other one if TTFT were taken from the issue \(19\d.* ms instead of 20\d.* ms/,
     );

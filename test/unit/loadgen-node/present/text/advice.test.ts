@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type {
+  TestOutcome,
+  VerdictReason,
+} from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import { closedLoop } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import { generatorHealth, monitorThatTells } from '../../../../scenes/simulated-run/summary.ts';
 
 type Answer = (sink: ResponseSink, responseId: number, atNs: number) => void;
 
@@ -157,6 +163,33 @@ describe('advice', () => {
       /^Even with none above the bound it takes 459 queries: set --min-query-count 459,/,
     );
   });
+
+  it.each<[string, Partial<Pick<GeneratorHealth, 'throttled'>>, RegExp]>([
+    ['other work', {}, /^Give the LoadGen node a machine, .* or take a lower --concurrency\.$/],
+    [
+      'a CPU limit',
+      { throttled: { periods: 10, throttledPeriods: 9, totalNs: 1e9 } },
+      /^Raise the CPU limit .*, or take a lower --concurrency\.$/,
+    ],
+  ])(
+    'names no load where a closed loop has none: LoadGen was held up by %s',
+    async (_, more, text) => {
+      const settings = { scenario: 'Server', serverTargetQps: 1e4, minDurationMs: 1000 } as const;
+    const arrivals = closedLoop(3);
+      const outcome = await simulatedTest(settings, { serviceNs: () => 5e6 }).run({
+        arrivals,
+        observer: {
+          generatorMonitor: monitorThatTells(
+            generatorHealth({ cpuShare: 0.5, cpuWaitShare: 0.5, ...more }),
+          ),
+        },
+      });
+      const { reasons } = outcome.verdicts.longhaul;
+      const reason = reasons.find(({ rule }) => rule === 'generator-bound') ?? reasons[0];
+      expect(reason?.rule).toBe('generator-bound');
+      expect(adviceOn(reason as VerdictReason, outcome, { arrivals })).toMatch(text);
+    },
+  );
 
   it('says that no rate helps where even the fastest query is above the bound', async () => {
     const settings = {

@@ -137,6 +137,20 @@ describe('the result of a run', () => {
     }
   });
 
+  it('has no rate where the SUT was gone before the end', async () => {
+    const gone = (sample: number): number => (sample < 400 ? 3e6 : Number.NaN);
+    const report = await reportOf({ serviceNs: gone });
+    expect(report.outcome.performance?.counts.completedSamples).toBe(400);
+    const text = printReport(report, { isVerbose: true });
+    expect(rowOf(text, 'Throughput')).toBe('none: the SUT was gone before the end');
+    expect(rowOf(text, 'LoadGen')).toBe('not judged: the SUT was gone before the end');
+    expect(rowOf(text, 'Load')).toMatch(/: - samples\/s scheduled, - completed, /);
+    const rates = Object.keys(report.figures).filter((name) => /qps|per_second/.test(name));
+    expect(rates).toEqual([]);
+    expect(report.figures.p99).toBe(3e6);
+    expect(Object.keys((await reportOf({})).figures)).toContain('completed_qps');
+  });
+
   it('has no p99.9 of so few samples that it would be the largest', async () => {
     const text = printReport(await tokenReport(999), { isVerbose: true });
     expect(rowOf(text, 'Per token')).toMatch(/p99 990 ms +\(/);

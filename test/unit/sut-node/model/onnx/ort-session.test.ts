@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { NO_TENSOR } from '../../../../../sut-node/model/model-facts.ts';
 import { GraphBuilder } from '../../../../../sut-node/model/onnx/graph-builder.ts';
 import {
   createOrtSession,
@@ -96,6 +97,14 @@ describe('createOrtSession', () => {
     graph.output(graph.operator('Abs', ['x'], {}, 'y'), 'float', []);
     const single = await create(graph.build('single'));
     expect(single.tensors).toEqual({ inputs: [x], outputs: [y] });
+  });
+
+  it('tells which input is no tensor', async () => {
+    const { tensors } = await create(ODD_MODELS.optionalInput());
+    expect(tensors.inputs).toEqual([
+      { name: 'x', elementType: 'float', shape: [-1, 4] },
+      { name: 'spare', elementType: NO_TENSOR, shape: [] },
+    ]);
   });
 
   // From Node.js 24 on there is a Float16Array.
