@@ -57,7 +57,7 @@ describe.skipIf(whyNoChromium !== undefined)(
     };
 
     it.each(PAGES)(
-      '%s: nothing is requested, complained of, or wider than the window',
+      '%s: nothing is requested, complained of, or wider than the window, and charts fill their cards',
       async (name, make) => {
         const html = make();
         for (const [width, colorScheme] of [
@@ -71,11 +71,19 @@ describe.skipIf(whyNoChromium !== undefined)(
           });
           expect(complaints).toEqual([]);
           expect(foreignRequests).toEqual([]);
-          const { scrollWidth, background } = await page.evaluate(() => ({
+          const { scrollWidth, background, fills } = await page.evaluate(() => ({
             scrollWidth: document.documentElement.scrollWidth,
             background: getComputedStyle(document.body).backgroundColor,
+            // Of each chart's card, without its padding.
+            fills: [...document.querySelectorAll('figure svg:not(.window, .legend svg)')].map(
+              (chart) => {
+                const card = chart.closest('figure') as HTMLElement;
+                return chart.getBoundingClientRect().width / card.getBoundingClientRect().width;
+              },
+            ),
           }));
           expect(scrollWidth).toBeLessThanOrEqual(width);
+          expect(fills.filter((share) => share < 0.85)).toEqual([]);
           expect(background).toBe(
             colorScheme === 'dark' ? 'rgb(18, 21, 26)' : 'rgb(255, 255, 255)',
           );

@@ -175,7 +175,7 @@ describe('advice', () => {
     'names no load where a closed loop has none: LoadGen was held up by %s',
     async (_, more, text) => {
       const settings = { scenario: 'Server', serverTargetQps: 1e4, minDurationMs: 1000 } as const;
-    const arrivals = closedLoop(3);
+      const arrivals = closedLoop(3);
       const outcome = await simulatedTest(settings, { serviceNs: () => 5e6 }).run({
         arrivals,
         observer: {
