@@ -4,6 +4,7 @@ import type { NodeActivity } from '../../qdl/index.ts';
 import { wireError } from '../../shared/base/errors/mlperf-error.ts';
 import { counted } from '../../shared/base/text.ts';
 import type { QuerySampleLibrary, SamplePayloads } from '../../shared/domain/system-under-test.ts';
+import { confNameOf } from '../../shared/rules/benchmark-rules.ts';
 import { issueClock } from '../loadgen/engine/issue-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type {
@@ -319,7 +320,7 @@ function byEngine(
   const { linked, settings, unaudited, auditConfig, round, rules, output } = plan;
   if (linked === undefined) return {};
   const log = { ...plan.log, outdir: output };
-  const test = { linked, settings, unaudited, auditConfig, round, model: rules.key, log };
+  const test = { linked, settings, unaudited, auditConfig, round, model: confNameOf(rules), log };
   return {
     ...officialDriver(test, qsl),
     log: { outdir: output, prefix: OWN_LOG_PREFIX },

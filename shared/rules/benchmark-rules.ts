@@ -284,14 +284,48 @@ export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
 export function benchmarkRules(key: string): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
   if (rules === undefined) {
+    const ofRuns = interactiveRules(key);
     const plain = key.replace(/(-interactive)?(-99(\.9)?)?$/, '');
-    const bounds = key.includes('interactive') ? ', in Server with tighter --ttft and --tpot' : '';
     const hint = BENCHMARK_KEYS.includes(plain)
-      ? `${key} is a model of a submission, whose benchmark is ${plain}${bounds}`
+      ? `${key} is a model of a submission, whose benchmark is ${plain}`
       : `there is: ${BENCHMARK_KEYS.join(', ')}`;
-    throw benchmarkUnknown(`unknown benchmark "${key}"; ${hint}`);
+    throw benchmarkUnknown(
+      ofRuns === undefined
+        ? `unknown benchmark "${key}"; ${hint}`
+        : `"${key}" is a benchmark of runs, whose SUT nodes serve ${ofRuns.key}`,
+    );
   }
   return rules;
+}
+
+/**
+ * Benchmark of a run: one of the table, or one that rounds bound more tightly in their scenario Interactive. LoadGen knows that
+ * scenario as Server of a model of its own, `llama2-70b-interactive`; a submission's name of it (`-99`, `-99.9`) is taken as well.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` as {@link benchmarkRules}
+ */
+export function benchmarkOfRun(name: string): BenchmarkRules {
+  return interactiveRules(name) ?? benchmarkRules(name);
+}
+
+/** Key of the benchmark that a run by this name has; the name itself where it is another one. */
+export function keyOfRun(name: string): string {
+  return interactiveRules(name)?.key ?? name;
+}
+
+/** Name of a benchmark in LoadGen's files. */
+export function confNameOf({ confName, key }: BenchmarkRules): string {
+  return confName ?? key;
+}
+
+/** The rounds' own files have the bounds; undefined for a name that none of them has. */
+function interactiveRules(name: string): BenchmarkRules | undefined {
+  const [, confName = '', key] = /^((.+)-interactive)(?:-99(?:\.9)?)?$/.exec(name) ?? [];
+  const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
+  const rounds = rules?.rounds?.filter(
+    (round) => numberOfRound(round, `${confName}.Server.ttft_latency`) !== undefined,
+  );
+  if (rules === undefined || rounds === undefined || rounds.length === 0) return undefined;
+  return { ...rules, confName, rounds, title: `${rules.title}, in Interactive` };
 }
 
 /** @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists the encodings of the benchmark. */

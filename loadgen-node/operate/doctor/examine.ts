@@ -21,6 +21,7 @@ import {
   readTuningFacts,
   type TuningFacts,
 } from '../../../shared/host/tuning-facts.ts';
+import { keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import {
   agreedVersion,
   OWN_VERSIONS,
@@ -146,7 +147,7 @@ async function examineNode(
         title: `SUT node ${probe.name}`,
         findings: [
           ...versionFindings(software, probe.description),
-          ...servesFinding(link, values.benchmark),
+          ...servesFinding(link, values.benchmark && keyOfRun(values.benchmark)),
           ...nodeMachine(link),
         ],
       },

@@ -11,7 +11,7 @@ import { OIP_ELEMENT_BYTES } from '../../../shared/domain/tensors.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
 import {
   benchmarkEncoding,
-  benchmarkRules,
+  benchmarkOfRun,
   SYNTHETIC_BENCHMARKS,
 } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
@@ -61,7 +61,7 @@ export function planRun(
   { asked = [], said: saidOf = saidKeys(asked), audit, latencyFlag }: PlanSources = {},
 ) {
   const { values, said, linked } = withEngine(given, saidOf);
-  const rules = benchmarkRules(values.benchmark);
+  const rules = benchmarkOfRun(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
   const oip = oipAsked(values, said);
   const data = dataAsked(values);
@@ -74,7 +74,7 @@ export function planRun(
   checkThresholds(thresholds, test.settings);
   const dispatch: DispatchSettings = {
     ...toDispatchSettings(values, nodesOfRun(values.sut, values)),
-    benchmark: values.benchmark,
+    benchmark: rules.key,
     encoding,
     responseEncodings: compression.responseCompressions.map((name) => ({
       form: 'raw',

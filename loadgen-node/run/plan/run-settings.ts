@@ -77,7 +77,7 @@ export const RUN_SETTINGS = {
     fallback: 'Server',
     hints: {
       interactive:
-        "Interactive is Server with tighter bounds: --scenario Server with --ttft and --tpot (llama2-70b: 450ms, 40ms), and scenario: Interactive in the submission's configuration",
+        "Interactive is Server with tighter bounds: --benchmark llama2-70b-interactive has them (--ttft 450ms --tpot 40ms), and scenario: Interactive in the submission's configuration",
     },
   }),
   mode: {

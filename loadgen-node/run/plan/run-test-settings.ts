@@ -1,6 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND, numberOfRound, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
@@ -57,10 +58,11 @@ export function runTestSettings(
   latencyFlag = '--target-latency',
 ) {
   const { scenario, round = DEFAULT_ROUND } = values;
+  requireInteractive(values, rules);
   const arrivals = openArrivals(values, said, audit !== undefined);
   const { settings, results, reader } = readConfFiles({
     round,
-    model: rules.key,
+    model: confNameOf(rules),
     scenario,
     mlperfConf: openConfFile(values.mlperfConf),
     userConf: openConfFile(values.userConf),
@@ -164,10 +166,28 @@ function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Roun
     ['serverTpotLatencyNs', 'tpot_latency'],
   ] as const;
   setNumber(settings, 'useTokenLatencies', true, source);
+  const ofBounds = rules.rounds?.includes(round) === false ? (rules.rounds[0] ?? round) : round;
   for (const [field, key] of bounds) {
-    const ms = numberOfRound(round, `${rules.key}.Server.${key}`) ?? 0;
+    const ms = numberOfRound(ofBounds, `${confNameOf(rules)}.Server.${key}`) ?? 0;
     setNumber(settings, field, ms * 1e6, source);
   }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for bounds of Interactive in a round or a scenario that has none */
+function requireInteractive(
+  { benchmark, scenario, round }: RunValues,
+  { confName, key, rounds = [] }: BenchmarkRules,
+): void {
+  if (confName === undefined) return;
+  if (scenario !== 'Server') {
+    throw configInvalid(
+      `--benchmark ${benchmark} is ${key} with the bounds of Interactive, which LoadGen runs as Server: for ${scenario} use --benchmark ${key}`,
+    );
+  }
+  if (round === undefined || rounds.includes(round)) return;
+  throw configInvalid(
+    `--benchmark ${benchmark}: round ${round} has no such bounds; there they are in ${rounds.join(', ')}`,
+  );
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for Server with a benchmark that MLPerf does not have there, and no bound. */
@@ -181,8 +201,8 @@ function requireServer(settings: ExactSettings, rules: BenchmarkRules): void {
   );
 }
 
-function sourceOf({ key }: BenchmarkRules): string {
-  return `benchmark ${key}`;
+function sourceOf(rules: BenchmarkRules): string {
+  return `benchmark ${confNameOf(rules)}`;
 }
 
 /** A model of the user's own, or no model: only the user knows what is fast enough. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import {
   isRunnable,
   ONLY_JUDGED,
@@ -111,7 +111,7 @@ async function ask(test: TestId, values: ComplianceValues, flags: RunSources['fl
   const run = inspectRun(sources);
   requireSameFlags(sources, run);
   const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
-  const { benchmark } = run;
+  const benchmark = run.benchmark && keyOfRun(run.benchmark);
   if (benchmark === undefined) {
     const why = `${reference.folder.record} is not there to tell the benchmark`;
     throw configInvalid(`--benchmark <name> is needed: ${why}`);

@@ -6,7 +6,7 @@ import {
   statIfThere,
   writeText,
 } from '../../../shared/base/files/read-file.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
@@ -250,12 +250,13 @@ type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
 export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
   const record = join(folder, RUN_FILES.record);
   const recorded = inspectRun({ file: recordedSettings(record), flags: {} });
-  const benchmark = said.benchmark ?? recorded.benchmark;
+  const [asked, own] = [said.benchmark, recorded.benchmark].map((name) => name && keyOfRun(name));
+  const benchmark = asked ?? own;
   if (benchmark === undefined) {
     const why = `${record} is not there to tell the benchmark`;
     throw new MlperfError('ERR_CONFIG_INVALID', `--benchmark <name> is needed: ${why}`);
   }
-  if (recorded.benchmark !== undefined && recorded.benchmark !== benchmark) {
+  if (own !== undefined && own !== benchmark) {
     const text = `--benchmark ${benchmark}: the log is of a run of ${recorded.benchmark}, says ${record}`;
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }

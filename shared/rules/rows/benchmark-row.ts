@@ -39,6 +39,8 @@ export interface BenchmarkRules {
    * mlperf.conf. Its code lies in `benchmarks/<key>/benchmark.ts` of either side.
    */
   readonly key: string;
+  /** Name in mlperf.conf, where that is not the key: `llama2-70b-interactive`, whose nodes serve `llama2-70b`. */
+  readonly confName?: string;
   /** One line for people. */
   readonly title: string;
   /** True for a benchmark of MLPerf; false for one that only this project has. */

@@ -129,12 +129,12 @@ describe('wrong input', () => {
     [
       `${RUN} --scenario Interactive`,
       2,
-      /must be one of: .*; Interactive is Server with tighter bounds: --scenario Server with --ttft/,
+      /must be one of: .*; Interactive is Server with tighter bounds: --benchmark llama2-70b-inter/,
     ],
     [
-      'run --sut 127.0.0.1:1 --benchmark llama2-70b-interactive-99',
+      'sut --benchmark llama2-70b-interactive-99',
       2,
-      /whose benchmark is llama2-70b, in Server with tighter --ttft and --tpot/,
+      /"llama2-70b-interactive-99" is a benchmark of runs, whose SUT nodes serve llama2-70b/,
     ],
     [
       'run --sut a:1 --benchmark bort --target-qps 1',

@@ -1,4 +1,5 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { keyOfRun } from '../../../../shared/rules/benchmark-rules.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { recordedSettings } from '../../../run/plan/run-record.ts';
 import {
@@ -140,7 +141,7 @@ function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): st
 /** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
 function benchmarkOf({ folder: { record } }: ComplianceRun): string | undefined {
   const value = recordedSettings(record).get('benchmark')?.value;
-  return typeof value === 'string' ? value : undefined;
+  return typeof value === 'string' ? keyOfRun(value) : undefined;
 }
 
 /** Share by which the test's target rate lies below the submission run's; 0 where it does not, or there is none. */

@@ -9,7 +9,7 @@ import {
   runTestSettings,
 } from '../../../../../loadgen-node/run/plan/run-test-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
+import { benchmarkOfRun } from '../../../../../shared/rules/benchmark-rules.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 /** Settings of a run with these flags, as `longhaul run` makes them. */
@@ -17,7 +17,16 @@ function settle(flags: Record<string, string>, audit?: string): RunTestSettings 
   const all = { sut: 'a:1', benchmark: 'digits', ...flags };
   const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all });
   const file = audit === undefined ? undefined : { name: 'audit.config', text: audit };
-  return runTestSettings(values, new Set(Object.keys(all)), benchmarkRules(values.benchmark), file);
+  return runTestSettings(values, new Set(Object.keys(all)), benchmarkOfRun(values.benchmark), file);
+}
+
+/** A benchmark by a name that only runs have. */
+const LLAMA = 'llama2-70b-interactive';
+
+function planOf(flags: Record<string, string>) {
+  const all = { sut: 'a:1', ...flags };
+  const resolved = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all });
+  return planRun(resolved.values, { asked: resolved.settings });
 }
 
 function confFile(text: string): string {
@@ -98,6 +107,49 @@ describe('runTestSettings', () => {
       ...{ serverTtftLatencyNs: ttftMs * 1e6, serverTpotLatencyNs: tpotMs * 1e6 },
     });
     expect(isBoundUnsaid).toBe(false);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['without a round', {}],
+    ['in v5.0', { round: 'v5.0' }],
+    ['in v5.1, by the name of a submission', { round: 'v5.1', benchmark: `${LLAMA}-99.9` }],
+    ['in v6.1', { round: 'v6.1' }],
+  ])('takes the bounds of Interactive from the rounds: %s', (_case, flags) => {
+    const plan = planOf({ benchmark: LLAMA, targetQps: '5', ...flags });
+    expect(plan.settings).toMatchObject({
+      ...{ scenario: 'Server', useTokenLatencies: true, serverTargetLatencyPercentile: 0.99 },
+      ...{ serverTtftLatencyNs: 450e6, serverTpotLatencyNs: 40e6 },
+    });
+    // Nodes, data and evidence are those of the model.
+    expect([plan.rules.key, plan.dispatch.benchmark]).toEqual(['llama2-70b', 'llama2-70b']);
+  });
+
+  it("reads user.conf's lines of a model with the bounds of Interactive by that name", () => {
+    const lines = [`${LLAMA}.Server.target_qps = 7`, 'llama2-70b.Server.target_qps = 9'];
+    const userConf = confFile(`${lines.join('\n')}\n`);
+    const { settings } = planOf({ benchmark: LLAMA, round: 'v5.1', userConf });
+    expect(settings.serverTargetQps).toBe(7);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'a round without them',
+      { benchmark: LLAMA, round: 'v4.1' },
+      'round v4.1 has no such bounds; there they are in v5.0, v5.1, v6.0, v6.1',
+    ],
+    [
+      'another scenario',
+      { benchmark: LLAMA, scenario: 'Offline' },
+      'which LoadGen runs as Server: for Offline use --benchmark llama2-70b',
+    ],
+    ['a bound on the latency', { benchmark: LLAMA, targetLatency: '2s' }, 'TTFT 450 ms and TPOT'],
+    [
+      'a model that has none',
+      { benchmark: 'mixtral-8x7b-interactive' },
+      'unknown benchmark "mixtral-8x7b-interactive"; mixtral-8x7b-interactive is a model of a submission, whose benchmark is mixtral-8x7b',
+    ],
+  ])('refuses bounds of Interactive for %s', (_case, flags, message) => {
+    expect(() => planOf({ targetQps: '5', ...flags })).toThrow(message);
   });
 
   it('tells the lines of files that limit the length, which flags override', () => {

@@ -27,6 +27,13 @@ describe('scoredRun', () => {
     });
   });
 
+  it('takes the benchmark of a run with the bounds of Interactive, by either name', () => {
+    const folder = recorded('benchmark: llama2-70b-interactive, round: v5.1');
+    for (const benchmark of [undefined, 'llama2-70b', 'llama2-70b-interactive-99']) {
+      expect(scoredRun(folder, { benchmark })).toMatchObject({ benchmark: 'llama2-70b' });
+    }
+  });
+
   it('lets flags win, and takes no seed of the record for a folder of a flag', () => {
     const folder = recorded(OTHER_IMAGES);
     expect(scoredRun(folder, { dataSeed: 5 })).toMatchObject({ dataSeed: 5, dataCount: 300 });
