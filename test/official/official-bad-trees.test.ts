@@ -41,6 +41,7 @@ const STRICTER: Partial<Readonly<Record<FindingId, string>>> = {
   'name-without-round-trip': 'Name() did not cross the network',
   'loadgen-contradicted': 'the evidence names another LoadGen than the log',
   'own-records-removed': "longhaul's own verdict was taken out of its log",
+  'sampling-in-result': 'the run of a compliance test is handed in as a result',
   'percentile-low': 'the latency bound held for fewer queries than the rule asks for',
   'summary-differs': 'summary and detail log are of two runs',
   'test-rate-differs': 'the logs of the test contradict its verification',

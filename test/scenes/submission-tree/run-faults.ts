@@ -74,6 +74,7 @@ const LOGS: readonly FaultRow[] = [
     { also: ['audit-of-another-run'] },
   ],
   ['audit-in-result', server('effective_performance_issue_same', 'true')],
+  ['sampling-in-result', server('effective_accuracy_log_sampling_target', '4096')],
   [
     'sut-name',
     server('sut_name', '"sut-a"'),

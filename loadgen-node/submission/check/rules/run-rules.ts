@@ -213,10 +213,17 @@ export const RUN_RULES = {
     },
   },
   'audit-in-result': {
-    by: [complianceTests('Test Methodology')],
+    by: [inferenceRules('LoadGen Operation'), complianceTests('Test Methodology')],
     rule: "A result's run does not have a compliance test's settings.",
     advice: 'Take the logs of the run without audit.config.',
-    performance: (run) => run.test === undefined && testSettings(run),
+    performance: (run) => run.test === undefined && issueSettings(run),
+  },
+  'sampling-in-result': {
+    by: [complianceTests('Test Methodology', { divisions: STRICT })],
+    rule: "A result's run does not log a part of its responses, as TEST01 does.",
+    because: 'open has no compliance tests, whose audit.config was there',
+    advice: 'Take the logs of the run without audit.config.',
+    performance: (run) => run.test === undefined && samplingSettings(run),
   },
   'sut-name': {
     by: [
@@ -342,23 +349,36 @@ function modeDiffers(log: RunLog, mode: string): Answer {
 }
 
 /** Settings of a compliance test that a log has and should not have, or lacks. */
-export function testSettings({ log, test }: RunFacts): Answer {
-  const wrong = (name: string, check: (value: unknown) => boolean) =>
-    log.wrong(
-      `effective_${name}`,
-      (value) =>
-        check(value) && `${name} is ${String(value)}, which is not that of ${test ?? 'a result'}.`,
-    );
-  const isSame = test === 'TEST04';
-  const isSampled = test === 'TEST01';
+export function testSettings(run: RunFacts): Answer {
+  return [...issueSettings(run), ...samplingSettings(run)];
+}
+
+/** Settings of the order of samples, which TEST04 has. */
+function issueSettings(run: RunFacts) {
+  const isSame = run.test === 'TEST04';
+  const isOther = (value: unknown): boolean => typeof value === 'boolean' && value !== isSame;
   return [
-    wrong('performance_issue_same', (value) => typeof value === 'boolean' && value !== isSame),
-    wrong('performance_issue_unique', (value) => value === true),
-    wrong('accuracy_log_sampling_target', (value) => isNumber(value) && value > 0 !== isSampled),
+    ofAnother(run, 'performance_issue_same', isOther),
+    ofAnother(run, 'performance_issue_unique', (value) => value === true),
+  ];
+}
+
+/** Settings of the logged part of the responses, which TEST01 has. */
+function samplingSettings(run: RunFacts) {
+  const isSampled = run.test === 'TEST01';
+  const isOther = (value: unknown): boolean => isNumber(value) && value > 0 !== isSampled;
+  return [
+    ofAnother(run, 'accuracy_log_sampling_target', isOther),
     isSampled &&
-      log.wrong('effective_accuracy_log_rng_seed', (seed) => {
+      run.log.wrong('effective_accuracy_log_rng_seed', (seed) => {
         const isRight = seed === undefined || String(seed) === String(SAMPLING_SEED);
         return !isRight && `accuracy_log_rng_seed is ${String(seed)}, not ${SAMPLING_SEED}.`;
       }),
   ];
+}
+
+function ofAnother({ log, test }: RunFacts, name: string, isOther: (value: unknown) => boolean) {
+  const whose = test ?? 'a result';
+  const text = (value: unknown): string => `${name} is ${String(value)}, which is not that of`;
+  return log.wrong(`effective_${name}`, (value) => isOther(value) && `${text(value)} ${whose}.`);
 }

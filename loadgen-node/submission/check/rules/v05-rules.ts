@@ -277,6 +277,10 @@ export const HELD_IN_V05: Readonly<Record<string, Held>> = {
     rule: "A result's run does not have a validation test's settings.",
     by: [paper('section 4.7.4')],
   },
+  'sampling-in-result': {
+    rule: "A result's run does not log a part of its responses, as a validation test does.",
+    by: [paper('section 4.7.4')],
+  },
   'closed-over-network': {
     rule: 'No result is of a SUT behind a network: the round has no division for it.',
     // Neither text forbids it in so many words.

@@ -110,6 +110,26 @@ it('holds open against the latency bound, as the official tools do, and not agai
   expect((await check({ records })).ids).toEqual(['latency-bound-loose', 'percentile-low']);
 });
 
+it.each<[TreeOptions, string]>([
+  [{ ...OPEN }, 'warning'],
+  [{ scenarios: ['Offline'] }, 'error'],
+])(
+  'asks about responses logged as in TEST01, which only closed and network have: %o',
+  async (tree, severity) => {
+    const records = { effective_accuracy_log_sampling_target: '4096' };
+    const { findings } = await checkedTree({ ...tree, records }, { round: 'v4.1' });
+    expect(findings.find(({ id }) => id === 'sampling-in-result')?.severity).toBe(severity);
+  },
+);
+
+it('refuses a result of one sample in open as well', async () => {
+  const records = { effective_performance_issue_same: 'true' };
+  const { findings } = await checkedTree({ ...OPEN, records }, { round: 'v4.1' });
+  expect(findings.map(({ id, severity }) => [id, severity])).toEqual([
+    ['audit-in-result', 'error'],
+  ]);
+});
+
 it.each([
   ['mIoU=71.300%', []],
   ['', ['accuracy-metric-missing']],
