@@ -1,11 +1,8 @@
 import { choice } from '../../shared/config/setting.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
-import {
-  checkReportSchema,
-  treeReportText,
-  writeCheckReport,
-} from '../submission/check/report/check-report.ts';
+import { checkReportSchema, writeCheckReport } from '../submission/check/report/check-report.ts';
+import { treeReportScreen, treeReportText } from '../submission/check/report/check-text.ts';
 import { NOT_KNOWN, SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 import { verb } from './verb.ts';
@@ -16,6 +13,7 @@ interface CheckFlags {
   readonly originals?: string;
   readonly strict?: boolean;
   readonly log?: boolean;
+  readonly verbose?: boolean;
 }
 
 /** `longhaul submission check`. */
@@ -41,8 +39,9 @@ export const checkVerb = verb({
       )
       .option(
         '--log',
-        `write the text into the tree as well: results/${CHECKER_LOG} of each submitter`,
+        `write the text of --verbose into the tree as well: results/${CHECKER_LOG} of each submitter`,
       )
+      .option('--verbose', 'every place, rule and source, and all results')
       .option(
         '--strict',
         'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
@@ -62,8 +61,8 @@ Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or
     const { originals, strict: isStrict } = flags;
     const report = await checkTree(tree, { round, originals, isStrict });
     if (typeof flags.json === 'string') writeCheckReport(flags.json, report);
-    const text = treeReportText(report);
-    if (flags.log === true) writeCheckerLogs(tree, report, text);
+    if (flags.log === true) writeCheckerLogs(tree, report, treeReportText(report));
+    const text = flags.verbose === true ? treeReportText(report) : treeReportScreen(report);
     const { error, mark } = report.counts;
     const isGood = error === 0 && (isStrict !== true || mark === 0);
     return { text, json: checkReportSchema.parse(report), isGood };

@@ -5,7 +5,8 @@ import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
 import { resultsFolder } from './read/sites.ts';
-import { type CheckReport, treeReportText } from './report/check-report.ts';
+import type { CheckReport } from './report/check-report.ts';
+import { treeReportText } from './report/check-text.ts';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {

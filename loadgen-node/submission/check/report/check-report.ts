@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { writeText } from '../../../../shared/base/files/read-file.ts';
-import { asOneLine, jsonText } from '../../../../shared/base/text.ts';
+import { jsonText } from '../../../../shared/base/text.ts';
 import { SUBMISSION_SCENARIOS } from '../../rules/submission-model.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { type CheckFinding, checkFindingSchema, SEVERITIES, type Severity } from '../rules/rule.ts';
@@ -86,107 +86,4 @@ export function orderFindings(findings: readonly CheckFinding[]) {
       compareTexts(a.id, b.id),
   );
   return { counts, findings: ordered };
-}
-
-const TITLES: Readonly<Record<Severity, string>> = {
-  mark: 'Marks: not a valid closed or network submission, whatever its form',
-  error: 'Errors: the tree is refused, or shows a wrong result',
-  warning: 'Warnings: a reviewer will ask',
-  note: 'Notes',
-};
-
-/** Files of one rule that are listed; of more the number. */
-const FILES_MAX: Readonly<Record<Severity, number>> = { mark: 8, error: 8, warning: 4, note: 4 };
-
-/** A report in plain words, ending with a newline; its last line is the verdict. */
-export function treeReportText(report: CheckReport): string {
-  const { results, findings, checker, comparedOriginals } = report;
-  const lines = [
-    `Submission check by ${checker}, round ${roundText(report)}`,
-    '',
-    ...(results.length === 0 ? ['No results were found.'] : results.map(resultLine)),
-    ...(comparedOriginals === undefined
-      ? []
-      : [`Originals: ${comparedOriginals} compared with the hash in accuracy.txt.`]),
-    '',
-  ];
-  for (const severity of ['mark', 'error', 'warning', 'note'] as const) {
-    const of = findings.filter((finding) => finding.severity === severity);
-    if (of.length > 0) lines.push(TITLES[severity], '', ...groupLines(of));
-  }
-  return `${[...lines, ...verdictLines(report)].map(asOneLine).join('\n')}\n`;
-}
-
-/** The round, and why it is that one. */
-function roundText({ round, roundFrom, otherRound }: CheckReport): string {
-  const from = roundFrom === 'said' ? 'as said' : roundFrom;
-  if (otherRound === undefined) return `${round} (${from})`;
-  return `${round} (in place of ${otherRound}: ${roundFrom})`;
-}
-
-/** Findings of one rule stand together, below its text. */
-function groupLines(findings: readonly CheckFinding[]): string[] {
-  const ids = [...new Set(findings.map(({ id }) => id))];
-  return ids.flatMap((id) => {
-    const of = findings.filter((finding) => finding.id === id);
-    const [first] = of as [CheckFinding];
-    const most = FILES_MAX[first.severity];
-    const places = of.slice(0, most).map(({ file, line, seen }) => {
-      const where = line === undefined ? file : `${file}:${line}`;
-      return `    Found: ${where}: ${seen}`;
-    });
-    const more = of.length > most ? [`    and ${of.length - most} more (--json)`] : [];
-    return [
-      `  ${id}`,
-      ...places,
-      ...more,
-      `    Rule: ${first.rule}`,
-      `    To do: ${first.advice}`,
-      `    Source: ${first.source}`,
-      '',
-    ];
-  });
-}
-
-function resultLine(result: CheckedResult): string {
-  const { division, submitter, system, model, scenario, metric, value } = result;
-  const figure = value === null ? 'no figure' : `${value} ${unitOf(metric, value)}`;
-  return (
-    `  ${division} ${submitter} ${system} ${model} ${scenario}: ${figure}` +
-    `${latencyText(result)}${result.accuracy === null ? '' : `, ${result.accuracy}`}`
-  );
-}
-
-function latencyText({ p99Ns, boundNs }: CheckedResult): string {
-  if (p99Ns === null) return '';
-  const p99 = `, p99 ${milliseconds(p99Ns)}`;
-  return boundNs === null || boundNs === 0 ? p99 : `${p99} of ${milliseconds(boundNs)}`;
-}
-
-function milliseconds(ns: number): string {
-  return `${(ns / 1e6).toFixed(2)} ms`;
-}
-
-function unitOf(metric: string | null, value: number): string {
-  if (metric === null) return '';
-  if (metric === 'effective_samples_per_query') return value === 1 ? 'stream' : 'streams';
-  if (metric.includes('tokens')) return 'tokens/s';
-  return metric.includes('samples') || metric.includes('qps') ? 'samples/s' : 'ns';
-}
-
-function verdictLines({ counts, findings, round }: CheckReport): string[] {
-  const count = `${counts.error} error(s), ${counts.warning} warning(s), ${counts.note} note(s), ${counts.mark} mark(s)`;
-  const marks = [
-    ...new Set(findings.filter(({ severity }) => severity === 'mark').map(({ id }) => id)),
-  ];
-  if (counts.error > 0) return [`${count}: the tree is not ready to be submitted.`];
-  if (findings.some(({ id }) => id === 'round-not-known')) {
-    return [`${count}: judged by the rules of ${round}, which is not the round of the logs.`];
-  }
-  const but = counts.warning > 0 ? ', but look at the warnings' : '';
-  if (marks.length === 0) return [`${count}: the tree can be submitted${but}.`];
-  return [
-    `${count} (${marks.join(', ')}):`,
-    'accepted form, not a valid closed or network submission',
-  ];
 }

@@ -7,6 +7,7 @@ import { checkReportSchema } from '../../../../loadgen-node/submission/check/rep
 import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { tempFolder, writeTree } from '../../../scenes/host/folders.ts';
 import { verbHere } from '../../../scenes/host/processes.ts';
+import { append, json, record, remove, write } from '../../../scenes/submission-tree/changes.ts';
 import {
   submissionTree,
   type TreeOptions,
@@ -22,7 +23,7 @@ async function check(...args: string[]): Promise<{ code: number; text: string }>
 it('says of a good tree that it can be submitted', async () => {
   const { code, text } = await check(goodTree());
   expect(code).toBe(0);
-  expect(text).toContain('closed ACME acme resnet50 Offline: 50 samples/s');
+  expect(text).toContain('\nclosed ACME acme\n  resnet50 Offline: 50 samples/s, accuracy=');
   expect(text).toMatch(/0 error\(s\), .*: the tree can be submitted\.\n$/);
 });
 
@@ -35,7 +36,78 @@ it.each([
   const { text } = await check(
     submissionTree({ round: 'v0.5', model: 'gnmt', scenarios, records }),
   );
-  expect(text).toContain(`closed ACME acme gnmt MultiStream: ${told}, BLEU`);
+  expect(text).toContain(`  gnmt MultiStream: ${told}, BLEU`);
+});
+
+/** Rows of a terminal of 100 columns. */
+const rowsOf = (text: string): number =>
+  text
+    .trimEnd()
+    .split('\n')
+    .reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / 100)), 0);
+
+const NETWORK = 'network/ACME';
+const RUNS = ['bert-99', 'bert-99.9'].flatMap((model) =>
+  ['Server', 'Offline'].map((scenario) => `acme/${model}/${scenario}`),
+);
+
+/** A tree of the Network division as submitters had them: by another LoadGen, without documents, with the same fault in every run. */
+function submitted(): string {
+  const root = tempFolder();
+  for (const model of ['bert-99', 'bert-99.9']) {
+    submissionTree({ root, round: 'v3.0', division: 'network', model });
+  }
+  const emptied = {
+    host_memory_configuration: '',
+    host_networking: '',
+    accelerator_interconnect: '',
+  };
+  const changes = [
+    json(`${NETWORK}/systems/acme.json`, emptied),
+    remove(`${NETWORK}/documentation`),
+    ...RUNS.map((run) => write(`${NETWORK}/measurements/${run}/calibration.md`, 'TODO\n')),
+    ...RUNS.map((run) => append(`${NETWORK}/measurements/${run}/README.md`, 'TODO\n')),
+  ];
+  for (const { make } of changes) make(root);
+  return root;
+}
+
+it.each(['v2.1', 'v3.1', 'v4.0'] as const)(
+  'tells a good network tree of %s on one screen',
+  async (round) => {
+    const { text } = await check(submissionTree({ round, division: 'network', model: 'bert-99' }));
+    expect(rowsOf(text)).toBeLessThanOrEqual(20);
+  },
+);
+
+it('tells the same finding of many runs once, with their number, and all on one screen', async () => {
+  const tree = submitted();
+  const { code, text } = await check(tree);
+  expect(code).toBe(0);
+  expect(rowsOf(text)).toBeLessThanOrEqual(40);
+  expect(text).toMatch(/\n {2}todo-left \(8\): .*\n {4}network\/ACME\/.*:\d+: .* And 7 more\.\n/);
+  expect(text.match(/TODO/g)).toHaveLength(1);
+  expect(text).toContain('\nEvery place, rule and source: --verbose, or --json for programs.\n');
+  const { text: whole } = await check(tree, '--verbose');
+  for (const run of RUNS) expect(whole).toContain(`${run}/calibration.md:1: `);
+  expect(whole).not.toMatch(/--json|--verbose/);
+});
+
+it('hides no error: equal ones are one line, all others are there with rule and source', async () => {
+  const tree = submitted();
+  const seen = ['1', '2', '2', '2'];
+  for (const [i, run] of RUNS.entries()) {
+    const log = `${NETWORK}/results/${run}/performance/run_1/mlperf_log_detail.txt`;
+    record(log, 'effective_qsl_rng_seed', seen[i] ?? null).make(tree);
+  }
+  const { code, text } = await check(tree, '--round', 'v3.0');
+  expect(code).toBe(3);
+  const errors = text.slice(text.indexOf('Errors:'), text.indexOf('Warnings:'));
+  expect(errors.match(/Found: .*effective_qsl_rng_seed is \d.*/g)).toEqual([
+    expect.stringMatching(/rng_seed is 2.* The same in 2 more places\.$/),
+    expect.stringMatching(/rng_seed is 1/),
+  ]);
+  expect(errors).toMatch(/ {4}Rule: .*\n {4}To do: .*\n {4}Source: /);
 });
 
 it('takes a link to a tree as the tree', async () => {
@@ -45,7 +117,10 @@ it('takes a link to a tree as the tree', async () => {
 });
 
 it('names errors with file, line, rule, value and what to do, and exits with 3', async () => {
-  const { code, text } = await check(goodTree({ effective_min_duration_ms: '599999' }));
+  const { code, text } = await check(
+    goodTree({ effective_min_duration_ms: '599999' }),
+    '--verbose',
+  );
   expect(code).toBe(3);
   const file = 'closed/ACME/results/acme/resnet50/Server/performance/run_1/mlperf_log_detail.txt';
   expect(text).toContain('    Rule: min_duration is at least 600 s');

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { treeReportText } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
+import { treeReportText } from '../../../../../loadgen-node/submission/check/report/check-text.ts';
 import {
   SEED_NAMES,
   type SubmissionRound,
