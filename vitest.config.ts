@@ -106,6 +106,7 @@ const SLOW = [
 /** Fast files that have more cases, or try a property more often, in the project `slow` (test/scenes/host/thorough.ts). */
 const THOROUGH = [
   'bench/engine-job',
+  'loadgen-node/cli/submission-build',
   'loadgen-node/loadgen/conformance/trace',
   'loadgen-node/samples/benchmarks/3d-unet/prepare-scan',
   'qdl/http2/http2-fuzz',

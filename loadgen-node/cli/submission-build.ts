@@ -1,7 +1,7 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { printText } from '../../shared/base/process/terminal.ts';
-import { ownCommand } from '../run/host/own-command.ts';
 import { type BuiltTree, buildSubmission } from '../submission/assemble/build-submission.ts';
+import { nextLines } from '../submission/assemble/next-lines.ts';
 import { checkerLogText } from '../submission/check/checker-log.ts';
 import { verb } from './verb.ts';
 
@@ -54,9 +54,9 @@ function jsonOf({ plan, fileCount, warnings }: BuiltTree, tree: string): object 
   return { tree, submitter, round, divisions, results, fileCount, isDryRun, warnings };
 }
 
-function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
+function summaryOf(built: BuiltTree, tree: string): string {
+  const { plan, fileCount } = built;
   const { round, submitter, results, divisions } = plan;
-  const longhaul = ownCommand();
   const lines = divisions.map((division) => {
     const own = results.filter(({ entry }) => entry.divisions.includes(division));
     const names = own.map(({ entry }) => `${entry.system}/${entry.model}/${entry.scenario}`);
@@ -65,12 +65,6 @@ function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
   return (
     `Built ${tree} for ${submitter}, round ${round}: ${fileCount} files.\n${lines.join('')}` +
     (plan.isDryRun ? 'It is NOT to be handed in: --dry-run-lengths was given.\n' : '') +
-    'Next:\n' +
-    // Round v0.5 truncates no log.
-    (round === 'v0.5'
-      ? `  ${longhaul} submission check ${tree} --round ${round}\n`
-      : `  ${longhaul} submission truncate ${tree} --round ${round} --backup originals\n` +
-        `  ${longhaul} submission check ${tree} --round ${round} --originals originals\n`) +
-    `  ${longhaul} submission pack ${tree} --output ${submitter}.tar.gz.age --new-key-file ${submitter}.key\n`
+    nextLines(built, tree)
   );
 }

@@ -11,6 +11,6 @@ export function flagText(key: string, value: unknown): string {
 }
 
 /** One word for a POSIX shell, in quotes where it needs them. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,6 +2,8 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { choice, type SettingValues, text, toggle } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import { ownCommand } from '../../run/host/own-command.ts';
+import { shellWord } from '../../run/plan/flag-text.ts';
 import type { CheckFinding } from '../check/rules/rule.ts';
 import { NOT_KNOWN, SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { Encryption } from './encryption.ts';
@@ -116,9 +118,15 @@ async function errorsOf(
   }
   if (errors.length === 0) return errors;
   host.report(
-    `Not packed: the check found errors, ${errors.length} in all ("longhaul submission check ${tree}" lists them; --unchecked packs as it is).`,
+    `Not packed: the check found errors, ${errors.length} in all ("${checkCommand(tree, round)}" lists them; --unchecked packs as it is).`,
   );
   return errors;
+}
+
+/** What tells the same of the tree, to be copied. */
+function checkCommand(tree: string, round: SubmissionRound | undefined): string {
+  const ofRound = round === undefined ? '' : ` --round ${round}`;
+  return `${ownCommand()} submission check ${shellWord(tree)}${ofRound}`;
 }
 
 function packedText(
@@ -129,10 +137,10 @@ function packedText(
   const key = keyFile ?? newKeyFile;
   const isEncrypted = encryption !== NOT_ENCRYPTED;
   const unpack = !isEncrypted
-    ? `tar -xzf ${output}`
+    ? `tar -xzf ${shellWord(output)}`
     : encryption === 'age'
-      ? `age --decrypt -i ${key ?? 'KEY'} ${output} | tar -xz`
-      : `openssl enc -d -aes256 -pass file:${key} -in ${output} | tar -xz`;
+      ? `age --decrypt -i ${shellWord(key ?? 'KEY')} ${shellWord(output)} | tar -xz`
+      : `openssl enc -d -aes256 -pass file:${shellWord(String(key))} -in ${shellWord(output)} | tar -xz`;
   const lines = [
     `${output}: ${fileCount} files, ${bytes} bytes`,
     `SHA-256 ${sha256}`,
@@ -142,7 +150,7 @@ function packedText(
       : 'NOT encrypted: the upload wants an encrypted tarball (--new-key-file)',
     ...(isChecked ? [] : ['NOT checked: "longhaul submission check" says what is wrong with it']),
     `unpack: ${unpack}`,
-    `then:   sha256sum -c ${contents}`,
+    `then:   sha256sum -c ${shellWord(contents)}`,
   ];
   return `${lines.join('\n')}\n`;
 }
