@@ -1,4 +1,5 @@
 import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
+import type { BoundName } from '../../loadgen/results/query-bounds.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import { type AnyPart, type PartWords, TOKEN_PART_WORDS, wordsOf } from './part-words.ts';
 import type {
@@ -144,13 +145,29 @@ function tokenSentences(
   if (hasRate && advice !== undefined) remedies.push(advice);
   const ofNodes = nodeSentence(sums, nodeNames, 'those with the slowest first tokens');
   const sentences = [...told.sentences, ...remedies, ...ofNodes];
-  if (perToken === null) return sentences;
-  const { typicalNs, tailNs, typicalAnswers, tailAnswers } = perToken;
+  return perToken === null ? sentences : [...sentences, perTokenSentence(perToken)];
+}
+
+function perTokenSentence({
+  typicalNs,
+  tailNs,
+  typicalAnswers,
+  tailAnswers,
+}: NonNullable<TokenSplit['perToken']>): string {
   const answers = Number(rounded(typicalAnswers, 2));
-  const each =
+  return (
     `Tokens behind the first typically took ${formatNs(typicalNs)} each, with ${counted(answers, 'answer')} of the node under way ` +
-    `meanwhile; those of the slowest 1 % of the samples ${formatNs(tailNs)}, with ${rounded(tailAnswers, 2)}.`;
-  return [...sentences, each];
+    `meanwhile; those of the slowest 1 % of the samples ${formatNs(tailNs)}, with ${rounded(tailAnswers, 2)}.`
+  );
+}
+
+/** What its text says of each of the two bounded times of a token model; empty of any other. */
+export function textsOfBounds({ text, tokens }: LatencySplit): Partial<Record<BoundName, string>> {
+  if (tokens === undefined) return {};
+  const { perToken } = tokens;
+  if (perToken === null) return { ttft: text };
+  const each = perTokenSentence(perToken);
+  return { ttft: text.replace(` ${each}`, ''), tpot: each };
 }
 
 /** LoadGen's own lateness: none where queries are due when they are issued. */

@@ -1,5 +1,5 @@
 import { formatNs, rounded } from '../../../shared/base/text.ts';
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds, type QueryBound } from '../../loadgen/results/query-bounds.ts';
 import { formatNumber, percentileName } from '../text/figure-text.ts';
 import {
   BOUND_TITLES,
@@ -11,6 +11,7 @@ import {
   type LoadPoint,
   type LoadUnit,
   type MeasuredCurve,
+  missedBounds,
   throughputUnit,
 } from './load-point.ts';
 
@@ -60,7 +61,8 @@ function kneeOf(curve: MeasuredCurve, peak: LoadPoint | null): Knee {
     const [one, other] = [best, after].map(({ load }) => askedText(curve.unit, load));
     return none(`Not known: latency is lower at ${other} than at ${one}; the curve does not rise.`);
   }
-  if (peak !== null && best.load > peak.load) {
+  // A short probe may complete more than its load: it would be drawn beyond the peak.
+  if (peak !== null && (best.load > peak.load || completedRate(best) > completedRate(peak))) {
     return none('None up to the peak: throughput grows faster than latency there.');
   }
   const text = pointText(curve, best);
@@ -137,11 +139,17 @@ function mayMiss(curve: MeasuredCurve, point: LoadPoint): boolean {
 
 function missText(curve: MeasuredCurve, point: LoadPoint): string {
   const { lostSamples, isOverloaded, isGeneratorBound, why } = point;
-  return lostSamples > 0 || isOverloaded || isGeneratorBound ? why : seenText(curve, point);
+  if (lostSamples > 0 || isOverloaded || isGeneratorBound) return why;
+  // Of two bounds the one that it keeps says nothing of why it is too much.
+  return seenText(curve, point, missedBounds(curve, point));
 }
 
-function seenText(curve: MeasuredCurve, point: LoadPoint): string {
-  const texts = namedBounds(curve).flatMap(({ name }) => {
+function seenText(
+  curve: MeasuredCurve,
+  point: LoadPoint,
+  bounds: readonly QueryBound[] = namedBounds(curve),
+): string {
+  const texts = bounds.flatMap(({ name }) => {
     const figure = figureAt(point, curve.percentile, name);
     const title = name === 'latency' ? '' : ` of ${BOUND_TITLES[name]}`;
     return figure === undefined

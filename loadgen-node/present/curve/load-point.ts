@@ -121,7 +121,7 @@ export function boundsText(bounds: readonly QueryBound[], joint: 'and' | 'or'): 
 
 /** Percentiles of a bounded time. */
 export function timesOf(
-  { latencies, tokens }: LoadPoint,
+  { latencies, tokens }: Pick<LoadPoint, 'latencies' | 'tokens'>,
   name: BoundName,
 ): readonly LatencyFigure[] {
   return name === 'latency' ? latencies : (tokens?.[name] ?? []);
@@ -129,7 +129,7 @@ export function timesOf(
 
 /** A percentile of a point; undefined where it has too few queries for it. */
 export function figureAt(
-  point: LoadPoint,
+  point: Pick<LoadPoint, 'latencies' | 'tokens'>,
   percentile: number,
   name: BoundName = 'latency',
 ): LatencyFigure | undefined {
@@ -144,6 +144,16 @@ export function completedRate({ tokens, samplesPerSecond }: LoadPoint): number {
 /** Unit of {@link completedRate}. */
 export function throughputUnit({ tpotNs }: BoundTimes): 'samples' | 'tokens' {
   return tpotNs === undefined ? 'samples' : 'tokens';
+}
+
+/** Bounds above which a point is at the percentile. */
+export function missedBounds(
+  { boundNs, tpotNs, percentile }: BoundTimes & Pick<MeasuredCurve, 'percentile'>,
+  point: Pick<LoadPoint, 'latencies' | 'tokens'>,
+): QueryBound[] {
+  return namedBounds({ boundNs, tpotNs }).filter(
+    ({ name, ns }) => (figureAt(point, percentile, name)?.valueNs ?? 0) > ns,
+  );
 }
 
 /** Whether a point kept every bound; undefined where no query was completed. */

@@ -3,7 +3,12 @@ import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
 import { likelyGrowth } from '../../loadgen/results/queue-growth.ts';
-import { keepsBound, type LoadPoint, type LoadUnit } from '../../present/curve/load-point.ts';
+import {
+  keepsBound,
+  type LoadPoint,
+  type LoadUnit,
+  missedBounds,
+} from '../../present/curve/load-point.ts';
 import { clock } from '../../present/text/figure-text.ts';
 import { tokenFigures } from '../peak/find-peak.ts';
 import { meanOf, Z_95 } from '../peak/over-share.ts';
@@ -185,10 +190,23 @@ export function pointOf(
     goodput: outcome.goodput ?? null,
     meanNs: mean,
     durationNs: end.durationNs,
-    explanation: outcome.explanation ?? null,
     ...(outcome.others !== undefined && { others: outcome.others }),
   };
-  return { ...point, why: whyOf(point, end, growth) };
+  return {
+    ...point,
+    explanation: explanationOf(quest, point, outcome),
+    why: whyOf(point, end, growth),
+  };
+}
+
+/** Where the times went whose bounds the point misses; of all of them where it misses none. */
+function explanationOf(
+  quest: CurveQuest,
+  point: Pick<LoadPoint, 'latencies' | 'tokens'>,
+  { explanation, explanations = {} }: ProbeOutcome,
+): string | null {
+  const missed = missedBounds(quest, point).flatMap(({ name }) => explanations[name] ?? []);
+  return missed.length === 0 ? (explanation ?? null) : missed.join(' ');
 }
 
 /**

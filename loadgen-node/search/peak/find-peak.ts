@@ -125,7 +125,11 @@ export function judgeProbe(
       const { low, high } = shareInterval(share, Z_95);
       const { over: overQueries, varianceFactor } = share;
       const percentileNs = percentileOf(timesNs.slice().sort(), search.percentile);
-      return { name, overQueries, varianceFactor, shareLow: low, shareHigh: high, percentileNs };
+      const explanation = outcome.explanations?.[name];
+      return {
+        ...{ name, overQueries, varianceFactor, shareLow: low, shareHigh: high, percentileNs },
+        ...(explanation !== undefined && { explanation }),
+      };
     }),
     meanNs,
     latencies: percentileIntervals(latenciesNs, search.percentile, batchMin),

@@ -14,6 +14,7 @@ import {
   type PeakLimit,
   type PeakProbe,
 } from './peak-search.ts';
+import { explanationOf, missedIn, tellingProbe } from './telling-probe.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
@@ -135,13 +136,6 @@ function limiting(search: PacedSearch, probes: readonly PeakProbe[]): readonly B
     .map(({ name, curve }) => ({ name, chance: 1 - curve.above(joint.estimate) }));
   const most = Math.max(...chances.map(({ chance }) => chance));
   return chances.filter(({ chance }) => chance >= AS_LIKELY * most).map(({ name }) => name);
-}
-
-/** Bounds that more of the queries of a probe are above than may be. */
-function missedIn({ percentile }: LoadSearch, { bounds, queries }: PeakProbe): BoundName[] {
-  return bounds
-    .filter(({ overQueries }) => overQueries > (1 - percentile) * queries)
-    .map(({ name }) => name);
 }
 
 function allBounds(search: LoadSearch, joint: 'and' | 'or'): string {
@@ -297,18 +291,12 @@ function limitText(
       return `${whose} At ${loadText(search, probe?.load ?? 0)} ${probe?.why ?? ''}.`;
     }
     case 'sut': {
-      const kept = probes.filter(({ verdict }) => verdict === 'keeps');
-      const peak = Math.max(0, ...kept.map(({ load }) => load));
-      // A probe that LoadGen was too slow for, and one below the peak, do not show what limits the SUT.
-      const ofSut = last.filter(
-        ({ explanation, verdict }) => explanation !== null && verdict !== 'generator-bound',
-      );
-      const any =
-        ofSut.find(({ load, verdict }) => verdict !== 'keeps' && load > peak) ??
-        ofSut.find(({ verdict }) => verdict === 'keeps');
+      const telling = tellingProbe(search, probes, limitedBy);
       return (
         aboveText(search, probes, limitedBy) +
-        (any === undefined ? '' : ` At ${loadText(search, any.load)}: ${any.explanation}`)
+        (telling === undefined
+          ? ''
+          : ` At ${loadText(search, telling.load)}: ${explanationOf(telling, limitedBy)}`)
       );
     }
   }

@@ -104,6 +104,8 @@ const PROBE_BOUND = z.strictObject({
   shareHigh: z.number().min(0).max(1),
   /** The bounded time at the percentile, in ns. */
   percentileNs: z.number(),
+  /** Where this time went, in words; absent: the probe's own words tell it, or nothing is known. */
+  explanation: z.exactOptional(z.string()),
 });
 
 /** A probe that was made. A search goes on from its probes alone. */
@@ -267,6 +269,8 @@ export interface ProbeOutcome {
   readonly reasons: readonly VerdictReason[];
   /** Which part of the latency grows at the tail, in words; undefined if unknown. */
   readonly explanation: string | undefined;
+  /** What of it is about one bounded time, where it is about several. */
+  readonly explanations?: Partial<Record<BoundName, string>>;
   /** Where its logs lie; undefined: it left none. */
   readonly folder: string | undefined;
   /** Work of the SUT for others meanwhile, in words; absent: too little to matter. */

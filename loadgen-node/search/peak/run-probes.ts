@@ -15,6 +15,8 @@ import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import { recordsOfSet } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
+import type { LatencySplit } from '../../observe/split/split-sums.ts';
+import { textsOfBounds } from '../../observe/split/split-text.ts';
 import { NextTest } from '../../official/test-process.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -155,7 +157,7 @@ export function boundsOf(settings: TestSettings): BoundTimes {
 export class KeptProbe {
   #latenciesNs: Float64Array = new Float64Array();
   #tokens: RecordedTokens | null = null;
-  #explanation: string | undefined;
+  #split: LatencySplit | null = null;
   readonly #hasModel: boolean;
 
   /** @param hasModel False: of a benchmark without a model. */
@@ -169,7 +171,7 @@ export class KeptProbe {
     this.#latenciesNs = joinTimes(this.#latenciesNs, added);
     const tokens = set.recorder.tokens();
     this.#tokens = this.#tokens === null ? tokens : joinTokens(this.#tokens, tokens);
-    this.#explanation = latencySplit(recordsOfSet(set), { hasModel: this.#hasModel })?.text;
+    this.#split = latencySplit(recordsOfSet(set), { hasModel: this.#hasModel });
   };
 
   /**
@@ -205,7 +207,8 @@ export class KeptProbe {
       scheduledPerSecond: figures.scheduled_qps ?? null,
       isValid: verdicts.longhaul.isValid,
       reasons: verdicts.longhaul.reasons,
-      explanation: this.#explanation,
+      explanation: this.#split?.text,
+      explanations: this.#split === null ? {} : textsOfBounds(this.#split),
       folder,
       ...(others !== null && { others }),
     };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AnswersUnderWay } from '../../../../../loadgen-node/observe/split/answers-under-way.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
-import { whyInShort } from '../../../../../loadgen-node/observe/split/split-text.ts';
+import { textsOfBounds, whyInShort } from '../../../../../loadgen-node/observe/split/split-text.ts';
 import { type PartRow, partRecords } from '../../../../scenes/simulated-run/records.ts';
 
 // Goal: where a run times first tokens, its slowest samples are those of late first tokens and slow tokens, not those of long
@@ -57,6 +57,16 @@ describe('the split of a run that times first tokens', () => {
     expect(split && whyInShort(split, { isOffline: false, hasModel: true })).toMatch(
       /^first token: 98 % is the model and the network; the slowest 1 % add 300 ms of queueing in the SUT; per token: 10\.1 ms with 1 under way, slowest 1 % 30\.1 ms with 10$/,
     );
+  });
+
+  it('tells apart what its text says of the two bounded times', () => {
+    const split = latencySplit(partRecords(longAnswers()));
+    if (split === null) throw new Error('no split');
+    const { ttft = '', tpot = '' } = textsOfBounds(split);
+    expect(ttft).toMatch(/^Typical first tokens took 42 ms/);
+    expect(ttft).not.toContain('Tokens behind the first');
+    expect(tpot).toMatch(/^Tokens behind the first typically took 10\.1 ms each, .*\.$/);
+    expect(textsOfBounds({ ...split, tokens: undefined as never })).toEqual({});
   });
 
   it('counts for a node only its own answers', () => {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { curveFindings } from '../../../../../loadgen-node/present/curve/curve-findings.ts';
 import {
   curveEnd,
   pointHeader,
@@ -33,6 +34,25 @@ describe('curve for people', () => {
     expect(peakText).toContain(
       'The next load, 60 queries/s (60 samples/s completed): p99 is 90 ms',
     );
+  });
+
+  it('names of two bounds the one that the next load misses', () => {
+    const { peakText } = tokenCurveReport().findings;
+    const next = peakText.slice(peakText.indexOf('The next load'));
+    expect(next).toMatch(/^The next load, 40 queries\/s \(.*\): p99 of TPOT is 39\.6 ms/);
+    expect(next).not.toContain('TTFT');
+  });
+
+  it('draws no knee beyond the peak, as of a short probe that completed more than its load', () => {
+    const points = CURVE_POINTS.slice(0, 3);
+    const short = curvePoint(4, 35, 12, { samplesPerSecond: 44 });
+    const beyond = curvePoint(5, 60, 90);
+    const { knee, peak } = curveReport([...points, short, beyond]).findings;
+    expect(knee?.load).toBe(35);
+    const searched = { peak: points[2] ?? null, peakText: 'As confirmed.' };
+    const curve = { ...curveReport(), points: [...points, short, beyond] };
+    expect(curveFindings(curve, searched).knee).toBe(null);
+    expect(peak?.load).toBe(35);
   });
 
   it('says where there is none', () => {

@@ -125,6 +125,18 @@ describe('point of a token model', PATIENCE, () => {
     expect(keepsBound(quest, point)).toBe(load === 10);
   });
 
+  it('explains a point by the bound that it misses', () => {
+    const spec = { load: 15, number: 1 };
+    const timesNs = new Float64Array(1000).fill(10e6);
+    const tokens = { firstNs: timesNs, perOutputNs: timesNs.map(() => 90e6), perSecond: 1 };
+    const explanations = { ttft: 'The queue.', tpot: 'Each token.' };
+    const outcome = steady(12e9, { tokens, explanation: 'The queue. Each token.', explanations });
+    const { explanation } = pointOf(quest, spec, outcome, false);
+    expect(explanation).toBe('Each token.');
+    const all = pointOf({ ...quest, tpotNs: 1e9, boundNs: 1e9 }, spec, outcome, false).explanation;
+    expect(all).toBe('The queue. Each token.');
+  });
+
   it('has intervals by five batches of what counts, however few answers that is', () => {
     // Two answers of 12 s at 15 queries per second. Half of each of three batches of a third of an answer is above the median.
     const latenciesNs = new Float64Array(360).fill(12e9);

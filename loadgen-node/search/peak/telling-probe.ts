@@ -1,0 +1,46 @@
+import type { BoundName } from '../../loadgen/results/query-bounds.ts';
+import { BACKLOG_GREW, type LoadSearch, type PeakProbe } from './peak-search.ts';
+
+/** Bounds that more of the queries of a probe are above than may be. */
+export function missedIn({ percentile }: LoadSearch, { bounds, queries }: PeakProbe): BoundName[] {
+  return bounds
+    .filter(({ overQueries }) => overQueries > (1 - percentile) * queries)
+    .map(({ name }) => name);
+}
+
+/**
+ * The probe that says why the SUT takes no more: of those above the peak the nearest that missed a limiting bound, by its queries or
+ * since its queue grew. A run that had too few queries for its verdict (early stopping), and one that LoadGen was too slow for, do not
+ * show it. Where there is none, the last one that kept the bounds.
+ */
+export function tellingProbe(
+  search: LoadSearch,
+  probes: readonly PeakProbe[],
+  limitedBy: readonly BoundName[],
+): PeakProbe | undefined {
+  const kept = probes.filter(({ verdict }) => verdict === 'keeps');
+  const peak = Math.max(0, ...kept.map(({ load }) => load));
+  const last = probes.toReversed().filter(({ explanation }) => explanation !== null);
+  const isMiss = (probe: PeakProbe): boolean =>
+    probe.growth !== null ||
+    probe.why === BACKLOG_GREW ||
+    missedIn(search, probe).some((name) => limitedBy.includes(name));
+  const missed = last.filter(
+    (probe) =>
+      !['keeps', 'generator-bound'].includes(probe.verdict) && probe.load > peak && isMiss(probe),
+  );
+  return (
+    missed.sort((a, b) => a.load - b.load)[0] ?? last.find(({ verdict }) => verdict === 'keeps')
+  );
+}
+
+/** Where the times went that the limiting bounds are about. */
+export function explanationOf(
+  { bounds, explanation }: PeakProbe,
+  limitedBy: readonly BoundName[],
+): string | null {
+  const own = bounds.flatMap(({ name, explanation: one }) =>
+    limitedBy.includes(name) ? (one ?? []) : [],
+  );
+  return own.length === 0 ? explanation : own.join(' ');
+}
