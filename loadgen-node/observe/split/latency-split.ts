@@ -21,7 +21,7 @@ import { tokenSplit } from './token-split.ts';
  */
 export function latencySplit(
   records: SampleRecords,
-  { nodeNames = [], isOneMachine = false, hasModel = true }: SplitContext = {},
+  { nodeNames = [], isOneMachine = false, hasModel = true, isGeneratorBound }: SplitContext = {},
 ): LatencySplit | null {
   const pieces = rowsOfRecords(records);
   const first = firstPass(pieces);
@@ -32,6 +32,7 @@ export function latencySplit(
   const figures = sums.figures();
   const tokens = tokenSplit(records, pieces);
   const overtoldCount = findings.overtold.count;
+  const context = { nodeNames, isOneMachine, hasModel, isGeneratorBound };
   const leftOut = leftOutText({ sampleCount, overtoldCount });
   return {
     sampleCount,
@@ -40,7 +41,7 @@ export function latencySplit(
     ...(tokens !== null && { tokens: tokens.split }),
     text:
       leftOut === null
-        ? splitInWords(figures.parts, findings, { nodeNames, isOneMachine, hasModel }, tokens)
+        ? splitInWords(figures.parts, findings, context, tokens)
         : `Where the time went is ${leftOut}.`,
   };
 }

@@ -30,13 +30,30 @@ export interface SplitContext {
   readonly isOneMachine?: boolean;
   /** False: the nodes answer by a benchmark without a model, and have no workers and no batches. Default: true. */
   readonly hasModel?: boolean;
+  /** Whether LoadGen was the limit, by the rule of the verdict; default: not known. */
+  readonly isGeneratorBound?: boolean | undefined;
+}
+
+/** A context whose gaps are filled. */
+type FullContext = Required<Omit<SplitContext, 'isGeneratorBound'>> &
+  Pick<SplitContext, 'isGeneratorBound'>;
+
+/** Lateness that the verdict does not count as LoadGen's fault gets no advice as if it were. */
+const LAG_IS_SMALL = 'So late LoadGen may be beside this bound: it was not the limit.';
+
+function remedyOf<P extends AnyPart>(
+  part: P,
+  words: PartWords<P>,
+  { isGeneratorBound }: FullContext,
+): string {
+  return part === 'dispatch' && isGeneratorBound === false ? LAG_IS_SMALL : words[part].remedy;
 }
 
 /** Where the time went and what limits the run, in whole sentences. @param tokens Of a run that times first tokens: it is about them. */
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
-  context: Required<SplitContext>,
+  context: FullContext,
   tokens: TokenFindings | null,
 ): string {
   if (tokens !== null) {
@@ -51,7 +68,7 @@ export function splitInWords(
   const remedy =
     isOneMachine && told.part === 'network'
       ? `${ON_ONE_MACHINE} this is the time of the kernel and of event loops that wait for a core.`
-      : words[told.part].remedy;
+      : remedyOf(told.part, words, context);
   const ofNodes = nodeSentence(findings.sums, nodeNames, 'the slowest');
   return [...told.sentences, remedy, ...ofNodes, ...doubts(findings)].join(' ');
 }
@@ -134,10 +151,11 @@ function perTokenInShort({ perToken }: TokenSplit): string[] {
 function tokenSentences(
   { split: { parts, perToken }, sums }: TokenFindings,
   findings: SplitFindings,
-  { nodeNames, isOneMachine }: Required<SplitContext>,
+  context: FullContext,
 ): string[] {
+  const { nodeNames, isOneMachine } = context;
   const told = growth(parts, TOKEN_PART_WORDS, 'Typical first tokens took');
-  const remedies = [TOKEN_PART_WORDS[told.part].remedy];
+  const remedies = [remedyOf(told.part, TOKEN_PART_WORDS, context)];
   if (told.part === 'prompt' && isOneMachine) remedies[0] = `${ON_ONE_MACHINE} ${PROMPT_HERE}`;
   // Elsewhere a query is due when another is answered, or all are at once: waiting is by construction, and no rate can be lower.
   const hasRate = !findings.isAllAtOnce && findings.sums.all.meanOf(DISPATCH) > 0;

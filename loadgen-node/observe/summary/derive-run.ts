@@ -100,6 +100,7 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
       nodeNames: about.nodes,
       isOneMachine: wasOneMachine(summary),
       hasModel: !SYNTHETIC_BENCHMARKS.includes(about.benchmark),
+      isGeneratorBound: summary?.isGeneratorBound,
     }),
     nodes: sharesOf(records, about.nodes),
     /** Those that the figures are of. */

@@ -151,6 +151,7 @@ export function composeSummary(
             nodeNames,
             isOneMachine: sharedCores(audit) !== null,
             hasModel: plan.rules.isSynthetic !== true,
+            isGeneratorBound: performance?.isGeneratorBound,
           }),
     health: performance?.health ?? null,
     ceiling,

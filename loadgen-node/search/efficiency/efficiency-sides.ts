@@ -173,14 +173,15 @@ function sideRun(
   const figures = figuresOfOutcome(performance);
   const { completed_qps: samplesPerSecond = 0, mean = 0, p50 = 0, p90 = 0, p99 = 0 } = figures;
   const { tokens_per_second: tokensPerSecond = null } = figures;
-  const names = nodeNames === undefined ? {} : { nodeNames };
+  const { isGeneratorBound } = performance;
+  const about = { isGeneratorBound, ...(nodeNames !== undefined && { nodeNames }) };
   return {
     load,
     isValid: verdicts.longhaul.isValid,
     whyInvalid: whyInvalid(outcome, figures),
     ...{ samplesPerSecond, tokensPerSecond, tokenTimes: tokenTimesOf(figures) },
     latency: { meanNs: mean, p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: figures['p99.9'] ?? 0 },
-    split: records === null ? null : latencySplit(records, names),
+    split: records === null ? null : latencySplit(records, about),
     folder,
   };
 }

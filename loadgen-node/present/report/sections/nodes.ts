@@ -133,7 +133,7 @@ type AnyPart = LatencyPart | FirstTokenPart;
 
 /** Who spends the time of a part. */
 const ABOUT: Readonly<Record<AnyPart, string>> = {
-  dispatch: 'dispatch lag: LoadGen issued late',
+  dispatch: 'dispatch lag: issued later than scheduled',
   send: 'waiting for credit or the socket',
   network: 'what remains: wire, kernels, gRPC, event loops',
   receive: 'SUT: reading the message',

@@ -83,6 +83,17 @@ describe('latencySplit', () => {
     expect(split?.text).toMatch(remedy);
   });
 
+  it.each([
+    [true, 'LoadGen issued late: give the LoadGen node cores'],
+    [false, 'it was not the limit'],
+  ])('calls LoadGen late only where the verdict does: %s', (isGeneratorBound, expected) => {
+    const text = latencySplit(partRecords(slowTail('dispatch', 30 * MS)), {
+      isGeneratorBound,
+    })?.text;
+    expect(text).toContain(expected);
+    expect(text?.includes('LoadGen issued late')).toBe(isGeneratorBound);
+  });
+
   it.each(['queue', 'compute'] as const)(
     'speaks of no workers and no batches where there is no model: %s',
     (part) => {
