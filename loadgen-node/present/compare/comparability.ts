@@ -1,5 +1,6 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
+import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { auditOf, type NetworkAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
@@ -90,7 +91,12 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
     ({ weight }) => weight === 'refused' || (weight === 'forceable' && !isForced),
   );
   if (refused.length === 0) {
-    return [...differences.map(({ text }) => text), ...shared(judged), ...unknown(judged)];
+    return [
+      ...invalid(judged),
+      ...differences.map(({ text }) => text),
+      ...shared(judged),
+      ...unknown(judged),
+    ];
   }
   const texts = refused.map(
     ({ text, weight }) => `${text}${weight === 'forceable' ? ' (--force lets it)' : ''}`,
@@ -98,6 +104,32 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
   throw configInvalid(
     `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,
   );
+}
+
+/** What a reader may conclude from the figures of a run that is INVALID, by its cause. */
+const CONCLUSIONS: Readonly<Record<CauseKind, string>> = {
+  'sut-broke': 'its figures end where the SUT broke',
+  errors: 'its figures are of the samples that were answered',
+  loadgen: "LoadGen's lateness is in its latencies, which say little of the SUT",
+  standstill:
+    'one stretch of time decides its tail, and only its middle says something of the load',
+  shared: 'its figures are not those of this load alone',
+  queue: 'its latencies grow with the length of the run, and only what it completed compares',
+  disturbed: "its tail may be that of LoadGen's machine",
+  load: 'its figures are those of a load at which the bound is not kept',
+};
+
+/** Runs that are INVALID: alike settings do not make their figures a result. */
+function invalid(runs: readonly JudgedRun[]): string[] {
+  return runs.flatMap(({ folder, summary: { result, verdict } }) => {
+    if (result === 'VALID') return [];
+    const why = verdict.cause?.text ?? verdict.reasons[0]?.text.replace(/\.$/, '');
+    const what = `${folder} is ${result}${why === undefined ? '' : ` (${why})`}`;
+    const conclusion = verdict.cause
+      ? CONCLUSIONS[verdict.cause.kind]
+      : 'its figures are no result';
+    return [`${what}: ${conclusion}`];
+  });
 }
 
 /** Runs whose SUT answered others as well: alike settings do not make their loads alike. */

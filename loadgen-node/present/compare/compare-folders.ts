@@ -79,14 +79,12 @@ async function readMeasured(folder: string) {
       `${folder} has no ${missing}: only runs with their records can be compared, such as those of longhaul run in performance mode`,
     );
   }
-  const notes = [...summary.notes];
-  if (summary.result !== 'VALID') notes.unshift(`${summary.result}: the figures are no result`);
   const differing = derived.cut === null ? differencesOf(summary, derived) : [];
   return {
     /** Null: the records are whole, and the summary follows from them. */
     damage: damageOf(folder, derived.cut, differing.length),
     run: { folder, summary: { ...summary, figures: derived.figures }, records: derived.records },
-    notes,
+    notes: summary.notes,
   };
 }
 

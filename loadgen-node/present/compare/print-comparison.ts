@@ -38,7 +38,7 @@ export const METHOD: string =
 /** The comparison as a table for people, a block per run beside the base. */
 export function printComparison(result: ComparisonResult): string {
   const { comparison, cautions, notes, conditions, failures, series, by, isRefused } = result;
-  const lines = [...cautionLines(cautions), ...settingLines(comparison)];
+  const lines = [...cautionLines(cautions, isRefused), ...settingLines(comparison)];
   lines.push(...comparison.runs.map(runLine));
   if (!isRefused) {
     lines.push('', ...(series.length > 0 ? seriesLines(series, by) : pairLines(comparison)));
@@ -49,12 +49,13 @@ export function printComparison(result: ComparisonResult): string {
 }
 
 /** First of all: whether the comparison means anything. */
-function cautionLines(cautions: readonly string[]): string[] {
+function cautionLines(cautions: readonly string[], isRefused: boolean): string[] {
   if (cautions.length === 0)
     return [
       'Comparable    yes: scenario, bound, benchmark, model, rate, machines and link are the same',
     ];
-  return ['Comparable    with care:', ...cautions.map((text) => `              - ${text}`)];
+  const word = isRefused ? 'no:' : 'with care:';
+  return [`Comparable    ${word}`, ...cautions.map((text) => `              - ${text}`)];
 }
 
 function runLine({ folder, summary }: RunComparison['runs'][number], i: number): string {

@@ -19,7 +19,7 @@ import { type RunSeries, seriesCells, seriesTitles } from './run-series.ts';
 
 /** The comparison as an HTML page of its own: distributions over one another, and the tables. */
 export function renderComparison(result: ComparisonResult): string {
-  const { comparison, cautions, notes, conditions, failures, isRefused } = result;
+  const { comparison, notes, conditions, failures, isRefused } = result;
   const { runs } = comparison;
   const [base] = runs;
   const names = runs.map(({ folder }) => folder);
@@ -28,7 +28,7 @@ export function renderComparison(result: ComparisonResult): string {
   const body = html`<p class="kicker">longhaul compare</p>
 <h1>${title}</h1>
 ${failures.map((text) => html`<p class="bad">FAILED: ${text}</p>`)}
-${cautionText(cautions)}
+${cautionText(result)}
 ${conditions.length === 0 ? null : section('conditions', 'Conditions', html`<ul class="plain">${conditions.map(conditionItem)}</ul>`)}
 ${section('runs', 'Runs', runTable(comparison))}
 ${isRefused ? null : figuresOf(result)}
@@ -61,10 +61,10 @@ ${section('latency', 'Latency', html`<div class="charts">${distributionFigure(co
 ${pairs}`;
 }
 
-function cautionText(cautions: readonly string[]): Html {
+function cautionText({ cautions, isRefused }: ComparisonResult): Html {
   if (cautions.length === 0)
     return html`<p><strong class="good">Comparable.</strong> Scenario, bound, benchmark, model, rate, machines and link are the same.</p>`;
-  return html`<div class="cautions"><p><strong class="warn">Compare with care.</strong></p>
+  return html`<div class="cautions"><p><strong class="warn">${isRefused ? 'Not comparable.' : 'Compare with care.'}</strong></p>
 <ul class="plain">${cautions.map((text) => html`<li>${text}</li>`)}</ul></div>`;
 }
 

@@ -47,7 +47,8 @@ describe('longhaul compare', () => {
     const { code, stdout } = await compare(slow, fast, '--allow-invalid');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^p50 .*surely better$/m);
-    expect(stdout).toContain(`${slow}: INVALID: the figures are no result`);
+    expect(stdout).toContain(`              - ${slow} is INVALID (`);
+    expect(stdout).not.toContain('the figures are no result');
   });
 
   it('calls a closed loop what it is, where the other run has a rate', async () => {
@@ -70,8 +71,9 @@ describe('longhaul compare', () => {
 
   it('names the settings that differ first, and judges no input of a run', async () => {
     const { stdout } = await compare(slow, fast, '--allow-invalid');
-    expect(stdout.split('\n').slice(0, 7)).toEqual([
+    expect(stdout.split('\n').slice(0, 8)).toEqual([
       'Comparable    with care:',
+      expect.stringMatching(/^ {14}- .*slow is INVALID \(.*\): \S/),
       `              - rate is 80 in ${slow} and 100 in ${fast}: latencies at another rate are those of another load`,
       `              - machines and link are not known of ${slow}, ${fast}: there is no network_audit.json`,
       'Settings      these differ, so that a difference below may be theirs:',
@@ -86,6 +88,7 @@ describe('longhaul compare', () => {
     const gate = [slow, fast, '--fail-if', 'p50 > +5%'];
     const { code, stdout } = await compare(...gate);
     expect(code).toBe(3);
+    expect(stdout).toMatch(/^Comparable {4}no:\n {14}- .*slow is INVALID/);
     expect(stdout).toContain(`FAILED        ${slow} is INVALID: its figures are no result`);
     expect(stdout).not.toMatch(/^p50/m);
     expect((await compare(...gate, '--allow-invalid')).code).toBe(0);

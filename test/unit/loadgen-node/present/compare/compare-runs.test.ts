@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CauseKind } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
@@ -165,6 +166,22 @@ describe('checkComparable', () => {
       expect.stringMatching(message),
       'machines and link are not known of a, b: there is no network_audit.json',
     ]);
+  });
+});
+
+describe('checkComparable of runs that are INVALID', () => {
+  it.each<[CauseKind | null, RegExp]>([
+    ['queue', /^b is INVALID \(as its cause says\): its latencies grow with the length of the run/],
+    ['loadgen', /: LoadGen's lateness is in its latencies/],
+    ['load', /: its figures are those of a load at which the bound is not kept$/],
+    [null, /^b is INVALID \(too short\): its figures are no result$/],
+  ])('says what a reader may conclude: %s', (kind, expected) => {
+    const cause = kind && { kind, text: 'as its cause says' };
+    const { verdict } = reportSummary(null);
+    const reasons = [{ rule: 'min-duration', text: 'too short.', needed: '', seen: '', key: null }];
+    const changes = { result: 'INVALID' as const, verdict: { ...verdict, cause, reasons } };
+    const runs = [run('a', 1, 1e6), run('b', 2, 1e6, changes)];
+    expect(checkComparable(runs, false)[0]).toMatch(expected);
   });
 });
 
