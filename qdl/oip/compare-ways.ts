@@ -57,10 +57,9 @@ async function compareOn(
 ): Promise<OipWaysCompared> {
   const countMax = countAtOnceMax(settings, asked);
   if (countMax < REQUESTS_MIN) return summaryOf(facts.address, [], 0);
-  const connection = new OipConnection(facts.address, settings);
+  const connections: OipConnection[] = [];
   try {
-    await connection.calls.ready;
-    const [stream, calls] = [burstsOf('stream'), burstsOf(asked.calls)];
+    const [stream, calls] = [await burstsOf('stream'), await burstsOf(asked.calls)];
     let requestCount = REQUESTS_MIN;
     let trialCount = 0;
     let rounds: Round[] = [];
@@ -80,10 +79,14 @@ async function compareOn(
     } while (!isDecided(rounds, performance.now() - begin));
     return summaryOf(facts.address, rounds, trialCount);
   } finally {
-    await connection.calls.close();
+    await Promise.all(connections.map((connection) => connection.calls.close()));
   }
 
-  function burstsOf(method: OipMethod): Bursts {
+  /** Each way has a connection of its own: where the server takes one call at once, the stream is that call. */
+  async function burstsOf(method: OipMethod): Promise<Bursts> {
+    const connection = new OipConnection(facts.address, settings);
+    connections.push(connection);
+    await connection.calls.ready;
     const plan = { ...planOf(settings), method };
     const { payload } = asked;
     const bursts = new RequestBursts(

@@ -82,6 +82,12 @@ describe('several requests at once, on one stream and by calls', () => {
     expect(compared.requestCount).toBeGreaterThan(2);
   });
 
+  it('do not wait for one another where a connection has one call at once', async () => {
+    const compared = await compare({ onInfer: beside, callsPerConnection: 1 });
+    expect(compared.isStreamTheLimit).toBe(false);
+    expect([compared.streamFailure, compared.callsFailure]).toEqual([undefined, undefined]);
+  });
+
   it('are asked on a stream of their own each', async () => {
     const behaviour = { onInfer: beside, streamsInTurn: true };
     const compared = await compare(behaviour, 'stream-per-request');

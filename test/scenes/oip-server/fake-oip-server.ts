@@ -38,6 +38,8 @@ export interface OipBehaviour {
   readonly config?: ModelConfig;
   /** Package of the service in place of the standard's. */
   readonly package?: string;
+  /** Calls that it takes at once over one connection. */
+  readonly callsPerConnection?: number;
   /** Not ready for so many questions. */
   readonly notReadyCount?: number;
   /** A status in place of so many answers to ModelReady. */
@@ -103,13 +105,18 @@ export class FakeOipServer {
   address = '';
   /** The header of each ModelInfer call and of each stream; undefined: it had none. */
   readonly traceparents: (string | undefined)[] = [];
-  readonly #server = new Server({ 'grpc.max_receive_message_length': -1 });
+  readonly #server: Server;
   readonly #behaviour: OipBehaviour;
   #notReadyLeft: number;
   #modelReadyCount = 0;
 
   private constructor(behaviour: OipBehaviour) {
     this.#behaviour = behaviour;
+    const { callsPerConnection: most } = behaviour;
+    this.#server = new Server({
+      'grpc.max_receive_message_length': -1,
+      ...(most !== undefined && { 'grpc.max_concurrent_streams': most }),
+    });
     this.#notReadyLeft = behaviour.notReadyCount ?? 0;
   }
 
