@@ -68,6 +68,23 @@ describe.skipIf(why !== undefined)(title('the cause of an INVALID run'), () => {
     expect(code).toBe(3);
   });
 
+  it('is samples that were lost, where the run goes on without the node that had them', async () => {
+    const first = await startPinnedSut(...DELAY, 'fixed:300ms');
+    const { address, node } = await startPinnedSut(...DELAY, 'fixed:300ms', '--node', 'sut-b');
+    const open = ['--division', 'open', '--on-node-loss', 'continue'];
+    const flags = [...SERVER, '--target-latency', '2s', '--policy', 'round-robin', ...open];
+    const run = startPinnedRun(`${first.address},${address}`, flags);
+    await run.says(/performance run: /);
+    await sleep(2_000);
+    node.kill('SIGKILL');
+    const { text, code } = await screenOf(run);
+    expect(text).toMatch(
+      /^INVALID .*: (\d+) of 9\d\d samples were lost 1\. \1 of 9\d\d issued samples /,
+    );
+    expect(text).not.toMatch(/the SUT broke|broke the contract|Too close|for example|too slow/);
+    expect(code).toBe(3);
+  });
+
   it('is LoadGen that was stopped, of which the SUT knows nothing', async () => {
     const { address } = await startPinnedSut(...DELAY, 'fixed:1ms');
     const run = startPinnedRun(address, [...SERVER, '--target-latency', '100ms']);
@@ -137,6 +154,24 @@ describe.skipIf(why !== undefined)(title('the cause of an INVALID run'), () => {
     expect(code).toBe(3);
   });
 
+  it('is what a node does for others, and no lower rate is advised', async () => {
+    const one = ['--delay-concurrency', '1'];
+    const { address } = await startPinnedSut(...DELAY, 'fixed:10ms', ...one);
+    // Either load alone is well below 100 a second, both together are not.
+    const flags = ['--scenario', 'Server', '--target-latency', '500ms', '--target-qps', '70'];
+    const other = startPinnedRun(address, [...flags, '--min-duration', '14s']);
+    await other.says(/performance run: /);
+    const run = startPinnedRun(address, [...flags, '--min-duration', '8s']);
+    const { text, code } = await screenOf(run);
+    expect(text).toMatch(
+      new RegExp(`^INVALID .*: SUT node ${address} answered \\d+ samples of others meanwhile`),
+    );
+    expect(text).toContain('repeat the run while nothing else');
+    expect(text).not.toMatch(/Too close|for example|too slow/);
+    expect(code).toBe(3);
+    await other.ended;
+  });
+
   it('is a queue that grew all through, though the bound is kept', async () => {
     const { address } = await startPinnedSut(...DELAY, 'fixed:20ms', '--delay-concurrency', '1');
     const flags = [...SERVER, '--target-latency', '30s', '--min-query-count', '700'];
@@ -145,6 +180,20 @@ describe.skipIf(why !== undefined)(title('the cause of an INVALID run'), () => {
       /^INVALID .*: the SUT did not keep up: (4\d(\.\d)?|50) of 9\d(\.\d)? queries\/s completed 1\. /,
     );
     expect(text).toContain("LoadGen's own verdict, by its rules alone, is VALID.");
+    expect(code).toBe(3);
+  });
+
+  it('is a disturbed machine where the bound is missed beside other work, too little to be the limit', async () => {
+    const { address } = await startPinnedSut(...DELAY, 'exponential:1s');
+    burn(LOADGEN_CORE, 3);
+    const { text, code } = await screenOf(
+      startPinnedRun(address, [...SERVER, '--target-latency', '3s']),
+    );
+    expect(text).toMatch(
+      /^INVALID .*: the latency bound was missed while LoadGen's machine was disturbed 1\. /,
+    );
+    expect(text).toContain("LoadGen's machine was disturbed (other work held its core");
+    expect(text).not.toMatch(/Too close|for example|too slow/);
     expect(code).toBe(3);
   });
 
