@@ -8,6 +8,7 @@ import type {
 } from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
 import {
+  failureText,
   failureWord,
   type WireCompleted,
   type WireResponses,
@@ -165,7 +166,7 @@ export class Dispatcher implements ChannelEvents {
       this.#complete(channel, sample, atNs);
     }
     for (const { id, code, text } of responses.failed) {
-      this.#fail(channel, id, { code: failureWord(code), text });
+      this.#fail(channel, id, { code: failureWord(code), text: failureText(code, text) });
     }
     this.#dispatch(true);
   }

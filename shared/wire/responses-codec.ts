@@ -67,6 +67,11 @@ export function failureWord(code: number): string {
   return entry === undefined ? 'unspecified' : entry[0];
 }
 
+/** What a node says of a failed sample; of one that says nothing its code. */
+export function failureText(code: number, text: string): string {
+  return text.trim() === '' ? `gave no reason (code ${code})` : text;
+}
+
 const SUT_MESSAGE_RESPONSES = (3 << 3) | 2;
 /** Tags from here on belong to fields that this version of SutMessage does not have. */
 const SUT_MESSAGE_UNKNOWN = 6 << 3;

@@ -11,6 +11,7 @@ import {
   decodeResponses,
   encodeResponses,
   FAILURE_CODES,
+  failureText,
   failureWord,
   isResponses,
   type WireResponses,
@@ -240,5 +241,7 @@ describe('responses codec', () => {
   it('names failure codes by stable words, unknown ones included', () => {
     expect(failureWord(1)).toBe('bad-sample');
     expect(failureWord(77)).toBe('unspecified');
+    expect(failureText(77, ' ')).toBe('gave no reason (code 77)');
+    expect(failureText(1, 'no JPEG')).toBe('no JPEG');
   });
 });
