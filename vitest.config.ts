@@ -128,6 +128,12 @@ const env = { LONGHAUL_OVERWRITE_BUFFERS: '1' };
 /** Test files share modules in most projects; this is for each of them. */
 const setupFiles = ['test/scenes/host/each-file.ts'];
 
+/** A poll ends as soon as its condition holds: the limit is for what never comes, on however busy a machine. */
+const expect = { poll: { timeout: 30_000 } };
+
+/** The same for a test. */
+const TEST_MS_MAX = 120_000;
+
 export default defineConfig({
   test: {
     // What Vite makes of a file is kept by its contents: a run after the first took a third less processor time.
@@ -145,8 +151,9 @@ export default defineConfig({
           maxWorkers: 2,
           // None takes a second by itself; on a machine that is busy with other things twenty are not enough for the first
           // test of a file that loads the whole program.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          expect,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: TEST_MS_MAX,
         },
       },
       {
@@ -157,11 +164,12 @@ export default defineConfig({
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          expect,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: TEST_MS_MAX,
         },
       },
-      { test: { name: 'mocking', include: MOCKING, maxWorkers: 2 } },
+      { test: { name: 'mocking', include: MOCKING, maxWorkers: 2, testTimeout: TEST_MS_MAX } },
       {
         test: {
           name: 'conformance',
@@ -169,7 +177,8 @@ export default defineConfig({
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          testTimeout: 60_000,
+          expect,
+          testTimeout: TEST_MS_MAX,
         },
       },
       {
@@ -183,9 +192,9 @@ export default defineConfig({
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
-          expect: { poll: { timeout: 5_000 } },
+          expect,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: TEST_MS_MAX,
         },
       },
       {
@@ -200,10 +209,9 @@ export default defineConfig({
           // The imports of these files take more processor time than many of their tests.
           isolate: false,
           setupFiles,
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
-          // Beside two other files, a node reacts later.
-          expect: { poll: { timeout: 5_000 } },
+          expect,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: TEST_MS_MAX,
         },
       },
       {
@@ -219,8 +227,9 @@ export default defineConfig({
           fileParallelism: false,
           isolate: false,
           setupFiles,
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
+          expect,
+          testTimeout: TEST_MS_MAX,
+          hookTimeout: TEST_MS_MAX,
         },
       },
     ],

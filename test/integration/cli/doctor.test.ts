@@ -66,14 +66,12 @@ describe('a node that is asked for a link test', () => {
     const flood = client.call(client.session(), path, start('LINK_TEST_DIRECTION_TO_SUT'));
     const timer = setInterval(() => flood.stream.write(load), 5);
     onTestFinished(() => clearInterval(timer));
-    await expect.poll(() => flood.outcome().resetCode, { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => flood.outcome().resetCode).toBe(0);
     const deaf = client.call(client.session(), path, start(FROM_SUT));
     deaf.stream.pause();
     await sleep(200);
     deaf.stream.close(8);
-    await expect
-      .poll(async () => (await test(address, 50)).whyMissing, { timeout: 5_000 })
-      .toBe(null);
+    await expect.poll(async () => (await test(address, 50)).whyMissing).toBe(null);
   });
 });
 

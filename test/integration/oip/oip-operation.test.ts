@@ -25,7 +25,7 @@ import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-
 
 describe('the Open Inference Protocol of a SUT node', () => {
   it('answers what it has and takes no more while it shuts down', async () => {
-    const node = await slowNode(300e6);
+    const node = await slowNode(600e6);
     const client = new OipTestClient(node.address);
     const request = rawRequest('delay', { datatype: 'UINT8', shape: [1, 1], raw: Buffer.alloc(1) });
     const waiting = client.infer(request);
@@ -48,21 +48,21 @@ describe('the Open Inference Protocol of a SUT node', () => {
   });
 
   it('drops what nobody waits for any more', async () => {
-    const node = await slowNode(150e6, {
-      delay: { ...NO_DELAY, model: { kind: 'fixed', ns: 150e6 }, concurrency: 1 },
+    const node = await slowNode(800e6, {
+      delay: { ...NO_DELAY, model: { kind: 'fixed', ns: 800e6 }, concurrency: 1 },
     });
     const client = new OipTestClient(node.address);
     const request = rawRequest('delay', { datatype: 'UINT8', shape: [1, 1], raw: Buffer.alloc(1) });
     const first = client.infer(request);
-    const late = await client.refusal(request, { deadline: Date.now() + 60 });
+    const late = await client.refusal(request, { deadline: Date.now() + 500 });
     expect(late.code).toBe(status.DEADLINE_EXCEEDED);
-    const beganAt = performance.now();
     await first;
     await client.infer(request);
     // The one in between is not served.
-    expect(performance.now() - beganAt).toBeLessThan(400);
     expect(await client.ask('ModelStatistics')).toMatchObject({
-      modelStats: [{ inferenceStats: { success: { count: 2 }, fail: { count: 1 } } }],
+      modelStats: [
+        { executionCount: 2, inferenceStats: { success: { count: 2 }, fail: { count: 1 } } },
+      ],
     });
   });
 
@@ -80,7 +80,7 @@ describe('the Open Inference Protocol of a SUT node', () => {
   });
 
   it('is full at its queue’s limit, and streams wait instead', async () => {
-    const node = await slowNode(100e6, { queueSamplesMax: 64 });
+    const node = await slowNode(500e6, { queueSamplesMax: 64 });
     const client = new OipTestClient(node.address);
     const rows = (count: number, id = ''): ModelInferRequest =>
       rawRequest(
@@ -90,7 +90,7 @@ describe('the Open Inference Protocol of a SUT node', () => {
       );
     const most = client.infer(rows(60));
     const stream = client.stream();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await new Promise((resolve) => setTimeout(resolve, 100));
     for (let i = 0; i < 3; i += 1) stream.send(rows(40, `${i}`));
     const full = await client.refusal(rows(40));
     expect(full).toMatchObject({ code: status.RESOURCE_EXHAUSTED });

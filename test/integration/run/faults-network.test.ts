@@ -55,9 +55,8 @@ describe('a run whose connection', () => {
     const flags = ['--encoding', 'raw'];
     const begun = startLongRun({ addresses: shim.address, dataFolder, flags });
     await begun.run.says(/performance run:/);
-    const atMs = performance.now();
     act(shim);
-    const { stdout, completed } = await endOfSpoiledRun(begun, atMs);
+    const { stdout, completed } = await endOfSpoiledRun(begun);
     expect(stdout).toMatch(new RegExp(`SUT node ${shim.address}: ${cause.source}`));
     expect(completed).toBeGreaterThan(0);
   });
@@ -71,7 +70,7 @@ describe('a run behind a link that is too slow for it', () => {
       ...['run', '--sut', addresses, '--benchmark', 'null', '--sample-bytes', '602112'],
       ...['--target-qps', '60', '--min-duration', '30s', '--output', output],
     ]);
-    await run.says(/performance run: 1 s/);
+    await run.says(/performance run: [1-9]/);
     return { run, output };
   }
 
@@ -113,13 +112,12 @@ describe('a SUT node that is killed and comes back on its port at once', () => {
     await node.process.says(/is ready/);
     const begun = startLongRun({ addresses: node.address, dataFolder });
     await begun.run.says(/performance run:/);
-    const atMs = performance.now();
     node.process.kill('SIGKILL');
     await node.process.ended;
     const next = closeLater(
       await SutNodeProcess.start('sut-a', ['--listen', node.address, ...cache]),
     );
-    const { stdout } = await endOfSpoiledRun(begun, atMs);
+    const { stdout } = await endOfSpoiledRun(begun);
     expect(stdout).toMatch(new RegExp(`The SUT broke .*SUT node ${node.address}`));
     const { stdout: name } = await longhaul(['name', '--sut', next.address]);
     expect(name).toContain('Network SUT: sut-a');

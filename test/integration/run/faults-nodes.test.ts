@@ -31,12 +31,10 @@ type Act = (node: FakeSutNode, ids: readonly number[]) => void;
 
 const NOTHING: Act = () => {};
 const ANSWER: Act = (node, ids) => node.complete(ids);
-/** Longest wait for one answer, on a busy machine. */
-const REFUSAL_MS_MAX = 20_000;
 
 /** Waits until queries arrive; the fault is a tenth of a second away then. */
 async function firstPart(node: FakeSutNode): Promise<void> {
-  await expect.poll(() => node.parts.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => node.parts.length).toBeGreaterThan(0);
 }
 
 /** Answers until the 20th part; then acts, and does with those after it what `then` says. */
@@ -85,6 +83,7 @@ describe('a run with a node that', () => {
       'answers Name but never a query',
       { onPart: () => {} },
       /The SUT never answered during the performance run/,
+      ['--stall-timeout', '2s'],
     ],
   ])('%s ends INVALID, with exact counts', async (_case, behaviour, cause, flags = []) => {
     const node = await start(behaviour);
@@ -94,7 +93,7 @@ describe('a run with a node that', () => {
       flags: ['--encoding', 'raw', ...flags],
     });
     await firstPart(node);
-    const { stdout, lost } = await endOfSpoiledRun(begun, performance.now());
+    const { stdout, lost } = await endOfSpoiledRun(begun);
     expect(stdout).toMatch(new RegExp(cause.source.replace('ADDRESS', node.address)));
     expect(lost).toBeGreaterThan(0);
   });
@@ -110,7 +109,7 @@ describe('a run with a node that', () => {
       flags: ['--encoding', 'raw', '--min-duration', '1s'],
     });
     await firstPart(node);
-    const { stdout, lost, issued } = await endOfSpoiledRun(begun, performance.now());
+    const { stdout, lost, issued } = await endOfSpoiledRun(begun);
     expect(stdout).toContain(
       `The SUT broke the contract ${errorCount.toLocaleString('en-US')} times`,
     );
@@ -138,7 +137,6 @@ describe('a node that', () => {
     '%s is refused before the run, with its address',
     async (_case, behaviour, cause, flags = []) => {
       const node = await start(behaviour);
-      const beganAtMs = performance.now();
       const { code, stderr } = await longhaulHere([
         ...['run', '--sut', node.address, '--benchmark', 'digits', '--encoding', 'raw'],
         ...['--data-dir', dataFolder, '--target-qps', '100', '--output', suiteFolder()],
@@ -148,7 +146,6 @@ describe('a node that', () => {
       const said = stderr.split('\n').filter((line) => line.startsWith('longhaul: '));
       expect(said).toHaveLength(1);
       expect(said[0]).toMatch(new RegExp(cause.source.replace('ADDRESS', node.address)));
-      expect(performance.now() - beganAtMs).toBeLessThan(REFUSAL_MS_MAX);
       expect(node.parts).toEqual([]);
     },
   );

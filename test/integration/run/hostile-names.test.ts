@@ -56,7 +56,7 @@ it('a node, a folder and a label with hostile names are text on page and in metr
   );
   let told = '';
   await expect
-    .poll(async () => (told = await (await fetch(metrics)).text()), { timeout: 15_000 })
+    .poll(async () => (told = await (await fetch(metrics)).text()))
     .toContain('longhaul_loadgen_node_');
   const events = await textAt(`${page}events`, (text) => text.includes('event: change'));
   const shell = await (await fetch(page)).text();

@@ -75,15 +75,15 @@ describe('the split of a run over gRPC', () => {
 
   it('shows the delay of the link as network, and nowhere else', async () => {
     const node = await startTestNode({ benchmark: 'null' });
-    const shim = await TcpShim.start(node.address, { oneWayMs: 5 });
+    const shim = await TcpShim.start(node.address, { oneWayMs: 40 });
     const { set } = await recordedRun([shim.address], 'null', {
       scenario: 'SingleStream',
-      minQueryCount: 20,
+      minQueryCount: 12,
     });
     shim.stop();
     const typical = latencySplit(recordsOfSet(set))?.parts ?? [];
     const networkNs = typical.find(({ part }) => part === 'network')?.typicalNs ?? 0;
-    expect(networkNs).toBeGreaterThanOrEqual(10e6);
+    expect(networkNs).toBeGreaterThanOrEqual(80e6);
     const sumNs = typical.reduce((sum, { typicalNs }) => sum + typicalNs, 0);
     expect(sumNs - networkNs).toBeLessThan(networkNs / 2);
   });

@@ -66,8 +66,8 @@ const FLAGS: Record<string, string[]> = {
     '1000',
   ],
   Server: [
-    ...['--min-duration', '500ms', '--target-latency-percentile', '90', '--target-qps', '200'],
-    ...['--target-latency', '10s'],
+    ...['--min-duration', '500ms', '--target-latency-percentile', '90', '--target-qps', '60'],
+    ...['--min-query-count', '60', '--target-latency', '10s'],
   ],
   Offline: ['--min-duration', '20ms', '--target-qps', '20000'],
 };

@@ -33,7 +33,7 @@ describe('a node that is asked what machine it runs on', () => {
     });
     client.cancel();
     await expect
-      .poll(() => ask(address, SYSTEM, {}).catch(() => undefined), { timeout: 10_000 })
+      .poll(() => ask(address, SYSTEM, {}).catch(() => undefined))
       .toMatchObject({ name: 'sut-a', facts: { hostname: hostname() } });
     const second = new InferClient(address, { ...RAW_OPEN, benchmark: 'null' });
     onTestFinished(() => second.cancel());

@@ -45,10 +45,10 @@ describe('llama2-70b', () => {
     const reader = await RecordsReader.open(join(output, 'longhaul_records.arrow'));
     const { tokenCount, tokenGaps } = await reader.readAll();
     await reader.close();
-    // A step gives a sequence one token: hardly any come with another one, at its instant.
+    // A step gives a sequence one token: told at the end, all would come at one instant; a busy LoadGen reads some together.
     const gaps = tokenCount?.reduce((sum, count) => sum + count - 1, 0) ?? 0;
     expect(tokenGaps?.count).toBe(gaps);
-    expect(tokenGaps?.counts[0]).toBeLessThan(gaps / 10);
+    expect(tokenGaps?.counts[0]).toBeLessThan(gaps / 2);
   }, 60_000);
 
   it('measures first tokens and tokens in Server', async () => {

@@ -68,13 +68,13 @@ describe('the start of a SUT node', () => {
       return { processId, events };
     };
     const npx = await behindShell(['npm_lifecycle_event=npx', "npm_lifecycle_script='longhaul'"]);
-    await expect.poll(() => npx.events().length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => npx.events().length).toBe(2);
     expect(JSON.parse(npx.events()[1] ?? '')).toMatchObject({ event: 'end', isDrained: true });
     const other = await behindShell(['npm_lifecycle_event=start']);
     await setTimeout(1500);
     expect(other.events()).toHaveLength(1);
     process.kill(other.processId, 'SIGTERM');
-    await expect.poll(() => other.events().length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => other.events().length).toBe(2);
   });
 
   it('writes no colours of ONNX Runtime where stderr is no terminal', async () => {

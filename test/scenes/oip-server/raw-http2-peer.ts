@@ -196,9 +196,9 @@ export class RawHttp2Peer {
     return ofType()[number] as RawFrame;
   }
 
-  /** Waits until something holds; it must within 5 s. */
+  /** Waits until something holds; it must within half a minute. */
   async until(holds: () => boolean, what: string): Promise<void> {
-    await vi.waitUntil(holds, { timeout: 5_000, interval: 2 }).catch(() => {
+    await vi.waitUntil(holds, { timeout: 30_000, interval: 2 }).catch(() => {
       throw new Error(`not seen: ${what}`);
     });
   }

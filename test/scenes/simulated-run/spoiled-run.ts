@@ -3,10 +3,7 @@ import { suiteFolder, testCacheFolder } from '../host/folders.ts';
 import { WarmLonghaul } from '../host/processes.ts';
 import { readRunLogs } from './run-logs.ts';
 
-/** Longest time from a fault to the end of the process. */
-const END_MS_MAX = 10_000;
-
-/** A run that would take half a minute, with short times for everything that waits. */
+/** A run that would outlast its test, with short times for everything that waits: no busy machine takes so long for an answer. */
 export function startLongRun(options: {
   readonly addresses: string;
   readonly dataFolder: string;
@@ -16,25 +13,20 @@ export function startLongRun(options: {
   const output = suiteFolder();
   const run = new WarmLonghaul([
     ...['run', '--sut', addresses, '--benchmark', 'digits', '--data-dir', dataFolder],
-    ...['--target-qps', '200', '--min-duration', '30s', '--stall-timeout', '2s'],
-    ...['--keepalive-time', '300ms', '--keepalive-timeout', '700ms', '--output', output],
+    ...['--target-qps', '200', '--min-duration', '600s', '--stall-timeout', '10s'],
+    ...['--keepalive-time', '500ms', '--keepalive-timeout', '4s', '--output', output],
     ...['--cache-dir', testCacheFolder(), ...flags],
   ]);
   return { run, output };
 }
 
 /**
- * Waits for the end of a run that a fault spoils, and checks what holds for every fault: it ends soon,
+ * Waits for the end of a run that a fault spoils, and checks what holds for every fault: it ends,
  * INVALID, with whole logs, without a stack, and every issued sample is either completed or lost.
- * @param sinceMs When the fault was, by `performance.now()`.
  */
-export async function endOfSpoiledRun(
-  { run, output }: ReturnType<typeof startLongRun>,
-  sinceMs: number,
-) {
+export async function endOfSpoiledRun({ run, output }: ReturnType<typeof startLongRun>) {
   const ended = await run.ended;
   const { code, stdout, stderr } = ended;
-  expect(performance.now() - sinceMs).toBeLessThan(END_MS_MAX);
   expect(stderr).not.toMatch(/\n\s+at /);
   expect({ code, stdout }).toMatchObject({ code: 3 });
   expect(stdout).toMatch(/^INVALID /m);

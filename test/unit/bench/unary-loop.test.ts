@@ -20,7 +20,7 @@ describe('UnaryLoop', () => {
     const beginMs = Date.now() + 20;
     const edges: number[] = [];
     const job = { outstanding: 3, sampleCount: 4 };
-    const loop = new UnaryLoop(job, { beginMs, endMs: beginMs + 40 }, () =>
+    const loop = new UnaryLoop(job, { beginMs, endMs: beginMs + 200 }, () =>
       edges.push(payloads.length),
     );
     const latenciesUs = await loop.run(makeCaller, job.outstanding);

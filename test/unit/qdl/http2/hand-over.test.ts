@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../../../../qdl/http2/grpc-calls.ts';
 import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FLAG, FRAME_TYPE } from '../../../../shared/http2/frames.ts';
@@ -22,6 +22,8 @@ interface Conduct {
   readonly takes: number;
   /** Its answers come so much later: behind GOAWAY, where calls come together. Default: at once. */
   readonly answersAfterMs?: number;
+  /** Instead of that: as soon as there are so many connections. */
+  readonly answersAt?: number;
   /** GOAWAY comes twice: first without a last stream, as servers of gRPC do. */
   readonly isGraceful?: boolean;
   /** Error of GOAWAY. */
@@ -59,6 +61,7 @@ class GivingUp {
     const {
       takes,
       answersAfterMs = 0,
+      answersAt,
       isGraceful,
       code = 0,
       isClosed,
@@ -86,7 +89,9 @@ class GivingUp {
         link.send(FRAME_TYPE.data, 0, streamId, grpcMessage(Buffer.of(value)));
         link.write(link.headers(streamId, { 'grpc-status': '0' }, true));
       };
-      if (answersAfterMs === 0) answer();
+      if (answersAt !== undefined) {
+        void vi.waitUntil(() => this.connectionCount === answersAt, 30_000).then(answer);
+      } else if (answersAfterMs === 0) answer();
       else setTimeout(answer, answersAfterMs);
       if (taken >= takes) giveUp();
     });
@@ -171,7 +176,7 @@ describe('a connection that is handed over', () => {
   });
 
   it('opens the next connection before the last call of the old one ends', async () => {
-    const server = await GivingUp.start({ takes: 1, answersAfterMs: 200 });
+    const server = await GivingUp.start({ takes: 1, answersAt: 2 });
     const { events, connection } = await connected(server);
     const first = new Caller(connection, 1);
     const end = first.ended.then(() => server.connectionCount);

@@ -18,12 +18,14 @@ function work(ms: number): void {
 it('measures CPU time and memory of this process', () => {
   const meter = new UsageMeter();
   work(60);
+  const beforeFirstMs = performance.now();
   const usage = meter.read();
   expect(usage?.cpuNs).toBeGreaterThanOrEqual(60e6);
   expect(usage?.intervalNs).toBeGreaterThan(50e6);
   expect(usage?.residentBytes).toBeGreaterThan(10e6);
-  const { intervalNs = 0, machineBusyNs } = meter.read() ?? {};
-  expect(intervalNs).toBeLessThan(1e9);
+  const { intervalNs = Number.NaN, machineBusyNs } = meter.read() ?? {};
+  // From look to look, not from the start.
+  expect(intervalNs).toBeLessThan((performance.now() - beforeFirstMs) * 1e6);
   if (machineBusyNs !== undefined) expect(machineBusyNs).toBeGreaterThanOrEqual(0);
 });
 
@@ -41,7 +43,7 @@ it.skipIf(!existsSync('/proc/self/stat'))('counts children, also one that has en
     cpuNs += meter.read()?.cpuNs ?? 0;
     return cpuNs;
   };
-  await expect.poll(readOn, { timeout: 10_000 }).toBeGreaterThan(50e6);
+  await expect.poll(readOn).toBeGreaterThan(50e6);
   expect(meter.read()?.residentBytes).toBeGreaterThan(own + 10e6);
   child.kill('SIGKILL');
   await new Promise((resolve) => child.once('close', resolve));

@@ -66,7 +66,7 @@ async function clientEnd(model: WindowModel): Promise<SendingEnd> {
     end: (number) => callOf(number).end(),
     read: (bytes) => peer.write(bytes),
     async settle(isDone) {
-      const lateMs = performance.now() + 2_000;
+      const lateMs = performance.now() + 30_000;
       for (take(); !isDone() && performance.now() < lateMs; take()) {
         await new Promise((resolve) => setImmediate(resolve));
       }
