@@ -81,12 +81,12 @@ export interface BridgeAddon {
   ): void;
   reply(name?: string): void;
   /**
-   * In a stream LoadGen may issue its next query, and `onEvent` be called, before this returns.
-   * @returns Samples among them that were not outstanding: LoadGen did not see those.
+   * LoadGen sees no sample of them that is not outstanding. In a stream it may issue its next query before this returns.
+   * @returns Head of the ring of queries in a stream; else 0
    */
   complete(count: number): number;
   completeOne(sample: number, bytes: Uint8Array, tokenCount: number): number;
-  firstToken(sample: number, bytes: Uint8Array): number;
+  firstToken(sample: number, bytes: Uint8Array): void;
   release(): void;
   /** Ends the process at once; nothing is written any more. */
   hardExit(code: number): never;

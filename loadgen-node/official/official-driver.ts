@@ -79,8 +79,12 @@ export class OfficialDriver implements IssueDriver {
   readonly #ended = meeting<void>();
   #queries: DrivenQueries | null = null;
   #set: DrivenSet | null = null;
+  #queryHead = 0;
   #queryTail = 0;
+  #isReading = false;
   #sampleTail = 0;
+  /** Samples that LoadGen issued, and that are not complete. */
+  #outstanding = 0;
   #doneCount = 0;
   #arenaEnd = 0;
   #hasPlannedFlush = false;
@@ -133,9 +137,10 @@ export class OfficialDriver implements IssueDriver {
   readonly complete = (sample: number, payload: BorrowedBytes, tokenCount: number): void => {
     const slot = this.#queries?.slotOf(sample) ?? sample;
     const { length } = payload;
+    this.#outstanding -= 1;
     if (length > ARENA_BYTES) {
       this.#flush();
-      this.#addon.completeOne(slot, readInPlace(payload), tokenCount);
+      this.#read(this.#addon.completeOne(slot, readInPlace(payload), tokenCount));
       return;
     }
     if (this.#doneCount === DONE_MAX || this.#arenaEnd + length > ARENA_BYTES) this.#flush();
@@ -151,6 +156,11 @@ export class OfficialDriver implements IssueDriver {
     else for (let i = 0; i < length; i += 1) arena[this.#arenaEnd + i] = bytes[i] as number;
     this.#arenaEnd += length;
     this.#doneCount += 1;
+    if (this.#outstanding === 0) {
+      // Nothing else can come along with it; in a stream LoadGen waits for it.
+      this.#flush();
+      return;
+    }
     if (this.#hasPlannedFlush) return;
     this.#hasPlannedFlush = true;
     queueMicrotask(this.#flush);
@@ -178,7 +188,7 @@ export class OfficialDriver implements IssueDriver {
     if (count === 0) return;
     this.#doneCount = 0;
     this.#arenaEnd = 0;
-    this.#addon.complete(count);
+    this.#read(this.#addon.complete(count));
   };
 
   readonly #onEvent = (
@@ -187,17 +197,31 @@ export class OfficialDriver implements IssueDriver {
     request: number,
     detail: Uint32Array | string | undefined,
   ): void => {
+    this.#read(queryHead);
     try {
-      this.#readQueries(queryHead);
       this.#answer(request, detail);
     } catch (error) {
       this.#breakOff(messageOf(error));
     }
   };
 
-  #readQueries(queryHead: number): void {
+  /** Reads the queries up to this head. A query that is complete when it is handed over leads here again: the first call reads on. */
+  #read(queryHead: number): void {
+    this.#queryHead = Math.max(this.#queryHead, queryHead);
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      this.#readQueries();
+    } catch (error) {
+      this.#breakOff(messageOf(error));
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #readQueries(): void {
     const { tails, stamps, queries, samples } = this.#views;
-    while (this.#queryTail < queryHead) {
+    while (this.#queryTail < this.#queryHead) {
       const at = this.#queryTail % QUERY_RING;
       const entry = queries[2 * at] as number;
       const count = (entry & ~HAS_MORE) >>> 0;
@@ -209,6 +233,7 @@ export class OfficialDriver implements IssueDriver {
       const atNs = stamps[at] as number;
       this.#queryTail += 1;
       this.#sampleTail += count;
+      this.#outstanding += count;
       Atomics.store(tails, 0, this.#queryTail | 0);
       Atomics.store(tails, 1, this.#sampleTail | 0);
       if (count === 0) this.#endSet(set, driven);

@@ -7,11 +7,13 @@
 //
 // In SingleStream and MultiStream LoadGen does nothing while a query is outstanding, and Node.js nothing while LoadGen makes the next
 // one. Two threads would wake each other twice per query, so there LoadGen runs on Node's main thread, on a stack of its own
-// (Routine): IssueQuery leaves it, and returns once the query is complete, as LoadGen's interface allows. While LoadGen makes its
-// queries and its results, Node.js waits.
+// (Routine): IssueQuery leaves it, and returns once the query is complete, as LoadGen's interface allows. The call with the last
+// response makes it go on, and returns with the next query. While LoadGen makes its queries and its results, Node.js waits.
 //
 // Needs only Node-API 8, so that one build serves every Node.js; CONF_TYPE: LoadGen from v5.0 on, which has mlperf.conf built in.
 
+// Its check of longjmp knows one stack per thread.
+#undef _FORTIFY_SOURCE
 #define NAPI_VERSION 8
 #include <node_api.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef __GLIBC__
+#include <setjmp.h>
 #include <ucontext.h>
 #endif
 
@@ -89,7 +92,7 @@ void WaitUntilAsleep(const std::atomic<long>& thread) {
   }
 }
 
-// Runs a function by turns with the thread that owns it, on a stack of its own. No JavaScript runs on that stack: all that is
+// Runs a function, which leaves at its end as well, by turns with the thread that owns it, on a stack of its own. No JavaScript runs on that stack: all that is
 // called of Node.js there is napi_call_threadsafe_function.
 #ifdef __GLIBC__
 class Routine {
@@ -101,26 +104,36 @@ class Routine {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     void* stack = mmap(nullptr, kStack + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     // The stack grows down: what runs over its end meets a page that nobody may touch.
-    if (stack == MAP_FAILED || mprotect(stack, page, PROT_NONE) != 0 || getcontext(&inside_) != 0) return false;
-    inside_.uc_stack.ss_sp = static_cast<char*>(stack) + page;
-    inside_.uc_stack.ss_size = kStack;
-    inside_.uc_link = &outside_;
-    makecontext(&inside_, body_, 0);
+    if (stack == MAP_FAILED || mprotect(stack, page, PROT_NONE) != 0 || getcontext(&begin_) != 0) return false;
+    begin_.uc_stack.ss_sp = static_cast<char*>(stack) + page;
+    begin_.uc_stack.ss_size = kStack;
+    begin_.uc_link = nullptr;
+    makecontext(&begin_, body_, 0);
     return true;
   }
 
-  // From outside: the function goes on until it leaves or returns.
-  void Enter() { swapcontext(&outside_, &inside_); }
+  // From outside: the function goes on until it leaves. Only the first time by setcontext, which sets the signal mask by a call of the
+  // kernel: each query would pay for two.
+  void Enter() {
+    if (_setjmp(outside_) != 0) return;
+    if (hasLeft_) _longjmp(left_, 1);
+    setcontext(&begin_);
+  }
 
   // From inside.
-  void Leave() { swapcontext(&inside_, &outside_); }
+  void Leave() {
+    hasLeft_ = true;
+    if (_setjmp(left_) == 0) _longjmp(outside_, 1);
+  }
 
  private:
   // As a thread has by default.
   static constexpr size_t kStack = 8 << 20;
   void (*const body_)();
-  ucontext_t inside_;
-  ucontext_t outside_;
+  ucontext_t begin_;
+  jmp_buf outside_;
+  jmp_buf left_;
+  bool hasLeft_ = false;
 };
 #else
 // Other C libraries have no makecontext: LoadGen has a thread in all scenarios.
@@ -242,12 +255,13 @@ class Bridge : public mlperf::SystemUnderTest {
     routine->Enter();
   }
 
+  // Queries of a routine so far; those of LoadGen's thread come with its wake.
+  uint64_t Head() const { return routine == nullptr ? 0 : queryHead_.load(); }
+
   // The last sample of its query is complete.
   bool MayGoOn() const { return routine != nullptr && outstanding_ == 0; }
 
-  bool IsTurnOver() const { return isInEvent || queryHead_.load() % kQueriesPerTurn == 0; }
-
-  bool isInEvent = false;
+  bool IsTurnOver() const { return queryHead_.load() % kQueriesPerTurn == 0; }
 
   // Heads of the rings and the request that came since the last call, if one did.
   Request Take(uint64_t* queryHead, uint64_t* sampleHead, const std::vector<QuerySampleIndex>** set) {
@@ -457,7 +471,6 @@ View BytesOf(napi_env env, napi_value array) {
 // Runs on Node's main thread, once for all wakes since the last time.
 void CallEvent(napi_env env, napi_value, void*, void*) {
   if (env == nullptr) return;
-  bridge->isInEvent = true;
   bridge->GoOn();
   uint64_t queryHead = 0;
   uint64_t sampleHead = 0;
@@ -480,7 +493,6 @@ void CallEvent(napi_env env, napi_value, void*, void*) {
   napi_value callback;
   napi_get_reference_value(env, onEvent, &callback);
   napi_call_function(env, undefined, callback, 4, arguments, nullptr);
-  bridge->isInEvent = false;
   // Without this Node.js drops an exception of a native callback, and LoadGen waits for ever.
   bool isThrown = false;
   napi_is_exception_pending(env, &isThrown);
@@ -557,7 +569,10 @@ napi_value Start(napi_env env, napi_callback_info info) {
   // In other scenarios it issues while responses come.
   const bool isInTurns = made->settings.scenario == mlperf::TestScenario::SingleStream ||
                          made->settings.scenario == mlperf::TestScenario::MultiStream;
-  auto routine = std::make_unique<Routine>([] { bridge->RunTest(); });
+  auto routine = std::make_unique<Routine>([] {
+    bridge->RunTest();
+    bridge->routine->Leave();
+  });
   if (isInTurns && routine->Prepare()) {
     made->routine = std::move(routine);
     made->Wake();
@@ -580,13 +595,16 @@ napi_value Reply(napi_env env, napi_callback_info info) {
 }
 
 // Responses were handed to LoadGen: with the last one of a query its routine goes on, in the same turn where that is possible.
-void AfterComplete(napi_env env) {
-  if (!bridge->MayGoOn()) return;
-  if (bridge->IsTurnOver()) bridge->Wake();
-  else CallEvent(env, nullptr, nullptr, nullptr);
+// Returns the head of the query ring, up to which the caller reads: a call back into JavaScript would cost more than all of this.
+napi_value AfterComplete(napi_env env) {
+  if (bridge->MayGoOn()) {
+    if (bridge->IsTurnOver()) bridge->Wake();
+    else bridge->GoOn();
+  }
+  return Value(env, static_cast<double>(bridge->Head()));
 }
 
-// complete(count): the first entries of the table `done`, in one call of LoadGen. Returns how many were not outstanding.
+// complete(count): the first entries of the table `done`, in one call of LoadGen, which sees none that is not outstanding.
 napi_value Complete(napi_env env, napi_callback_info info) {
   size_t arguments = 1;
   napi_value argument;
@@ -595,19 +613,14 @@ napi_value Complete(napi_env env, napi_callback_info info) {
   std::vector<QuerySampleResponse>& responses = bridge->responses;
   responses.clear();
   const int32_t* row = bridge->done.as<int32_t>();
-  size_t refused = 0;
   for (size_t i = 0; i < count; ++i, row += 4) {
     ResponseId id;
-    if (!bridge->TakeId(static_cast<uint32_t>(row[0]), false, &id)) {
-      refused += 1;
-      continue;
-    }
+    if (!bridge->TakeId(static_cast<uint32_t>(row[0]), false, &id)) continue;
     const auto data = reinterpret_cast<uintptr_t>(bridge->arena.as<uint8_t>() + static_cast<uint32_t>(row[1]));
     responses.emplace_back(id, data, static_cast<uint32_t>(row[2]), row[3]);
   }
   if (!responses.empty()) mlperf::QuerySamplesComplete(responses.data(), responses.size());
-  AfterComplete(env);
-  return Value(env, static_cast<double>(refused));
+  return AfterComplete(env);
 }
 
 bool OneResponse(napi_env env, napi_callback_info info, bool isFirstToken, QuerySampleResponse* response) {
@@ -622,21 +635,18 @@ bool OneResponse(napi_env env, napi_callback_info info, bool isFirstToken, Query
   return true;
 }
 
-// completeOne(sample, bytes, tokens): a response that is larger than the arena. Returns how many were not outstanding.
+// completeOne(sample, bytes, tokens): as complete, for a response that is larger than the arena.
 napi_value CompleteOne(napi_env env, napi_callback_info info) {
   QuerySampleResponse response;
-  if (!OneResponse(env, info, false, &response)) return Value(env, 1);
-  mlperf::QuerySamplesComplete(&response, 1);
-  AfterComplete(env);
-  return Value(env, 0);
+  if (OneResponse(env, info, false, &response)) mlperf::QuerySamplesComplete(&response, 1);
+  return AfterComplete(env);
 }
 
 // firstToken(sample, bytes)
 napi_value FirstToken(napi_env env, napi_callback_info info) {
   QuerySampleResponse response;
-  if (!OneResponse(env, info, true, &response)) return Value(env, 1);
-  mlperf::FirstTokenComplete(&response, 1);
-  return Value(env, 0);
+  if (OneResponse(env, info, true, &response)) mlperf::FirstTokenComplete(&response, 1);
+  return nullptr;
 }
 
 // release(): the test has ended, Node.js may end too.

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { DrivenSet } from '../../../../loadgen-node/loadgen/engine/issue/issue-driver.ts';
 import {
   type BridgeAddon,
   type BridgeOptions,
+  type BridgeViews,
   REQUEST,
 } from '../../../../loadgen-node/official/addon.ts';
 import { OfficialDriver } from '../../../../loadgen-node/official/official-driver.ts';
@@ -37,6 +39,63 @@ function scripted(name: () => Promise<string> = () => Promise.resolve('Network S
     event: (request: number, detail?: Uint32Array | string) => onEvent(0, 0, request, detail),
   };
 }
+
+// Goal: in a stream the next query comes with the call that completes the one before, however many there are. Method: a bridge whose
+// LoadGen goes on inside that call, and a SUT that completes inside issueQuery.
+it('reads the queries that LoadGen issues while it takes responses, without nesting', () => {
+  const count = 3000;
+  let views: BridgeViews | undefined;
+  let head = 0;
+  const goOn = (): number => {
+    const { queries, samples, stamps } = views as BridgeViews;
+    // Behind the last query the end of the set.
+    queries[2 * head] = head < count ? 1 : 0;
+    samples[head] = head % 7;
+    stamps[head] = 0;
+    head += 1;
+    return head;
+  };
+  let onEvent: OnEvent = () => {};
+  const addon = {
+    start: (_options: BridgeOptions, given: BridgeViews, listener: OnEvent) => {
+      views = given;
+      onEvent = listener;
+    },
+    complete: goOn,
+    reply: () => {},
+  } as unknown as BridgeAddon;
+  const driver = new OfficialDriver(addon, { issueThreads: 0 } as BridgeOptions, () =>
+    Promise.reject(new Error()),
+  );
+  driver.begin(() => Promise.resolve('Network SUT: a'));
+  const issued: number[] = [];
+  let depth = 0;
+  let isEnded = false;
+  driver.drive({
+    plan: {
+      queryCount: count,
+      samplesPerQuery: 1,
+      sampleIndices: Uint32Array.from({ length: count }, (_, i) => i % 7),
+    },
+    nowNs: () => 1,
+    issue: (query: number) => {
+      depth += 1;
+      expect(depth).toBe(1);
+      issued.push(query);
+      driver.complete(query, Uint8Array.of(1), 0);
+      depth -= 1;
+    },
+    breakOff: (error: Error) => {
+      throw error;
+    },
+    endIssuing: () => {
+      isEnded = true;
+    },
+  } as unknown as DrivenSet);
+  onEvent(goOn(), 0, REQUEST.none, undefined);
+  expect(issued).toHaveLength(count);
+  expect(isEnded).toBe(true);
+});
 
 // Goal: who waits for the C++ LoadGen is never left waiting. Method: a bridge that breaks before the first query.
 describe('a C++ LoadGen that breaks before a query', () => {
