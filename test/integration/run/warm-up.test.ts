@@ -75,4 +75,4 @@ it('tells a node that broke in the warm-up from one that never answered', async 
       `longhaul: the SUT broke in the warm-up, before the first query of the run: (SUT node ${node.address}.*; now )?no SUT node answers at ${node.address}`,
     ),
   );
-}, 90_000);
+});

@@ -37,7 +37,7 @@ beforeAll(async () => {
     ...['--min-query-count', '500', '--generator-lag-max', '99'],
   ]);
   expect(code, stdout + stderr).toBe(0);
-}, 60_000);
+});
 
 afterAll(() => {
   for (const node of nodes) node.stop();
@@ -98,5 +98,5 @@ describe('TEST06 of gptj, which counts no tokens by mlperf.conf', () => {
     const good = { ...pad, tokens: [700, 701, 702, END_OF_GPTJ] };
     const passed = await test(good, '--user-conf', userConf);
     expect(passed.code, passed.stdout + passed.stderr).toBe(0);
-  }, 60_000);
+  });
 });

@@ -49,7 +49,7 @@ describe('llama2-70b', () => {
     const gaps = tokenCount?.reduce((sum, count) => sum + count - 1, 0) ?? 0;
     expect(tokenGaps?.count).toBe(gaps);
     expect(tokenGaps?.counts[0]).toBeLessThan(gaps / 2);
-  }, 60_000);
+  });
 
   it('measures first tokens and tokens in Server', async () => {
     const output = join(suiteFolder(), 'server');
@@ -62,7 +62,7 @@ describe('llama2-70b', () => {
     const logs = readRunLogs(output);
     expect(logs.errors).toEqual([]);
     expect(Number(logs.value('result_token_throughput'))).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });
 
 describe('mixtral-8x7b', () => {

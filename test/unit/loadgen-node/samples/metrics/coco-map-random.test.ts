@@ -35,7 +35,7 @@ describe('scoreCoco', () => {
         expect(value, line).toBeLessThanOrEqual(100);
       }
     }
-  }, 60_000);
+  });
 });
 
 function randomScene(random: SeededRandom) {

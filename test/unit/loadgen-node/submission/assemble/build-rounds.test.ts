@@ -41,7 +41,7 @@ it('leaves mlperf.conf out of a tree of v5.0, and tells a link that is too slow'
     'calibration_process.adoc',
     'user.conf',
   ]);
-}, 30_000);
+});
 
 it('builds the flat layout of v6.0, maps a model that the round does not know, points at weights', async () => {
   const { tree, warnings } = await buildScene({
@@ -77,7 +77,7 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
   ]);
   const readme = textOf(submitter, 'src/my-resnet/longhaul/README.md');
   expect(readme).toContain(`\`${'ab'.repeat(32)}\` | https://example.org/weights.onnx |`);
-}, 30_000);
+});
 
 it('builds Interactive of a language model: its result in tokens, its bounds in user.conf', async () => {
   const { tree } = await buildScene({
@@ -105,7 +105,7 @@ it('builds Interactive of a language model: its result in tokens, its bounds in 
   expect((await checkTree(tree)).findings).toContainEqual(
     expect.objectContaining({ ...finding, seen: expect.stringContaining('ttft_latency is 2000') }),
   );
-}, 30_000);
+});
 
 it('copies the runs of a measured result for those that an edge system infers', async () => {
   const { tree } = await buildScene({
@@ -128,7 +128,7 @@ it('copies the runs of a measured result for those that an edge system infers', 
   }
   const readme = join(tree, 'open/ACME/measurements/acme-2n/resnet50/MultiStream/README.md');
   expect(readFileSync(readme, 'utf8')).toContain('inferred from the measured SingleStream result');
-}, 30_000);
+});
 
 it('repeats the notes of accuracy.txt as they are, and names the files of longhaul that ran', async () => {
   const { folder, build } = await prepareScene({ ...OPEN, folder: tempFolder() });
@@ -149,7 +149,7 @@ it('repeats the notes of accuracy.txt as they are, and names the files of longha
   expect(readFileSync(software, 'utf8')).toContain(
     `| SHA-256 of its files ${'cd'.repeat(32)}, modified | LoadGen node, SUT node sut-a |`,
   );
-}, 30_000);
+});
 
 it('takes a loose latency bound in open, and tells it', async () => {
   const { folder, build } = await prepareScene({ ...OPEN, folder: tempFolder() });
@@ -164,7 +164,7 @@ it('takes a loose latency bound in open, and tells it', async () => {
   expect(warnings.map((warning) => warning.replace(/^\S+ /, ''))).toEqual([
     'the latency bound is 90 ms; resnet50 has 15 ms',
   ]);
-}, 30_000);
+});
 
 it('builds a tree of v0.5 in which the check finds nothing but what such runs cannot be', async () => {
   const { tree, warnings } = await buildScene({
@@ -221,4 +221,4 @@ it('takes a test that is verified only as it was left, but for the README of lon
   const { tree } = await build(undefined, { isDryRun: true });
   const test = join(tree, 'closed/ACME/results/acme-2n/dlrm-v3/Offline/TEST08');
   expect(readdirSync(test)).toEqual(['verify_accuracy.txt']);
-}, 30_000);
+});

@@ -48,7 +48,7 @@ beforeAll(async () => {
   tree = join(suiteFolder(), 'tree');
   const selfCheck = async (folder: string) => `checked ${folder}/a\n`;
   built = await scene.build(undefined, { selfCheck, tree });
-}, 60_000);
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look at single members.
 const jsonOf = (folder: string, path: string): any => JSON.parse(textOf(folder, path));

@@ -46,7 +46,7 @@ beforeAll(async () => {
     isDryRun: true,
     tree: join(folder, 'tree'),
   }));
-}, 60_000);
+});
 
 it('the build warns of the rules that the runs cannot prove', () => {
   expect(warnings.join('\n')).toMatch(

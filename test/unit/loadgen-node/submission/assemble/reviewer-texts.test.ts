@@ -48,7 +48,7 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify(system));
   tree = join(suiteFolder(), 'tree');
   ({ warnings } = await scene.build(undefined, { isDryRun: true, tree }));
-}, 60_000);
+});
 
 it('warns of what is TODO in open, and of commands that are missing', () => {
   const texts = warnings.map((text) => text.replace(/^\S+ /, ''));

@@ -32,7 +32,7 @@ beforeAll(async () => {
   tree = scene.tree;
   lighten(tree);
   cpSync(tree, before, { recursive: true });
-}, 60_000);
+});
 
 /** Takes out what no rule is about and every check would read: longhaul's own sources, the lists of loaded samples. */
 function lighten(root: string): void {
