@@ -51,7 +51,7 @@ const CAUSES: readonly CauseRow[] = [
     kind: 'standstill',
     explains: ['early-stopping'],
     find: (performance, settings) => {
-      const standstill = decidingStandstill(performance, settings);
+      const standstill = decidingStandstill(performance, settings.targetLatencyPercentile);
       return standstill && standstillText(standstill);
     },
   },
@@ -138,9 +138,9 @@ function isBoundMissed({ summary, endCause }: PerformanceOutcome): boolean {
  * The standstill without whose late samples the bound would have been kept, or the queries would be as many as early stopping asks for;
  * null where there is none, and where a queue grew all through.
  */
-function decidingStandstill(
+export function decidingStandstill(
   performance: PerformanceOutcome,
-  { targetLatencyPercentile: percentile }: EffectiveSettings,
+  percentile: number,
 ): Standstill | null {
   const { keepingUp, late, keptStandstill } = performance.course;
   if (keepingUp?.state === 'grew' || isBrokenEnd(performance.endCause)) return null;

@@ -20,6 +20,7 @@ import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-s
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import { isOutsideDivision, type RunPlan } from '../plan/run-plan.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
+import { isOfLost, lostNodeNotes, lostNodes } from './lost-nodes.ts';
 import {
   breachMarks,
   courseNotes,
@@ -28,7 +29,6 @@ import {
   divisionMarks,
   exampleMarks,
   lateNotes,
-  lostNodeNotes,
   modelMarks,
   NO_LEDGER_NOTE,
   nodeDetails,
@@ -127,6 +127,7 @@ export class RunJudge {
     this.#audit = audit;
     const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...oipModelMarks(audit)];
     this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
+    const lost = lostNodes(plan.dispatch.onNodeLoss, qdl);
     const ofNodes = [
       ...nodeNotes(audit),
       ...selfCheckMarks(selfCheck),
@@ -144,10 +145,10 @@ export class RunJudge {
         ...ofData,
         ...divisionMarks(plan),
         ...breaches,
-        ...auditMarks(audit),
+        ...auditMarks(audit, lost),
         ...ofPath,
         ...ofNodes,
-        ledgerNote(audit),
+        ledgerNote(audit, lost),
       ],
       problems: [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)],
       details: [...(warmUp?.details ?? []), ...nodeDetails(audit), ...networkDetails(audit)],
@@ -249,10 +250,11 @@ const MARKED_ELSEWHERE: readonly string[] = [
 ];
 
 /** Topology is marked always; a rule that the open division allows to be broken is marked there. */
-function auditMarks(audit: NetworkAudit): string[] {
+function auditMarks(audit: NetworkAudit, lost: readonly string[]): string[] {
   return brokenFindings(audit)
     .filter(({ kind }) => kind === 'topology' || audit.run.division === 'open')
     .filter(({ id }) => !MARKED_ELSEWHERE.includes(id))
+    .filter((finding) => finding.kind === 'topology' || !isOfLost(finding, lost))
     .map(({ kind, why, evidence }) => {
       const text = why.replace(/\.$/, '');
       return kind === 'topology' ? text : `${text}: ${evidence.join('; ')}`;
@@ -279,7 +281,12 @@ function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
   ];
 }
 
-function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
+/** @param lost Nodes that cannot tell what they counted; a note says of each that it is gone. */
+export function ledgerNote(
+  { run, oip, nodes: all }: NetworkAudit,
+  lost: readonly string[],
+): string {
+  const nodes = all.filter(({ address }) => !lost.includes(address));
   if (oip !== null) return NO_LEDGER_NOTE;
   if (!run.isComplete) {
     return 'the counts of the two ends were not compared, because the run did not come to its end';
@@ -297,7 +304,7 @@ function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
   const digested = sum('digestedSampleCount');
   const digests = digested > 0 ? `, with the same digests of ${counted(digested, 'sample')}` : '';
   return (
-    `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes${digests}: ` +
+    `both ends${nodes.length < all.length ? ', but for lost nodes,' : ''} counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes${digests}: ` +
     'evidence from both ends, not a proof against a SUT node that lies'
   );
 }

@@ -12,7 +12,7 @@ import { compressionBreaches } from '../../../shared/rules/check-compression.ts'
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
-import { standstillText } from '../../loadgen/engine/causes.ts';
+import { decidingStandstill, standstillText } from '../../loadgen/engine/causes.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
@@ -23,6 +23,7 @@ import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { handOverTexts } from '../audit/hand-overs.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
+import { lostNodes } from './lost-nodes.ts';
 
 /** Mark of a run outside the Network division: that its rules were not enforced, or that the round has none. */
 export function divisionMarks({ division, round }: Pick<RunPlan, 'division' | 'round'>): string[] {
@@ -46,22 +47,6 @@ export function breachMarks({ division, compression }: RunPlan): string[] {
   );
 }
 
-/** Where a lost node ends the run, the fault names it; where it does not, no sample need be lost with it. */
-export function lostNodeNotes(
-  onNodeLoss: DispatchSettings['onNodeLoss'],
-  qdl: Pick<QueryDispatchLibrary, 'nodes' | 'activity'>,
-): string[] {
-  if (onNodeLoss !== 'continue') return [];
-  const states = qdl.activity();
-  return qdl.nodes.flatMap(({ address, ledger }, i) => {
-    if (states[i]?.isLost !== true) return [];
-    const { sampleCount, completedCount } = ledger;
-    return [
-      `SUT node ${address} was lost in the middle of the run, or shut down; it had answered ${completedCount} of ${sampleCount} samples, and the run went on without it`,
-    ];
-  });
-}
-
 /**
  * Which nodes left samples unanswered: the verdict alone says only how many there were. Of a node that was there, only those for
  * which LoadGen waited as long as it waits for any: a sample that was given up at once, or at a signal, says nothing of its node.
@@ -74,11 +59,13 @@ export function unansweredNotes(
   const causes = [accuracy?.endCause, performance?.endCause];
   const isWaitedFor =
     causes.includes('stall') || (onNodeLoss === 'drain' && causes.includes('fault'));
+  const lost = lostNodes(onNodeLoss, qdl);
   const states = qdl.activity();
   return qdl.nodes.flatMap(({ address, ledger }, i) => {
     const { sampleCount, completedCount, failedCount } = ledger;
     const missing = sampleCount - completedCount - failedCount;
-    if (missing <= 0 || !(isWaitedFor || states[i]?.isLost)) return [];
+    // Where the run went on without it, the note on its loss has both numbers.
+    if (missing <= 0 || lost.includes(address) || !(isWaitedFor || states[i]?.isLost)) return [];
     return [`SUT node ${address} left ${missing} of ${sampleCount} samples unanswered`];
   });
 }
@@ -116,11 +103,15 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   return [`LoadGen is ${ownSoftware()}, the SUT ${first.software}${agreed}`];
 }
 
-/** Says of a run that meets its bound that the SUT stood still in it, and that it is too short to tell whether the SUT keeps up with the load. */
+/**
+ * Says of a run that meets its bound that the SUT stood still in it, unless that is the cause of its verdict, which says so; and that it
+ * is too short to tell whether the SUT keeps up with the load.
+ */
 export function courseNotes(performance: PerformanceOutcome | null): string[] {
   if (performance === null || isBrokenEnd(performance.endCause)) return [];
   const { keptStandstill: still } = performance.course;
-  const stood = still === null ? [] : [keptText(still)];
+  const isCause = decidingStandstill(performance, performance.summary.target.percentile) !== null;
+  const stood = still === null || isCause ? [] : [keptText(still)];
   return [...stood, ...unknownCourse(performance)];
 }
 

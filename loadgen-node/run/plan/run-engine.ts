@@ -2,7 +2,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
-import { type LinkedLoadgen, linkedLoadgen } from '../../official/link.ts';
+import { type LinkedLoadgen, linkedLoadgen, linkedLoadgens } from '../../official/link.ts';
 import { checkoutConf, fittingRound, roundOfVersion } from '../../official/official-test.ts';
 import type { RunValues } from './run-settings.ts';
 
@@ -28,8 +28,10 @@ export function withEngine(
   readonly values: RunValues;
   readonly said: ReadonlySet<string>;
   readonly linked: LinkedLoadgen | undefined;
+  /** What is wrong with other links. */
+  readonly linkNotes: readonly string[];
 } {
-  if (!isCppEngine(values.engine)) return { values, said, linked: undefined };
+  if (!isCppEngine(values.engine)) return { values, said, linked: undefined, linkNotes: [] };
   const refused: readonly (readonly [boolean, string])[] = [
     [values.arrivals.asked.kind !== 'poisson', '--arrivals: its Server has Poisson arrivals'],
     [values.concurrency !== undefined, '--concurrency: it has no closed loop'],
@@ -40,7 +42,8 @@ export function withEngine(
   ];
   const first = refused.find(([isAsked]) => isAsked);
   if (first !== undefined) throw configInvalid(`--engine cpp cannot do ${first[1]}`);
-  const linked = linkedLoadgen(values.cacheDir ?? defaultCacheFolder(), {
+  const cacheFolder = values.cacheDir ?? defaultCacheFolder();
+  const linked = linkedLoadgen(cacheFolder, {
     name: values.engine.split(':')[1],
     isPreferred: ({ build }) => values.round === roundOfVersion(build.version),
   });
@@ -50,7 +53,11 @@ export function withEngine(
   // Then a benchmark that no round has keeps its own bound, as in any run of the round.
   const isOfRound = conf === undefined || linesOf(conf.text) === linesOf(mlperfConfOf(round));
   const own = isOfRound ? { round } : { round, mlperfConf: conf.name };
-  return { values: { ...values, ...own }, said: new Set([...said, ...Object.keys(own)]), linked };
+  const { damaged } = linkedLoadgens(cacheFolder);
+  return {
+    ...{ values: { ...values, ...own }, said: new Set([...said, ...Object.keys(own)]), linked },
+    linkNotes: damaged.map(({ error }) => `warning: ${error.message}`),
+  };
 }
 
 /** The settings of a configuration file, whatever its comments and order. */

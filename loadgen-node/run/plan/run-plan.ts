@@ -60,7 +60,7 @@ export function planRun(
   given: RunValues,
   { asked = [], said: saidOf = saidKeys(asked), audit, latencyFlag }: PlanSources = {},
 ) {
-  const { values, said, linked } = withEngine(given, saidOf);
+  const { values, said, linked, linkNotes } = withEngine(given, saidOf);
   const rules = benchmarkOfRun(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
   const oip = oipAsked(values, said);
@@ -86,6 +86,7 @@ export function planRun(
   };
   return {
     ...test,
+    configNotes: [...linkNotes, ...test.configNotes],
     rules,
     /** For people. */
     encodingName: encodingInWords(encodingName, compression),

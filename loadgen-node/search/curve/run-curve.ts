@@ -12,7 +12,7 @@ import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import type { PrintLine } from '../../run/screen/line-printer.ts';
 import type { Question } from '../kept-file.ts';
-import type { ProbeOutcome, RunProbe } from '../peak/peak-search.ts';
+import { type ProbeOutcome, type RunProbe, silentSut } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
 import { boundsQuestion, requireSameSearch, searchIdentity } from '../peak/search-peak.ts';
 import { CLOSED_LOOP_NOTE, CurveFiles, hasCurveFile, readCurveFile } from './curve-files.ts';
@@ -158,7 +158,7 @@ function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
     throw new MlperfError('ERR_INTERRUPTED', 'the curve was interrupted');
   }
   if (endCause === 'stall') {
-    throw new MlperfError('ERR_SUT_LOST', 'the SUT stopped answering during a point');
+    throw new MlperfError('ERR_SUT_LOST', silentSut(end, 'a point'));
   }
   if (endCause === 'fault' || latenciesNs.length === 0) {
     const why = faultText ?? 'no query was answered';

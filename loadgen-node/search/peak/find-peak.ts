@@ -19,6 +19,7 @@ import {
   type ProbeOutcome,
   type ProbeTokens,
   type RunProbe,
+  silentSut,
 } from './peak-search.ts';
 import { percentileIntervals } from './percentile-intervals.ts';
 import { decide, decideAll, ScreeningWatch } from './screening.ts';
@@ -158,14 +159,15 @@ function settled(
   return steadyPart(timesNs, load, search, meanNs);
 }
 
-function refuseBroken({ endCause, faultText }: ProbeEnd): void {
+function refuseBroken(end: ProbeEnd): void {
+  const { endCause, faultText } = end;
   if (endCause === 'interrupted') {
     throw new MlperfError('ERR_INTERRUPTED', 'the search was interrupted');
   }
   if (endCause !== 'fault' && endCause !== 'stall') return;
   const what =
     endCause === 'stall'
-      ? 'the SUT stopped answering during a probe'
+      ? silentSut(end, 'a probe')
       : `the SUT broke during a probe: ${faultText ?? 'no reason given'}`;
   throw new MlperfError('ERR_SUT_LOST', what);
 }

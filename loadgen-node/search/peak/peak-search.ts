@@ -229,7 +229,14 @@ export type ProbeEnd = Pick<
   readonly counts: Pick<PhaseCounts, 'lostSamples' | 'issuedSamples'>;
   /** Text of the first fault or lost sample; null where there was none. */
   readonly faultText: string | null;
+  /** Of a probe that ended by a stall: what became of the answers. */
+  readonly silentText?: string;
 };
+
+/** A SUT of which no sample completes any more, as a sentence without its stop. @param what A probe, a point. */
+export function silentSut({ silentText = 'stopped answering' }: ProbeEnd, what: string): string {
+  return `the SUT ${silentText} during ${what}`;
+}
 
 /** Times of tokens, and how many come to an end per second. */
 export interface ProbeTokens {

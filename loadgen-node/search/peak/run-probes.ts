@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { otherWorkText } from '../../loadgen/engine/causes.ts';
+import { otherWorkText, silentWords } from '../../loadgen/engine/causes.ts';
 import { joinTimes, joinTokens } from '../../loadgen/engine/measurements.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
@@ -229,5 +229,10 @@ function endOf(performance: PerformanceOutcome | null, isInterrupted: boolean): 
     return { ...NOT_BEGUN, endCause: isInterrupted ? 'interrupted' : 'fault' };
   }
   const first = performance.failures[0]?.texts[0]?.text ?? null;
-  return { ...performance, faultText: performance.faultText ?? first };
+  const { silence, counts } = performance;
+  return {
+    ...performance,
+    faultText: performance.faultText ?? first,
+    ...(silence !== null && { silentText: silentWords(silence, counts) }),
+  };
 }

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { lostNodeNotes } from '../../../loadgen-node/run/judge/run-notes.ts';
+import { lostNodeNotes } from '../../../loadgen-node/run/judge/lost-nodes.ts';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import {
   echoOf,

@@ -5,6 +5,7 @@ import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import { courseNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
+import { KeptProbe } from '../../../../../loadgen-node/search/peak/run-probes.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
@@ -155,8 +156,11 @@ describe('the cause of an INVALID run', () => {
           ? 2e9 - (sample - from) * 10e6
           : 1e6,
     });
-    const { cause, rules, advice } = await judged(stands(500));
+    const { cause, rules, advice, performance } = await judged(stands(500));
     expect(cause?.kind).toBe('standstill');
+    // What the cause says is in no note as well.
+    expect(performance?.course.keptStandstill).not.toBeNull();
+    expect(courseNotes(performance).join()).not.toContain('answered nothing');
     expect(cause?.text).toMatch(/^node b answered nothing for /);
     expect(rules).toEqual(['early-stopping']);
     expect(advice).toMatch(
@@ -199,8 +203,10 @@ describe('the cause of an INVALID run', () => {
   });
 
   it('is a SUT that never answered, which did not stop', async () => {
-    const { cause, reasons } = await judged({ serviceNs: () => Number.NaN });
+    const outcome = await outcomeOf({ serviceNs: () => Number.NaN });
+    const { cause, reasons } = outcome.verdicts.longhaul;
     expect(cause?.text).toBe('the SUT never answered');
+    expect(new KeptProbe().outcome(outcome, undefined).end.silentText).toBe('never answered');
     expect(reasons[0]?.text).toMatch(
       /^The SUT never answered during the performance run: no sample completed for 30(\.\d)? s, and [\d,]+ waited\. /,
     );

@@ -154,6 +154,9 @@ describe('of linked LoadGens of which not all can be used', () => {
     mkdirSync(damaged);
     writeFileSync(join(damaged, 'manifest.json'), '{ "inferenceDir": ');
     expect(versionOf(cacheFolder, 'cpp')).toBe('5.1.1');
+    expect(plan(cacheFolder).configNotes[0]).toMatch(
+      /^warning: .*v5\.0-ab-cd\/manifest\.json cannot be read: /,
+    );
     expect(versionOf(cacheFolder, 'cpp:v4.1')).toBe('4.1');
     expect(() => versionOf(cacheFolder, 'cpp:v5.0')).toThrow('v5.0-ab-cd/manifest.json cannot be');
     const { stdout, stderr, code } = await verbHere(listVerb, '--cache-dir', cacheFolder);

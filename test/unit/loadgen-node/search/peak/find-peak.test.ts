@@ -299,6 +299,15 @@ describe('findPeak', PATIENCE, () => {
     await expect(search).rejects.toMatchObject({ code });
     expect(probes).toEqual([]);
   });
+
+  it.each([
+    [{}, 'the SUT stopped answering during a probe'],
+    [{ silentText: 'never answered' }, 'the SUT never answered during a probe'],
+  ])('does not say that a SUT stopped that never answered: %j', async (other, message) => {
+    const end = { ...END, endCause: 'stall' as const, ...other };
+    const search = findPeak(searchOf(10e6), async () => steady(1e6, { end }));
+    await expect(search).rejects.toMatchObject({ message });
+  });
 });
 
 describe('findPeak of streams', () => {
