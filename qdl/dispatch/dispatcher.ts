@@ -1,5 +1,6 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { type MlperfError, messageOf, sutLost } from '../../shared/base/errors/mlperf-error.ts';
+import { asSaid } from '../../shared/base/text.ts';
 import type {
   Query,
   ResponseSink,
@@ -250,7 +251,7 @@ export class Dispatcher implements ChannelEvents {
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const what = `SUT node ${channel.place.address} is shutting down`;
-    const error = sutLost(reason === '' ? what : `${what}: ${reason}`);
+    const error = sutLost(reason === '' ? what : `${what}: ${asSaid(reason)}`);
     // It still answers what it has.
     if (!this.#goesOnWithout(channel)) this.#break(error);
   }

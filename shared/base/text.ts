@@ -141,6 +141,18 @@ export function asOneLine(text: string): string {
   return text.replaceAll(STEERING, '\ufffd');
 }
 
+/** Characters of another machine's words that a message of ours repeats. */
+const SAID_LENGTH_MAX = 500;
+
+/** First line of what another machine says, cut where it is long: it stands inside a message of ours. */
+export function asSaid(text: string): string {
+  const [line = ''] = text.split('\n', 1);
+  const left = line.length - SAID_LENGTH_MAX;
+  return left > 0
+    ? `${line.slice(0, SAID_LENGTH_MAX)}... (${grouped(left)} characters more)`
+    : line;
+}
+
 /** A field of CSV (RFC 4180), on one line; of null and undefined it is empty. */
 export function csvField(value: string | number | boolean | null | undefined): string {
   const text = asOneLine(String(value ?? ''));

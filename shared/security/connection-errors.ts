@@ -1,3 +1,4 @@
+import { asSaid } from '../base/text.ts';
 import type { ClientSecurity } from './client-security.ts';
 
 /** Cause of an error, and its remedy. */
@@ -142,7 +143,7 @@ export const STREAM_LIMITS: string =
 
 /** Why the connection of a stream ended, from gRPC's text. */
 export function lossReason(details: string): string {
-  return explanationIn(LOSSES, details, '')?.cause ?? details;
+  return explanationIn(LOSSES, details, '')?.cause ?? asSaid(details);
 }
 
 function tlsExplanation(details: string, security: ClientSecurity): Explanation | undefined {

@@ -1,5 +1,6 @@
 import { type BorrowedBytes, NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
 import { wireError } from '../base/errors/mlperf-error.ts';
+import { asSaid } from '../base/text.ts';
 import type { ServiceTimes } from '../domain/system-under-test.ts';
 import {
   bytesFieldSize,
@@ -69,7 +70,7 @@ export function failureWord(code: number): string {
 
 /** What a node says of a failed sample; of one that says nothing its code. */
 export function failureText(code: number, text: string): string {
-  return text.trim() === '' ? `gave no reason (code ${code})` : text;
+  return text.trim() === '' ? `gave no reason (code ${code})` : asSaid(text);
 }
 
 const SUT_MESSAGE_RESPONSES = (3 << 3) | 2;

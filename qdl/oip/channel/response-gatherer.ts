@@ -6,6 +6,7 @@ import {
   readInPlace,
 } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { asSaid } from '../../../shared/base/text.ts';
 import type { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
@@ -254,6 +255,6 @@ function statusWord(code: number): string {
 /** The server's words with gRPC's name of the status before them. */
 export function statusText(code: number, details: string): string {
   const name = status[code] ?? `status ${code}`;
-  const line = details.split('\n', 1)[0] ?? '';
+  const line = asSaid(details);
   return line === '' ? name : `${name}: ${line}`;
 }

@@ -1,3 +1,5 @@
+import { asSaid } from '../text.ts';
+
 /**
  * Codes of operating errors. Match on these, not on texts. The prefix says where to look:
  * a setting, the environment of this process, the sample library, the SUT, the run.
@@ -155,7 +157,7 @@ export function grpcToMlperfError(error: unknown, what: string): MlperfError {
     typeof error === 'object' && error !== null && 'details' in error
       ? String(error.details)
       : messageOf(error);
-  return new MlperfError(code ?? 'ERR_WIRE_PROTOCOL', `${what}: ${details.split('\n', 1)[0]}`, {
+  return new MlperfError(code ?? 'ERR_WIRE_PROTOCOL', `${what}: ${asSaid(details)}`, {
     cause: error,
   });
 }

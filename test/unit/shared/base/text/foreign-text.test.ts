@@ -1,11 +1,17 @@
+import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import { statusText } from '../../../../../qdl/oip/channel/response-gatherer.ts';
+import { grpcToMlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import {
   asOneLine,
   asPlainText,
+  asSaid,
   csvField,
   escapedJson,
   jsonText,
 } from '../../../../../shared/base/text.ts';
+import { lossReason } from '../../../../../shared/security/connection-errors.ts';
+import { failureText } from '../../../../../shared/wire/responses-codec.ts';
 
 // Goal: no character of another machine's text steers a terminal or makes it look like another text; JSON keeps its value.
 // Method: every control character and mark of direction, in every form that leaves the program.
@@ -44,5 +50,16 @@ describe('text of others', () => {
   it('leaves all other text as it is', () => {
     const text = 'µs ≥ 1 – “ü” \u{1f600} \u05d0\u05d1 \u200b';
     expect([asOneLine(text), asPlainText(text), jsonText(text)]).toEqual([text, text, `"${text}"`]);
+  });
+
+  it('is cut where it is long, in every message that repeats it', () => {
+    const said = `${'e'.repeat(12_000)}\nsecond line`;
+    const cut = `${'e'.repeat(500)}... (11,500 characters more)`;
+    expect([asSaid(said), asSaid('no JPEG'), asSaid('')]).toEqual([cut, 'no JPEG', '']);
+    expect(failureText(1, said)).toBe(cut);
+    expect(lossReason(said)).toBe(cut);
+    expect(statusText(status.INTERNAL, said)).toBe(`INTERNAL: ${cut}`);
+    const error = grpcToMlperfError({ code: status.INTERNAL, details: said }, 'SUT node a');
+    expect(error.message).toBe(`SUT node a: ${cut}`);
   });
 });
