@@ -208,7 +208,7 @@ interface TrialParts {
   readonly plan: RunPlan;
   readonly asked: OipAsked;
   readonly facts: readonly OipModelFacts[];
-  readonly host: Pick<RunHost, 'signal'>;
+  readonly host: Pick<RunHost, 'signal' | 'progress'>;
 }
 
 /** Sample for a trial request. `isUniform`: all samples have its sizes. */
@@ -259,7 +259,10 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
   const { streamsPerNode: streamCount, tokenLatencies: needsTokens } = plan.dispatch;
   const chosen = await chooseMethod(
     { method: asked.method, streamCount, facts, needsTokens },
-    (calls) => orAbort(host, compareOipWays(planned(plan, request), { payload, calls })),
+    (calls) => {
+      host.progress?.('comparing requests on one stream with calls', 'before the run');
+      return orAbort(host, compareOipWays(planned(plan, request), { payload, calls }));
+    },
   );
   return {
     ...{ ...found, request: { ...request, method: chosen.method } },
