@@ -96,8 +96,8 @@ type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
 
 /**
  * Asks the nodes of a run who they are.
- * @returns Names (empty for a node without one), and name and SHA-256 of each model (`none` where
- *   the node does not tell it), in the order of the settings.
+ * @returns Names (empty for a node without one), name and SHA-256 of each model (`none` where
+ *   the node does not tell it), and its settings, in the order of the settings.
  * @throws MlperfError where a node is not there, or not ready
  */
 export async function identifyNodes({ plan, store }: AskedRun) {
@@ -105,7 +105,8 @@ export async function identifyNodes({ plan, store }: AskedRun) {
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   try {
     await qdl.connect(() => {});
-    return { names: nodes.map(({ name }) => name ?? ''), models: modelsOf(qdl) };
+    const settings = qdl.nodes.map((node) => node.evidence().description?.settings ?? {});
+    return { names: nodes.map(({ name }) => name ?? ''), models: modelsOf(qdl), settings };
   } finally {
     await qdl.stop();
   }

@@ -230,6 +230,13 @@ function ofRun({ settings, longhaul, mode, round, division, nodes }: RunSummary)
   ];
 }
 
+/** Settings of a node that may move a figure, by the names of a comparison. @param i Its place among the nodes of the run */
+export function nodeSettings(settings: Readonly<Record<string, string>>, i: number): Pair[] {
+  return Object.entries(settings)
+    .filter(([key]) => !IDLE_NODE_KEYS.includes(key))
+    .map(([key, value]) => [`node ${i + 1} ${key}`, value]);
+}
+
 type Pair = readonly [name: string, value: string];
 
 /** Settings of the nodes by the audit; none where the run left no audit. */
@@ -237,9 +244,7 @@ function ofNodes(folder: string): Pair[] {
   const { nodes = [] } = auditOf(folder) ?? {};
   return nodes.flatMap(({ description }, i) => {
     if (description === null) return [];
-    const settings = Object.entries(description.settings)
-      .filter(([key]) => !IDLE_NODE_KEYS.includes(key))
-      .map(([key, value]): Pair => [`node ${i + 1} ${key}`, value]);
+    const settings = nodeSettings(description.settings, i);
     const sha256 = description.model?.sha256 ?? '';
     return sha256 === '' ? settings : [[`node ${i + 1} model SHA-256`, sha256], ...settings];
   });

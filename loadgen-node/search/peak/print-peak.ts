@@ -16,6 +16,7 @@ import {
   type Goodput,
 } from '../../present/curve/load-point.ts';
 import { formatNumber } from '../../present/text/figure-text.ts';
+import { fullRunsMax } from './full-runs.ts';
 import { searchNs } from './pace.ts';
 import {
   type HeldLoad,
@@ -40,7 +41,8 @@ export function searchText(search: LoadSearch, output: string): string {
   const slower = search.tpotNs === undefined ? 'a slow SUT' : 'long answers';
   const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with ${slower}`;
   if (full.runs === 0) return `${found}\nTakes ${screenings}`;
-  const runs = `${full.runs} to ${full.loadsMax * full.runs} full runs`;
+  const most = fullRunsMax(full);
+  const runs = `${full.runs} to ${most.kept} full runs (${most.disturbed} at most, where LoadGen is disturbed)`;
   const all = formatNs(searchNs(search));
   return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more: about ${all} where the first is VALID`;
 }
@@ -180,20 +182,31 @@ function goodputText({ share, samplesPerSecond, tokensPerSecond }: Goodput): str
   return `${loadRateText(samplesPerSecond)} queries/s${tokens} of it within every bound: ${percentage(share, 4)} of the queries`;
 }
 
+/**
+ * Why the SUT's limit is not known where something else than latencies ended the search, without full stop: an interval is then one of
+ * loads that were light or not, without statistics. Null: it is known, or no load ended the search so.
+ */
+export function unknownSince(
+  search: LoadSearch,
+  { interval, isFitted, limit }: PeakResult,
+): string | null {
+  if (limit !== 'generator' && limit !== 'lost-samples') return null;
+  const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
+  if (interval === null) return end;
+  if (isFitted || !Number.isFinite(interval.high)) return null;
+  return `at ${loadText(search, interval.high)} ${end}`;
+}
+
 export function limitInterval(search: LoadSearch, result: PeakResult): string {
-  const { interval, estimate, confidence, isPrecise, isFitted, limit } = result;
+  const { interval, estimate, confidence, isPrecise, limit } = result;
   if (interval === null || estimate === null) return 'Unknown';
   const sure = `${percentage(confidence, 4)} sure`;
   if (!Number.isFinite(interval.high)) {
     return `Above ${loadText(search, interval.low)}: no load that was tried missed the bound`;
   }
-  if (!isFitted && (limit === 'generator' || limit === 'lost-samples')) {
-    // Loads that were light or not, without statistics: latencies did not set this limit.
-    const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
-    return (
-      `The SUT's limit is unknown: screenings were light at ${loadText(search, interval.low)}, and ` +
-      `at ${loadText(search, interval.high)} ${end}`
-    );
+  const end = unknownSince(search, result);
+  if (end !== null) {
+    return `The SUT's limit is unknown: screenings were light at ${loadText(search, interval.low)}, and ${end}`;
   }
   if (search.kind === 'streams') {
     const isUnsure = result.probes.some(({ verdict }) => verdict === 'undecided');

@@ -7,6 +7,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { earlierTests } from '../../official/test-process.ts';
+import { nodeSettings } from '../../present/compare/compare-runs.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -257,7 +258,7 @@ const FREE: readonly string[] = [
 ];
 
 /**
- * Settings, names of the nodes and their models, which must be equal for a search to go on.
+ * Settings, and the nodes with their models and settings, which must be equal for a search to go on.
  * @throws MlperfError where a node is not there, or not ready
  */
 async function peakIdentity(
@@ -268,7 +269,7 @@ async function peakIdentity(
   return { ...(await searchIdentity(prepared, settings)), ...numbersOf(search) };
 }
 
-/** Settings, names of the nodes and their models, without what a search has as numbers. */
+/** Settings; names of the nodes, their models and settings; without what a search has as numbers. */
 export async function searchIdentity(
   prepared: PreparedRun,
   settings: readonly ResolvedSetting[],
@@ -277,9 +278,10 @@ export async function searchIdentity(
   for (const { key, raw } of settings) {
     if (raw !== undefined && !FREE.includes(key)) identity[key] = JSON.stringify(raw);
   }
-  const { names, models } = await identifyNodes(prepared);
+  const { names, models, settings: ofNodes } = await identifyNodes(prepared);
   identity['names of the nodes'] = names.join(', ');
   identity['models of the nodes'] = models.join(', ');
+  Object.assign(identity, Object.fromEntries(ofNodes.flatMap(nodeSettings)));
   return identity;
 }
 

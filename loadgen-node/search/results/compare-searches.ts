@@ -16,6 +16,7 @@ import { percentileName } from '../../present/text/figure-text.ts';
 import { type CurveFile, readCurveFile } from '../curve/curve-files.ts';
 import { type Question, questionDifferences } from '../kept-file.ts';
 import { peakOf } from '../peak/find-peak.ts';
+import { unknownSince } from '../peak/print-peak.ts';
 import { readPeakFile } from '../peak/search-peak.ts';
 import { type SearchVerb, searchVerbOf } from './kept-searches.ts';
 
@@ -26,6 +27,8 @@ interface ComparedPeak {
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;
+  /** Why the limit is not known, where the search says so; null elsewhere. */
+  readonly unknownWhy: string | null;
   /** True: LoadGen, not the SUT, sets it. */
   readonly isOfLoadgen: boolean;
   /** True: the SUT answered others as well, so that its own limit is not seen. */
@@ -122,15 +125,17 @@ function peakIn(folder: string): ComparedPeak {
     throw configInvalid(`${folder}: the search is not at its end: --resume goes on`);
   const { interval, value, limit } = result;
   const high = interval?.high ?? null;
+  const unknownWhy = unknownSince(search, result);
+  // What a full run confirmed is kept, whatever ended the search above it.
+  const ends =
+    unknownWhy === null
+      ? { low: interval?.low ?? null, high: high !== null && Number.isFinite(high) ? high : null }
+      : { low: value, high: null };
   return {
-    ...{
-      folder,
-      value,
-      question: identity,
-      unit: search.kind === 'rate' ? 'queries/s' : 'streams',
-    },
-    low: interval?.low ?? null,
-    high: high !== null && Number.isFinite(high) ? high : null,
+    ...{ folder, value, question: identity },
+    unit: search.kind === 'rate' ? 'queries/s' : 'streams',
+    ...ends,
+    unknownWhy,
     isOfLoadgen: limit === 'generator',
     isBesideOthers: limit === 'others',
   };
@@ -149,6 +154,7 @@ function curvePeakIn(folder: string, curve: CurveFile): ComparedPeak {
     value: peak && completedRate(peak),
     low: peak && completedRate(peak),
     high: above === undefined || above.isGeneratorBound ? null : highest(above),
+    unknownWhy: null,
     isOfLoadgen: above?.isGeneratorBound === true,
     isBesideOthers: curve.points.some(({ others }) => others !== undefined),
     question: curve.identity,
@@ -219,7 +225,7 @@ function isBelow({ high }: ComparedPeak, { low }: ComparedPeak): boolean {
   return high !== null && low !== null && high <= low;
 }
 
-function peakLine({ folder, value, low, high, unit }: ComparedPeak): string {
+function peakLine({ folder, value, low, high, unit, unknownWhy }: ComparedPeak): string {
   const peak = value === null ? 'no peak' : `peak ${rounded(value, 4)} ${unit}`;
   const limit =
     low === null
@@ -227,7 +233,8 @@ function peakLine({ folder, value, low, high, unit }: ComparedPeak): string {
       : high === null
         ? `${rounded(low, 4)} or more`
         : `${rounded(low, 4)} to ${rounded(high, 4)}`;
-  return `${folder}  ${peak}, limit ${limit}`;
+  const why = unknownWhy === null ? '' : `: ${unknownWhy}`;
+  return `${folder}  ${peak}, limit ${limit}${why}`;
 }
 
 function commonLoads(base: CurveFile, own: CurveFile): ComparedLoad[] {

@@ -3,21 +3,25 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { reportVerb } from '../../../../loadgen-node/cli/report.ts';
+import { nodeSettings } from '../../../../loadgen-node/present/compare/compare-runs.ts';
 import { curveFindings } from '../../../../loadgen-node/present/curve/curve-findings.ts';
 import type { LoadPoint } from '../../../../loadgen-node/present/curve/load-point.ts';
 import { writeCurve } from '../../../../loadgen-node/present/curve/write-curve.ts';
 import { writeKept } from '../../../../loadgen-node/search/kept-file.ts';
+import { findPeak } from '../../../../loadgen-node/search/peak/find-peak.ts';
 import { peakText } from '../../../../loadgen-node/search/peak/print-peak.ts';
 import { searchLines, writePeakFile } from '../../../../loadgen-node/search/peak/search-peak.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 import { verbHere } from '../../../scenes/host/processes.ts';
 import { CURVE_POINTS, curvePoint, curveReport } from '../../../scenes/simulated-run/curve.ts';
 import { ASKED, delaySearch, searchDelay } from '../../../scenes/simulated-run/queue.ts';
-import { aboutOf } from '../../../scenes/simulated-run/steady-probe.ts';
+import { aboutOf, END, searchOf, steady } from '../../../scenes/simulated-run/steady-probe.ts';
 
 const ABOUT = aboutOf('2026-11-20T08:00:00.000Z');
 const SEARCH = delaySearch(ASKED[1], 0.1);
 const IDENTITY = { latency: '100 ms', benchmark: '"delay"', 'models of the nodes': 'delay' };
+
+const LATE = { rule: 'generator-bound', text: 'late', needed: '', seen: '', key: null };
 
 /** The folder of a search that is simulated with this seed. */
 async function peakFolder(seed: number, others?: string) {
@@ -83,6 +87,38 @@ describe('two searches', () => {
     const { stdout } = await verbHere(compareVerb, one.folder, other.folder);
     expect(stdout).toMatch(/^Base +\S+ {2}peak [\d.]+ queries\/s, limit [\d.]+ to [\d.]+$/m);
     expect(stdout).toMatch(/^Result +\S+ is higher: .*; the intervals overlap/m);
+  });
+
+  it('have a limit that is unknown, and why, where LoadGen was too slow', async () => {
+    const late = { isGeneratorBound: true, generatorBoundReason: 'queries went out late' };
+    const search = searchOf(10e6);
+    const folderOf = async (confirms: boolean, delay: string): Promise<string> => {
+      const { probes } = await findPeak(search, async ({ load, kind }) =>
+        (load > 500 || (kind === 'full' && !confirms)) && kind !== 'unloaded'
+          ? steady(9e9, { end: { ...END, ...late }, isValid: false, reasons: [LATE] })
+          : steady(1e6),
+      );
+      const identity = {
+        ...IDENTITY,
+        ...Object.fromEntries(nodeSettings({ delayModel: delay, listen: delay }, 0)),
+      };
+      const folder = tempFolder();
+      writePeakFile(folder, { about: ABOUT, identity, search, probes });
+      return folder;
+    };
+    const [none, found] = [
+      await folderOf(false, 'exponential:5ms'),
+      await folderOf(true, 'fixed:2ms'),
+    ];
+    const { stdout } = await verbHere(compareVerb, none, found);
+    const why = /(?:at [\d.]+ queries\/s )?LoadGen was too slow$/.source;
+    expect(stdout).toMatch(new RegExp(`^Base .* no peak, limit not known: ${why}`, 'm'));
+    expect(stdout).toMatch(
+      new RegExp(`^Other .* peak ([\\d.]+) queries/s, limit \\1 or more: ${why}`, 'm'),
+    );
+    // The model of the node is named, its address is not.
+    expect(stdout).toContain('\nDiffer        node 1 delayModel: exponential:5ms -> fixed:2ms\n');
+    expect(stdout).not.toContain('listen');
   });
 
   it('have intervals that are apart where their peaks are', async () => {

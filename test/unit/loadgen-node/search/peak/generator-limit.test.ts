@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import { loadText } from '../../../../../loadgen-node/search/peak/peak-result.ts';
 import type { RunProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
-import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
+import { peakText, searchText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
 import { queueProbes } from '../../../../scenes/simulated-run/queue.ts';
 import { END, RULE, searchOf, steady } from '../../../../scenes/simulated-run/steady-probe.ts';
 
@@ -88,6 +88,29 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(result.limit).toBe('sut');
     expect(result.limitText).not.toContain('a slow LoadGen');
     expect(result.probes.map(({ verdict }) => verdict)).toContain('generator-bound');
+  });
+
+  it('says before how many full runs there are at most, where one at each load is disturbed', async () => {
+    const asked = { ...search, full: { ...search.full, loadsMax: 3 } };
+    const inner = queueProbes(queue, asked);
+    const loads: number[] = [];
+    const reasons = [{ rule: 'generator-bound', text: 'late', needed: '', seen: '', key: null }];
+    const runProbe: RunProbe = async (spec) => {
+      if (spec.kind !== 'full') return await inner(spec);
+      const isFirst = !loads.includes(spec.load);
+      loads.push(spec.load);
+      return isFirst
+        ? steady(1e9, { end: { ...END, isGeneratorBound: true }, isValid: false, reasons })
+        : steady(1e9, {
+            isValid: false,
+            reasons: [{ ...reasons[0], rule: 'latency-bound' }] as never,
+          });
+    };
+    await findPeak(asked, runProbe);
+    expect(loads).toHaveLength(6);
+    expect(searchText(asked, 'results')).toContain(
+      'then 1 to 3 full runs (6 at most, where LoadGen is disturbed) of',
+    );
   });
 
   it('makes few full runs where LoadGen is too slow in all that are long, with steps that grow', async () => {
