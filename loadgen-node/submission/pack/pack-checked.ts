@@ -1,4 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { counted } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { choice, type SettingValues, text, toggle } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -112,13 +113,14 @@ async function errorsOf(
   const { findings } = await check(tree, round === undefined ? {} : { round });
   host.progress?.(null);
   const errors = findings.filter(({ severity }) => severity === 'error');
-  const told = findings.filter(({ severity }) => !['warning', 'note'].includes(severity));
-  for (const { file, id, seen } of told.slice(0, TOLD_MAX)) {
-    host.report(`${file}: ${seen} (${id})`);
+  const marks = findings.filter(({ severity }) => severity === 'mark');
+  for (const { severity, file, id, seen } of [...errors, ...marks].slice(0, TOLD_MAX)) {
+    host.report(`${severity}: ${file}: ${seen} (${id})`);
   }
   if (errors.length === 0) return errors;
+  const beside = marks.length === 0 ? '' : `, and ${counted(marks.length, 'mark')} beside them`;
   host.report(
-    `Not packed: the check found errors, ${errors.length} in all ("${checkCommand(tree, round)}" lists them; --unchecked packs as it is).`,
+    `Not packed: the check found ${counted(errors.length, 'error')}${beside} ("${checkCommand(tree, round)}" lists them; --unchecked packs as it is).`,
   );
   return errors;
 }

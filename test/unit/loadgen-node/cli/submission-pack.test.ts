@@ -10,14 +10,15 @@ import { verbHere } from '../../../scenes/host/processes.ts';
 
 const PLAIN = ['--encryption', 'none'];
 
-async function pack(severity: Severity, ...said: string[]) {
+async function pack(severity: Severity | readonly Severity[], ...said: string[]) {
   const flags = said.length === 0 || said[0] === '--unchecked' ? [...said, ...PLAIN] : said;
   const tree = writeTree({ 'closed/ACME/systems/a.json': '{}' });
   const output = join(tempFolder(), 'acme.tar.gz');
   const asked: unknown[] = [];
   const check = async (...args: unknown[]) => {
     asked.push(args);
-    return { findings: [{ id: 'odd', severity, file: 'closed', seen: 'It is odd.' }] };
+    const found = { id: 'odd', file: 'closed', seen: 'It is odd.' };
+    return { findings: [severity].flat().map((one) => ({ ...found, severity: one })) };
   };
   const ended = await verbHere(packVerb(check), tree, '--output', output, ...flags);
   return { ...ended, asked: asked.length, isThere: existsSync(output) };
@@ -28,14 +29,22 @@ describe('longhaul submission pack', () => {
     const { code, isThere, stdout, stderr } = await pack('error');
     expect({ code, isThere, stdout }).toEqual({ code: 3, isThere: false, stdout: '' });
     expect(stderr).toContain(
-      'closed: It is odd. (odd)\nNot packed: the check found errors, 1 in all (',
+      'error: closed: It is odd. (odd)\nNot packed: the check found 1 error (',
+    );
+  });
+
+  it('tells errors from the marks beside them', async () => {
+    const { stderr } = await pack(['mark', 'error', 'error', 'mark', 'note']);
+    const line = (severity: string): string => `${severity}: closed: It is odd. (odd)\n`;
+    expect(stderr).toContain(
+      `${line('error').repeat(2)}${line('mark').repeat(2)}Not packed: the check found 2 errors, and 2 marks beside them (`,
     );
   });
 
   it('tells a mark and packs', async () => {
     const { code, isThere, stdout, stderr } = await pack('mark');
     expect({ code, isThere }).toEqual({ code: 0, isThere: true });
-    expect(stderr).toContain('closed: It is odd. (odd)\n');
+    expect(stderr).toContain('mark: closed: It is odd. (odd)\n');
     expect(stdout).not.toContain('NOT checked');
     expect(stdout).toContain('NOT encrypted');
   });
