@@ -1,6 +1,13 @@
+import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { MODEL_ROWS } from './model-rows.ts';
 import type { ModelRow, SubmissionModel } from './submission-model.ts';
-import { roundsUpTo, SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
+import {
+  roundsUpTo,
+  SUBMISSION_ROUNDS,
+  SUITES,
+  type SubmissionRound,
+  type Suite,
+} from './submission-rounds.ts';
 import { V05_ROWS } from './v05-rows.ts';
 
 /** Made once: a self-check asks for every folder of a tree. */
@@ -90,6 +97,23 @@ export function modelOfResultFolder(round: SubmissionRound, folder: string, mapp
   // Nobody guessed in v0.5.
   const guess = round === 'v0.5' ? undefined : GUESSES.find(([pattern]) => pattern.test(folder));
   return guess === undefined ? undefined : modelOfName(round, guess[1]);
+}
+
+/**
+ * Rounds that can be run and have the model of a folder.
+ * @param suite One in which they have it; absent: in any.
+ */
+export function roundsWithModel(folder: string, suite?: Suite): readonly Round[] {
+  return ROUNDS.filter((round) => {
+    const model = modelOfFolder(round, folder);
+    return model !== undefined && (suite === undefined || model.scenarios[suite] !== undefined);
+  });
+}
+
+/** The one suite that has a model; undefined where both have it, or none. */
+export function onlySuiteOf({ scenarios }: SubmissionModel): Suite | undefined {
+  const [first, ...others] = SUITES.filter((suite) => scenarios[suite] !== undefined);
+  return others.length > 0 ? undefined : first;
 }
 
 /**

@@ -59,6 +59,25 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
   [/:\d+:7: unknown system "other"; there is: acme-2n/, first({ system: 'other' })],
   [/unknown implementation "other"/, first({ implementation: 'other' })],
   [/v4\.1 has no model "resnet51" in the network division/, first({ model: 'resnet51' })],
+  [
+    /resnet50 is of the edge suite alone in v5\.1, and the network division has the datacenter suite only: there it is in v4\.1, v5\.0; in v5\.1 leave network out of "divisions", with a system of the edge suite/,
+    (s) => {
+      s.round = 'v5.1';
+    },
+  ],
+  [
+    /network\/acme-2n\/resnet50 has Server, Offline; datacenter has no such model: it is of the edge suite alone/,
+    (s) => {
+      s.round = 'v5.1';
+    },
+  ],
+  [
+    /v6\.1 has no model "llama2-70b-99" in the network division: there it is in v4\.1, v5\.0, v5\.1, v6\.0/,
+    (s) => {
+      s.round = 'v6.1';
+      s.results[0].model = 'llama2-70b-99';
+    },
+  ],
   [/the folder of resnet is called "resnet50"/, first({ model: 'resnet' })],
   [
     /network\/acme-2n\/resnet50 lacks Offline, which the datacenter suite asks for/,

@@ -1,5 +1,11 @@
 import { nodeOf } from '../../../../shared/benchmarks/standin/standin-sets.ts';
-import { modelOfFolder, modelsOfBenchmark, modelsOfRound } from '../../rules/models-of-rounds.ts';
+import {
+  modelOfFolder,
+  modelsOfBenchmark,
+  modelsOfRound,
+  onlySuiteOf,
+  roundsWithModel,
+} from '../../rules/models-of-rounds.ts';
 import { mayInfer, scenarioNeed } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
@@ -148,15 +154,30 @@ function checkModel(
   if (model === undefined) {
     const names = modelsOfBenchmark(round, folder).map((one) => `"${one.folder}"`);
     const hint =
-      names.length === 0 ? '' : `: the folder of ${folder} is called ${names.join(' or ')}`;
+      names.length === 0
+        ? roundsHint(folder, division)
+        : `: the folder of ${folder} is called ${names.join(' or ')}`;
     problems.error(`${round} has no model "${folder}" in the ${division} division${hint}`);
   } else if (division === 'network' && model.scenarios.datacenter === undefined) {
+    const suite = onlySuiteOf(model);
+    const where =
+      suite === undefined ? `in no suite of ${round}` : `of the ${suite} suite alone in ${round}`;
+    const or =
+      suite === undefined
+        ? ''
+        : `; in ${round} leave network out of "divisions", with a system of the ${suite} suite`;
     problems.error(
-      `${folder} is not in the datacenter suite of ${round}, the only one of the network division`,
+      `${folder} is ${where}, and the network division has the datacenter suite only${roundsHint(folder, division)}${or}`,
     );
   } else if (model.folder !== folder) {
     problems.error(`the folder of ${folder} is called "${model.folder}"`);
   }
+}
+
+/** Words for the rounds in which a division has a model; empty where none has it. */
+function roundsHint(folder: string, division: SubmissionDivision): string {
+  const rounds = roundsWithModel(folder, division === 'network' ? 'datacenter' : undefined);
+  return rounds.length === 0 ? '' : `: there it is in ${rounds.join(', ')}`;
 }
 
 async function readSystems(config: SubmissionConfig, problems: Problems) {
@@ -252,8 +273,10 @@ function checkGroup(
   const allowed = [...required, ...oneOf];
   const foreign = there.filter((scenario) => !allowed.includes(scenario));
   if (foreign.length === 0) return;
+  const other = onlySuiteOf(first.model);
+  const none = `no such model${other === undefined ? '' : `: it is of the ${other} suite alone`}`;
   problems.error(
-    `${what} has ${foreign.join(', ')}; ${suites.join(' and ')} has ${allowed.join(', ') || 'no such model'}`,
+    `${what} has ${foreign.join(', ')}; ${suites.join(' and ')} has ${allowed.join(', ') || none}`,
   );
 }
 

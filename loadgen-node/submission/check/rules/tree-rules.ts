@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import { isNetworkDivisionScenario } from '../../../../shared/domain/scenario.ts';
-import { modelOfFolder, modelOfName } from '../../rules/models-of-rounds.ts';
+import { modelOfFolder, modelOfName, onlySuiteOf } from '../../rules/models-of-rounds.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
+import { isBlank, textOf } from '../read/description-values.ts';
 import { readToolText } from '../read/read-document.ts';
 import { type Answer, isStrict, type ModelSite, type ResultSite } from '../read/sites.ts';
 import { implementationOf } from '../result/measurements.ts';
@@ -238,9 +239,15 @@ export const TREE_RULES = {
       'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
     // Open may have models of its own, but every official tool asks for the round's model that they
     // stand for.
-    model: ({ model, modelFolder, need, round }) =>
-      need === undefined &&
-      `"${modelFolder}" is no model of ${model === undefined ? `round ${round}` : 'the suite of the system'}.`,
+    model: ({ model, modelFolder, need, round, description }) => {
+      if (need !== undefined) return false;
+      if (model === undefined) return `"${modelFolder}" is no model of round ${round}.`;
+      const suite = onlySuiteOf(model);
+      const type = textOf(description?.['system_type']);
+      return suite === undefined || isBlank(type)
+        ? `"${modelFolder}" is no model of the suite of the system.`
+        : `"${modelFolder}" is of the ${suite} suite alone in ${round}, and the system of "${type}".`;
+    },
   },
   'model-mapping-wrong': {
     by: [tag('Config.get_mlperf_model'), main('Config.get_mlperf_model')],

@@ -188,6 +188,14 @@ it.each([
   },
 );
 
+it('tells that a model is of the other suite in this round', async () => {
+  const tree = { round: 'v5.0', model: 'bert-99' } as const;
+  const { findings } = await checkedTree(tree, { round: 'v5.0' });
+  expect(findings.find(({ id }) => id === 'model-unknown')?.seen).toBe(
+    '"bert-99" is of the edge suite alone in v5.0, and the system of "datacenter".',
+  );
+});
+
 /** A result of open under a name of its own. */
 const renamed = (name: string): Change[] =>
   ['results/acme', 'measurements/acme', 'code'].map((kind) =>
