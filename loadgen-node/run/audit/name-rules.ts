@@ -44,7 +44,7 @@ const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
       const calls =
         nameCalls.length === 1 ? 'In the one call' : `In each of ${nameCalls.length} calls`;
       return holds(
-        `${calls} ServerMetadata was asked of all ${nodes.length} node(s), and each was answered. Whether the server ` +
+        `${calls} ServerMetadata was asked of ${nodes.length === 1 ? 'the one node, which' : `all ${nodes.length} nodes, and each`} answered. Whether the server ` +
           'itself answered is not told by that (name-round-trip).',
       );
     },
@@ -107,7 +107,9 @@ function judgeAll({ nameCalls, nodes }: AuditFacts): Judged {
   const calls = nameCalls.length === 1 ? 'the one call' : `each of the ${nameCalls.length} calls`;
   return (
     brokenBy(problems, 'Not every node answered every call.') ??
-    holds(`In ${calls} all ${nodes.length} node(s) answered for themselves.`)
+    holds(
+      `In ${calls} ${nodes.length === 1 ? 'the one node answered for itself' : `all ${nodes.length} nodes answered for themselves`}.`,
+    )
   );
 }
 

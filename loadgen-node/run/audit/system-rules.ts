@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { counted } from '../../../shared/base/text.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { contradictsResult } from '../../../shared/evidence/node-claims.ts';
@@ -79,7 +80,7 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
       return (
         notProvableAt(unused, 'No request went to some of the nodes.') ??
         holds('LoadGen saw one system under test with one name.', [
-          `${nodes.length} node(s), one name; servers are not told which run a request is of`,
+          `${counted(nodes.length, 'node')}, one name; servers are not told which run a request is of`,
         ])
       );
     },
@@ -190,7 +191,7 @@ function judgeGrpcCompression({ nodes }: AuditFacts): Judged {
     const checked = streams.filter(({ compressionCheck }) => compressionCheck === 'checked').length;
     return {
       isWhole: checked > 0 && checked === streams.length,
-      line: `${address}: looked at on ${checked} of ${streams.length} stream(s)`,
+      line: `${address}: looked at on ${checked} of ${counted(streams.length, 'stream')}`,
     };
   });
   const evidence = looked.map(({ line }) => line);
@@ -212,7 +213,7 @@ function judgeSingleSut({ nameCalls, nodes, run }: AuditFacts): Judged {
   return (
     notProvableAt(unused, 'The run broke off before every node had opened its streams.') ??
     holds('LoadGen saw one system under test with one name.', [
-      `${nodes.length} node(s), one name, one run id (${run.runId}) on all their streams`,
+      `${counted(nodes.length, 'node')}, one name, one run id (${run.runId}) on all their streams`,
     ])
   );
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { counted } from '../../../shared/base/text.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { ReadDetailLog, readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -188,7 +189,7 @@ async function checkSubmitter(
   }
   const { length } = site.unprovedRuns;
   if (length > 0) {
-    const text = `Of ${length} run(s) there is none; the first is ${site.unprovedRuns[0]}.`;
+    const text = `Of ${counted(length, 'run')} there is none; the first is ${site.unprovedRuns[0]}.`;
     findings.add('network-rules-unproved', file, text);
   }
   return checked;

@@ -1,3 +1,4 @@
+import { counted } from '../../../shared/base/text.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { type FactsFile, nameOf, type SutNodeFacts } from './facts-file.ts';
@@ -86,7 +87,7 @@ export function softwareNotes(file: FactsFile): string[] {
   );
   if (file.sutNodes.length === 0) return notes;
   const control = file.sutNodes.reduce((sum, { link }) => sum + link.controlConnections, 0);
-  const note = `${control} TCP connection(s) for Name, Ready and Describe beside those that carry queries`;
+  const note = `${counted(control, 'TCP connection')} for Name, Ready and Describe beside those that carry queries`;
   return [...notes, note];
 }
 
@@ -148,13 +149,13 @@ function eccWarnings({ name, facts }: NamedMachine, suite: Suite): string[] {
   const eccs = [facts.memory.ecc, ...facts.accelerators.map(({ ecc }) => ecc)];
   return eccs
     .filter(({ state }) => state === 'off')
-    .map(({ how }) => `ECC is off on ${name} (${how}): a datacenter system must have it on`);
+    .map(({ how }) => `${name}: ECC is off (${how}), and a datacenter system must have it on`);
 }
 
 function acceleratorWarnings({ name, facts }: NamedMachine): string[] {
   const { accelerators, acceleratorsHow } = facts;
   if (accelerators.length > 0 || acceleratorsHow === null) return [];
-  return [`no accelerator was seen on ${name} (${acceleratorsHow}): say so if it has one`];
+  return [`${name}: no accelerator was seen (${acceleratorsHow}); say so if it has one`];
 }
 
 /** One field stands for all accelerators of a node. */

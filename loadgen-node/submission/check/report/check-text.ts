@@ -178,7 +178,9 @@ function unitOf(metric: string | null, value: number): string {
 }
 
 function verdictLines({ counts, findings, round }: CheckReport): string[] {
-  const count = `${counts.error} error(s), ${counts.warning} warning(s), ${counts.note} note(s), ${counts.mark} mark(s)`;
+  const count = (['error', 'warning', 'note', 'mark'] as const)
+    .map((severity) => counted(counts[severity], severity))
+    .join(', ');
   const marks = [
     ...new Set(findings.filter(({ severity }) => severity === 'mark').map(({ id }) => id)),
   ];

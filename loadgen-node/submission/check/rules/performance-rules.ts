@@ -1,3 +1,4 @@
+import { counted } from '../../../../shared/base/text.ts';
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
 import { metricOf, sampleMetric } from '../../rules/submission-model.ts';
 import {
@@ -263,7 +264,8 @@ export const PERFORMANCE_RULES = {
     rule: 'The summary log reports no errors.',
     because: 'run_verification.py of the compliance tests prints a warning',
     advice: 'Find the reason and make the run again.',
-    summary: ({ summary: { errorCount } }) => errorCount > 0 && `It counts ${errorCount} error(s).`,
+    summary: ({ summary: { errorCount } }) =>
+      errorCount > 0 && `It counts ${counted(errorCount, 'error')}.`,
   },
 } as const satisfies RuleTable;
 

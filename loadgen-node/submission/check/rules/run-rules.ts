@@ -1,3 +1,4 @@
+import { counted } from '../../../../shared/base/text.ts';
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
 import { loadgenScenario } from '../../rules/submission-model.ts';
@@ -37,7 +38,7 @@ export const RUN_RULES = {
     rule: 'A detail log has records.',
     advice: 'Copy the log again; make the run again if it is lost.',
     log: ({ log: { detail } }) =>
-      detail.records.size === 0 && `It has ${detail.lineCount} line(s) and no record.`,
+      detail.records.size === 0 && `It has ${counted(detail.lineCount, 'line')} and no record.`,
   },
   'log-first-line': {
     by: [main('LoadgenParser.__init__')],

@@ -52,6 +52,10 @@ describe('an audit of a run in which all is well', () => {
     const open = audit.rules.filter(({ verdict }) => verdict === 'not-provable');
     expect(open.map(({ id }) => id)).toEqual(['no-caching-at-sut', 'fabric']);
     expect(new Set(audit.rules.map(({ id }) => id)).size).toBe(audit.rules.length);
+    expect(audit.rules.find(({ id }) => id === 'name-every-node')?.why).toContain(
+      count === 1 ? 'the one node answered for itself' : 'all 2 nodes answered for themselves',
+    );
+    expect(JSON.stringify(audit.rules)).not.toContain('(s)');
   });
 });
 

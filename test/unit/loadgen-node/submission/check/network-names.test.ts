@@ -137,7 +137,7 @@ it('tells runs without evidence once for a submitter, at a path that is there', 
     [
       'network-rules-unproved',
       'network/ACME',
-      `Of 10 run(s) there is none; the first is network/ACME/results/acme/resnet50/Offline/performance/run_1/${DETAIL}.`,
+      `Of 10 runs there is none; the first is network/ACME/results/acme/resnet50/Offline/performance/run_1/${DETAIL}.`,
     ],
   ]);
 });

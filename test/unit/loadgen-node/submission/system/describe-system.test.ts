@@ -187,7 +187,7 @@ describe('a closed system', () => {
       '16 GB DDR4 at 2666 MT/s, ECC disabled (DMI type 16 says: None)',
     );
     const facts = factsFile(laptop, []);
-    expect(systemWarnings(facts, 'datacenter').join()).toContain('ECC is off on this machine');
+    expect(systemWarnings(facts, 'datacenter').join()).toContain('this machine: ECC is off');
     expect(systemWarnings(facts, 'edge').join()).not.toContain('ECC');
   });
 
@@ -197,6 +197,16 @@ describe('a closed system', () => {
     const memory = { ...server.memory, ecc: { state: null, how: 'seen' } };
     const known = describeSystem({ ...server, memory }, [], { suite: 'edge' });
     expect(known['host_memory_configuration']).toBe('2x 32 GB Registered-DDR5');
+  });
+
+  it('asks about accelerators that were not seen, with the name of a node before all else', () => {
+    const warnings = systemWarnings(
+      factsFile({ ...server, acceleratorsHow: 'PCI bus' }, []),
+      'edge',
+    );
+    expect(warnings).toContain(
+      'this machine: no accelerator was seen (PCI bus); say so if it has one',
+    );
   });
 
   it('marks what was read in a container and in a virtual machine, behind what the user says', () => {
