@@ -44,8 +44,8 @@ const CAUSES: readonly CauseRow[] = [
   {
     kind: 'loadgen',
     explains: ['not-kept-up', ...OF_LATENCY],
-    find: ({ isGeneratorBound, isSutSlow }) =>
-      isGeneratorBound && !isSutSlow ? 'LoadGen itself was too slow for this load' : null,
+    find: (performance) =>
+      performance.isGeneratorBound && !performance.isSutSlow ? slowLoadgenText(performance) : null,
   },
   {
     kind: 'standstill',
@@ -106,6 +106,28 @@ export function explainedBy(
   return (isShort && cause?.kind !== 'sut-broke') || isOnlyReason
     ? explains.filter((rule) => rule !== 'early-stopping')
     : explains;
+}
+
+/** Queries that waited for LoadGen at a time, in the mean, below which no other load was in their way. */
+const WAITING_FEW = 0.1;
+
+/**
+ * Whether a LoadGen that was late was so for moments only: by Little's law (rate times mean lag) hardly a query waited for it
+ * at any time, so that a lower load would not have been better off.
+ */
+export function wasLateForMoments({
+  dispatchLag: { maxNs, meanNs },
+  summary: { queryCount },
+  durationNs,
+}: Pick<PerformanceOutcome, 'dispatchLag' | 'summary' | 'durationNs'>): boolean {
+  return maxNs > 0 && meanNs * queryCount < WAITING_FEW * durationNs;
+}
+
+/** Words for a LoadGen that was late; no full stop. */
+export function slowLoadgenText(performance: PerformanceOutcome): string {
+  return wasLateForMoments(performance)
+    ? 'LoadGen itself was late for moments'
+    : 'LoadGen itself was too slow for this load';
 }
 
 function brokenText(outcome: PhaseOutcome): string | null {

@@ -1,4 +1,4 @@
-import { formatBeside, formatNs } from '../../../shared/base/text.ts';
+import { formatBeside, formatNs, grouped } from '../../../shared/base/text.ts';
 import { causesOfLateness, starvation } from '../health/generator-health.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
@@ -35,7 +35,8 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   return {
     ...dispatchTimes([judged.issued]),
     isGeneratorBound: limit !== null,
-    generatorBoundReason: limit === null ? '' : [limit.text, ...causes].join('; '),
+    generatorBoundReason:
+      limit === null ? '' : [limit.text, ...lateWords(judged), ...causes].join('; '),
     generatorLimit: limit && { needed: limit.needed, seen: limit.seen },
     isSutSlow: limit !== null && isSutSlow(judged, lagsNs),
     health,
@@ -129,6 +130,30 @@ export function lagLimit(
   const percent = Number((lagShareMax * 100).toPrecision(3));
   const text = `${percent} % of the ${bound.name} of ${formatNs(bound.ns)}`;
   return { ns: bound.ns * lagShareMax, text };
+}
+
+/** Above this share of late queries they are not told apart. */
+const FEW_LATE = 0.05;
+
+/** How many queries went out later than LoadGen may be, and the worst of them, where they were few; else nothing. */
+function lateWords({ issued, settings, lagShareMax }: JudgedSet): string[] {
+  const limit = lagLimit(settings, lagShareMax);
+  if (limit === null) return [];
+  const { queryEnd, isIssued, scheduledNs, issuedNs } = issued.recorder.columns();
+  const lagOf = (query: number): number =>
+    (issuedNs[query] as number) - (scheduledNs[query] as number);
+  let [all, late, worst] = [0, 0, -1];
+  for (let query = 0; query < queryEnd; query += 1) {
+    if (!isIssued(query)) continue;
+    all += 1;
+    if (lagOf(query) <= limit.ns) continue;
+    late += 1;
+    if (worst < 0 || lagOf(query) > lagOf(worst)) worst = query;
+  }
+  if (late === 0 || late > FEW_LATE * all) return [];
+  const how = `by ${formatNs(lagOf(worst))}, due at ${formatNs(scheduledNs[worst] as number)}`;
+  const which = late === 1 ? `query of ${grouped(all)} was` : `of ${grouped(all)} queries were`;
+  return [`${grouped(late)} ${which} so late, ${late === 1 ? '' : 'the worst '}${how}`];
 }
 
 /** LoadGen reads answers as late as it issues: of latencies that are so many times longer than its lag, the rest is the SUT's. */

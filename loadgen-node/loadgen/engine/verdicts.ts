@@ -5,7 +5,7 @@ import type { FirstQueries } from '../results/first-queries.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
-import { causeOf, explainedBy, silentWords } from './causes.ts';
+import { causeOf, explainedBy, silentWords, slowLoadgenText } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type { ContractErrors } from './responses/response-sink.ts';
 import type {
@@ -262,7 +262,7 @@ function longhaulReasons(
   if (isSearchUnfinished(results) && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
     const { generatorBoundReason, generatorLimit } = performance;
-    const text = `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${generatorBoundReason}.`;
+    const text = `${slowLoadgenText(performance)}, so the result is not the SUT's alone: ${generatorBoundReason}.`;
     reasons.push(
       reason('generator-bound', text, generatorLimit?.needed ?? '', generatorLimit?.seen ?? ''),
     );

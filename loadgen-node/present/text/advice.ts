@@ -1,4 +1,5 @@
 import { counted, formatNs, grouped } from '../../../shared/base/text.ts';
+import { wasLateForMoments } from '../../loadgen/engine/causes.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   Cause,
@@ -97,9 +98,15 @@ function adviceOnGenerator(
   arrivals: OtherArrivals | undefined,
 ): string {
   const load = arrivals?.kind === 'closed-loop' ? '--concurrency' : 'load';
-  if (performance?.health && isThrottled(performance.health)) {
-    return `Raise the CPU limit of LoadGen's container or control group, or take a lower ${load}.`;
+  const isThrottledNode = performance?.health ? isThrottled(performance.health) : false;
+  const limit = "Raise the CPU limit of LoadGen's container or control group";
+  if (performance !== null && wasLateForMoments(performance)) {
+    const remedy = isThrottledNode
+      ? limit
+      : 'Repeat the run while nothing else uses the LoadGen node, or give it cores of its own';
+    return `${remedy}: hardly a query waited for LoadGen, so a lower ${load} does not help.`;
   }
+  if (isThrottledNode) return `${limit}, or take a lower ${load}.`;
   return `Give the LoadGen node a machine, or cores, of its own, or take a lower ${load}.`;
 }
 
@@ -203,6 +210,8 @@ function adviceOnEarlyStopping(
   const needed = minPassingQueries(overlatencyCount, percentile) + overlatencyCount;
   const lasting = queriesAtSameShare(overlatencyCount / queryCount, percentile, needed);
   const least = `Needs ${grouped(needed - queryCount)} more queries if all of them are within the bound`;
+  // Of few slow queries one more is none in so many.
+  if (lasting === needed) return `${least}: ${longer(needed)}`;
   if (lasting === null)
     return `${least}; at this share of slow ones more do not help: ${lowerRate(settings, MARGIN)}`;
   return `${least}, about ${grouped(lasting - queryCount)} at this share of slow ones: ${longer(lasting)}`;

@@ -85,6 +85,21 @@ describe('the cause of an INVALID run', () => {
     expect(advice).toMatch(/^Give the LoadGen node a machine, or cores, of its own/);
   });
 
+  it('is a LoadGen that was late for a moment, which no lower load mends', async () => {
+    const { cause, rules, advice, performance } = await judged({
+      settings: { serverTargetQps: 3, minDurationMs: 60_000 },
+      serviceNs: () => 1e6,
+      stopMs: 1_200,
+    });
+    expect(cause).toEqual({ kind: 'loadgen', text: 'LoadGen itself was late for moments' });
+    expect(rules[0]).toBe('generator-bound');
+    expect(performance?.generatorBoundReason).toMatch(
+      /^queries went out late: p99 .*; \d of \d+ queries were so late, the worst by [\d.]+ m?s, due at [\d.]+ s/,
+    );
+    expect(advice).toMatch(/^Repeat the run while nothing else uses the LoadGen node, /);
+    expect(advice).toContain('so a lower load does not help.');
+  });
+
   it('is LoadGen where its process was stopped, though the SUT answered late in the mean', async () => {
     const second = { cpuShare: 0.1, cpuWaitShare: 0.01, gcNs: 0 };
     const { cause, rules, performance } = await judged({
