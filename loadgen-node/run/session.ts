@@ -152,7 +152,7 @@ function watchRun(
   const { output } = plan;
   const title = basename(output);
   const { labels } = plan;
-  const facts = { title, benchmark: plan.rules.key, scenario, mode, output, labels };
+  const facts = { title, benchmark: confNameOf(plan.rules), scenario, mode, output, labels };
   live?.post({ kind: 'begin', facts });
   const end = (verdict: RunVerdict): void => {
     host.progress?.(null);

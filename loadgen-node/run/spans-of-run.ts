@@ -1,4 +1,5 @@
 import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { confNameOf } from '../../shared/rules/benchmark-rules.ts';
 import type { RecordedSet, TestObserver } from '../loadgen/engine/test-context.ts';
 import type { ExportedSpans } from '../observe/spans/run-spans.ts';
 import { QuerySpanIds } from '../observe/spans/span-ids.ts';
@@ -49,7 +50,7 @@ export async function beginSpans(plan: RunPlan, sut: Pick<RunSut, 'spanIds'>) {
 
 function attributesOfPlan({ rules, settings, round, dispatch, labels, output, otel }: RunPlan) {
   return {
-    'longhaul.benchmark': rules.key,
+    'longhaul.benchmark': confNameOf(rules),
     'longhaul.scenario': settings.scenario,
     'longhaul.mode': settings.mode,
     'longhaul.round': round,

@@ -6,6 +6,7 @@ import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../shared/base/files/read-file.ts';
 import { jsonText } from '../../shared/base/text.ts';
 import { SCENARIOS } from '../../shared/domain/scenario.ts';
+import { confNameOf } from '../../shared/rules/benchmark-rules.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 
 /**
@@ -48,7 +49,7 @@ export type SearchAbout = Readonly<z.infer<typeof SEARCH_ABOUT>>;
 export function aboutSearch({ rules, settings, labels }: RunPlan): SearchAbout {
   const { scenario } = settings;
   const startedAt = new Date().toISOString();
-  return { startedAt, longhaul: packageVersion(), benchmark: rules.key, scenario, labels };
+  return { startedAt, longhaul: packageVersion(), benchmark: confNameOf(rules), scenario, labels };
 }
 
 /** Settings that must be equal for a search to go on, or for two to be compared: texts by name. */

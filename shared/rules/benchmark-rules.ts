@@ -1,5 +1,6 @@
 import assert from 'node:assert';
 import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
+import { nearest } from '../base/text.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { numberOfRound, type Round } from './rounds/rounds.ts';
 import type {
@@ -275,20 +276,34 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
 /** Keys of all benchmarks, in the order in which they are listed to people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);
 
+/** Benchmarks that rounds bound more tightly in their scenario Interactive, by LoadGen's name of them. */
+const INTERACTIVE_NAMES: readonly string[] = ['llama2-70b-interactive'];
+
+/** {@link BENCHMARK_KEYS} and what else `longhaul run` takes, see {@link benchmarkOfRun}: each behind the benchmark that its SUT nodes serve. */
+export const RUN_BENCHMARKS: readonly string[] = BENCHMARK_KEYS.flatMap((key) => [
+  key,
+  ...INTERACTIVE_NAMES.filter((name) => name === `${key}-interactive`),
+]);
+
 /** Keys of the benchmarks without a model; see {@link BenchmarkRules.isSynthetic}. */
 export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
   ({ isSynthetic }) => isSynthetic,
 ).map(({ key }) => key);
 
-/** @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is. */
-export function benchmarkRules(key: string): BenchmarkRules {
+/**
+ * @param names Those that may be meant.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that names the one that was meant, or lists what there is.
+ */
+export function benchmarkRules(key: string, names = BENCHMARK_KEYS): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
   if (rules === undefined) {
     const ofRuns = interactiveRules(key);
     const plain = key.replace(/(-interactive)?(-99(\.9)?)?$/, '');
+    const near = nearest(key, names);
+    const known = near === undefined ? `there is: ${names.join(', ')}` : `did you mean "${near}"?`;
     const hint = BENCHMARK_KEYS.includes(plain)
       ? `${key} is a model of a submission, whose benchmark is ${plain}`
-      : `there is: ${BENCHMARK_KEYS.join(', ')}`;
+      : known;
     throw benchmarkUnknown(
       ofRuns === undefined
         ? `unknown benchmark "${key}"; ${hint}`
@@ -304,7 +319,7 @@ export function benchmarkRules(key: string): BenchmarkRules {
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` as {@link benchmarkRules}
  */
 export function benchmarkOfRun(name: string): BenchmarkRules {
-  return interactiveRules(name) ?? benchmarkRules(name);
+  return interactiveRules(name) ?? benchmarkRules(name, RUN_BENCHMARKS);
 }
 
 /** Key of the benchmark that a run by this name has; the name itself where it is another one. */
@@ -312,7 +327,7 @@ export function keyOfRun(name: string): string {
   return interactiveRules(name)?.key ?? name;
 }
 
-/** Name of a benchmark in LoadGen's files. */
+/** Name of a benchmark in LoadGen's files, and in all that tells people of a run. */
 export function confNameOf({ confName, key }: BenchmarkRules): string {
   return confName ?? key;
 }

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { BENCHMARK_KEYS } from '../../../shared/rules/benchmark-rules.ts';
+import { BENCHMARK_KEYS, RUN_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 
 /** Shells that there is a script for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -41,22 +41,27 @@ export function completionScript(program: Command, shell: string): string {
 function placesOf(command: Command, path: string): Place[] {
   const help = command.createHelp();
   const below = help.visibleCommands(command);
+  // What a node serves, and a file for a node, has the bounds of no run.
+  const benchmarks = / (sut|init)$/.test(path) ? BENCHMARK_KEYS : RUN_BENCHMARKS;
   const place: Place = {
     path,
     verbs: below.map((one) => ({ name: one.name(), about: one.description() })),
-    flags: help.visibleOptions(command).flatMap(flagOf),
+    flags: help.visibleOptions(command).flatMap((option) => flagOf(option, benchmarks)),
     takesPath: command.registeredArguments.some((argument) => argument.name() !== 'address'),
   };
   return [place, ...below.flatMap((one) => placesOf(one, `${path} ${one.name()}`))];
 }
 
-function flagOf({ long, description, required, optional, argChoices }: Option): Flag[] {
+function flagOf(
+  { long, description, required, optional, argChoices }: Option,
+  benchmarks: readonly string[],
+): Flag[] {
   if (long === undefined || long === null) return [];
   const flag: Flag = {
     name: long,
     about: description,
     takesValue: required || optional,
-    values: argChoices ?? (long === '--benchmark' ? BENCHMARK_KEYS : []),
+    values: argChoices ?? (long === '--benchmark' ? benchmarks : []),
   };
   const all = { name: '--help-all', about: 'show all flags', takesValue: false, values: [] };
   return long === '--help' ? [flag, all] : [flag];

@@ -5,9 +5,16 @@ import { writeText } from '../../../shared/base/files/read-file.ts';
 import { tableLines } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import type { Setting, SettingTable } from '../../../shared/config/setting.ts';
-import { BENCHMARK_KEYS, benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import {
+  benchmarkOfRun,
+  benchmarkRules,
+  confNameOf,
+  RUN_BENCHMARKS,
+} from '../../../shared/rules/benchmark-rules.ts';
+import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
+import { modelsOfBenchmark } from '../../submission/rules/models-of-rounds.ts';
 
 const WIDTH = 98;
 const STDOUT = '-';
@@ -133,13 +140,29 @@ export function writeStarterFile(
   return { text, json: { benchmark, file: output } };
 }
 
+/** Rounds of the Network division, which has the datacenter suite alone, in which a result of a benchmark can be: by which model, with which scenarios. */
+function submissionsOf({ key }: BenchmarkRules) {
+  return ROUNDS.flatMap((round) =>
+    modelsOfBenchmark(round, key).flatMap(({ folder: model, scenarios: { datacenter } }) =>
+      datacenter === undefined ? [] : [{ round, model, ...datacenter }],
+    ),
+  );
+}
+
 /** The benchmarks, a line each. */
 export function listBenchmarks(): VerbResult {
-  const all = BENCHMARK_KEYS.map(benchmarkRules);
-  const rows = all.map(({ key, title }) => [key, title]);
-  const benchmarks = all.map(({ key, title, isOfficial, encodings }) => ({
-    ...{ name: key, title, isOfficial },
-    encodings: Object.keys(encodings),
+  const all = RUN_BENCHMARKS.map(benchmarkOfRun);
+  const rows = all.map((rules) => [
+    confNameOf(rules),
+    rules.confName === undefined
+      ? rules.title
+      : `${rules.title}: "longhaul run" of nodes that serve ${rules.key}`,
+  ]);
+  const benchmarks = all.map((rules) => ({
+    ...{ name: confNameOf(rules), title: rules.title, isOfficial: rules.isOfficial },
+    servedAs: rules.key,
+    encodings: Object.keys(rules.encodings),
+    submissions: submissionsOf(rules),
   }));
   const lines = tableLines(rows, '   ', () => false);
   return { text: `${lines.join('\n')}\n`, json: { benchmarks } };

@@ -3,6 +3,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
+import { confNameOf, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { boundsOfServer } from '../../loadgen/results/query-bounds.ts';
@@ -60,7 +61,7 @@ function bytesFinding(plan: PlannedLoad): DoctorFinding {
 /** Rule: inference_rules v4.1, "Datacenter Bandwidth Requirements". */
 function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorFinding[] {
   const { benchmark, targetQps, dataType } = plan;
-  const formula = bandwidthFormula(benchmark);
+  const formula = bandwidthFormula(keyOfRun(benchmark));
   if (formula === undefined || targetQps === null) return [];
   const known = dtypeBytes(dataType);
   const bits = formula.inputElements * (known ?? 1) * 8 * targetQps;
@@ -230,7 +231,7 @@ export async function plannedLoad(
   const { sampleBytes, whyNoData } = await lookAtSamples(plan, host);
   const hasRate = isServer || settings.scenario === 'Offline';
   return {
-    benchmark: rules.key,
+    benchmark: confNameOf(rules),
     scenario: settings.scenario,
     /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,

@@ -1,4 +1,5 @@
 import { counted, formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
@@ -36,7 +37,7 @@ export function rowsOfResult(report: EndedReport): Row[] {
 function verdictRow(report: EndedReport): Row {
   const { outcome, plan } = report;
   const { accuracy, performance } = outcome;
-  const what = [plan.rules.key, plan.settings.scenario];
+  const what = [confNameOf(plan.rules), plan.settings.scenario];
   if (accuracy !== null) {
     const samples = `${grouped(accuracy.counts.issuedSamples)} samples`;
     what.push(performance === null ? `accuracy of ${samples}` : 'accuracy and performance');

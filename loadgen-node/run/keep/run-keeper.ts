@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type NetworkAudit, writeAudit } from '../../observe/audit/network-audit.ts';
@@ -48,7 +49,7 @@ export async function beginFolder(
     hasFile ? join(output, RUN_FILES.records) : null,
     () => ({
       ...{ longhaul: packageVersion(), runId: qdl?.runId ?? randomUUID(), startedAt },
-      ...{ benchmark: rules.key, scenario: settings.scenario, nodes: nodeNames(qdl) },
+      ...{ benchmark: confNameOf(rules), scenario: settings.scenario, nodes: nodeNames(qdl) },
       labels: plan.labels,
     }),
     promptTokensOf(plan, store),

@@ -3,6 +3,7 @@ import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
@@ -116,7 +117,7 @@ export function composeSummary(
     runId: audit.run.runId,
     protocol: audit.run.protocol,
     startedAt,
-    benchmark: plan.rules.key,
+    benchmark: confNameOf(plan.rules),
     scenario: plan.settings.scenario,
     mode: outcome.effectiveSettings.mode,
     round: plan.round,

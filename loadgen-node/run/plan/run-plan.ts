@@ -12,6 +12,7 @@ import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
 import {
   benchmarkEncoding,
   benchmarkOfRun,
+  confNameOf,
   SYNTHETIC_BENCHMARKS,
 } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
@@ -100,7 +101,8 @@ export function planRun(
     ...(oip !== undefined && { oip }),
     ...(data !== undefined && { data }),
     output:
-      values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
+      values.output ??
+      join('results', `${confNameOf(rules)}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
     /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */

@@ -17,7 +17,7 @@ import {
   toggle,
 } from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
-import { BENCHMARK_KEYS, benchmarkDefault } from '../../../shared/rules/benchmark-rules.ts';
+import { benchmarkDefault, RUN_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
 import { ONLY_JUDGED, ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import {
@@ -66,7 +66,7 @@ export const RUN_SETTINGS = {
   benchmark: {
     ...text(
       'name',
-      `${BENCHMARK_KEYS.join(', ')} (default: the one that the first node serves; with oip://: custom)`,
+      `${RUN_BENCHMARKS.join(', ')} (default: the one that the first node serves; with oip://: custom)`,
       {
         required: true,
       },
@@ -77,7 +77,7 @@ export const RUN_SETTINGS = {
     fallback: 'Server',
     hints: {
       interactive:
-        "Interactive is Server with tighter bounds: --benchmark llama2-70b-interactive has them (--ttft 450ms --tpot 40ms), and scenario: Interactive in the submission's configuration",
+        "Interactive is Server with tighter bounds: --benchmark llama2-70b-interactive has them (TTFT 450 ms, TPOT 40 ms), and scenario: Interactive in the submission's configuration",
     },
   }),
   mode: {

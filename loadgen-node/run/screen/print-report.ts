@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { counted, formatNs } from '../../../shared/base/text.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/evidence-schema.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -70,7 +71,7 @@ function detailLines(report: RunReport): string[] {
   const times = summary === null ? [] : timeLines({ outcome, summary });
   return [
     ...nameLines(report.nameCalls),
-    row('Benchmark', `${plan.rules.key} (${plan.rules.title})`),
+    row('Benchmark', `${confNameOf(plan.rules)} (${plan.rules.title})`),
     row(
       'Samples',
       `${report.dataSetCheck.sampleCount} in ${report.dataSetCheck.name}, sent as ${plan.encodingName}`,

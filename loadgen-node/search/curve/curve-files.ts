@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs } from '../../../shared/base/text.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { curveFindings } from '../../present/curve/curve-findings.ts';
 import { LOAD_POINT, type LoadPoint } from '../../present/curve/load-point.ts';
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
@@ -101,7 +102,7 @@ export class CurveFiles {
     const curve = { unit, boundNs, tpotNs, percentile, points: this.points };
     const report: CurveReport = {
       ...{ ...curve, madeBy: 'curve', findings: curveFindings(curve) },
-      title: `${run.rules.key}: latency over throughput${isClosedLoop ? ', closed loop' : ''}`,
+      title: `${confNameOf(run.rules)}: latency over throughput${isClosedLoop ? ', closed loop' : ''}`,
       facts: this.#facts(),
       notes: [
         ...(ended === null ? [] : [`INCOMPLETE: ${ended.message}. The points so far are shown.`]),
@@ -137,7 +138,7 @@ export class CurveFiles {
   #facts(): CurveReport['facts'] {
     const { run, unit, durationNs } = this.#plan;
     return [
-      ['Benchmark', `${run.rules.key} (${run.rules.title})`],
+      ['Benchmark', `${confNameOf(run.rules)} (${run.rules.title})`],
       ['SUT nodes', `${this.#identity['names of the nodes']} at ${run.dispatch.nodes.join(', ')}`],
       ['Models', this.#identity['models of the nodes'] ?? '-'],
       [

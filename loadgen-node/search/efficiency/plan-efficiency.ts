@@ -11,6 +11,7 @@ import {
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { fitLine } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
@@ -99,7 +100,7 @@ export function questionOf(
   const { serverTargetQps: _qps, multiStreamSamplesPerQuery, ...settings } = plan.settings;
   const isStreams = plan.settings.scenario === 'MultiStream' && plan.round === 'v0.5';
   const asked = {
-    benchmark: plan.rules.key,
+    benchmark: confNameOf(plan.rules),
     round: plan.round,
     dataSet: `${dataSetCheck.name}, ${dataSetCheck.sampleCount} samples, ${dataSetCheck.digest || 'generated'}`,
     encoding: plan.encodingName,

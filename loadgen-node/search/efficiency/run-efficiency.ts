@@ -4,7 +4,7 @@ import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
+import { confNameOf, SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -160,7 +160,8 @@ function compared(
   isOneMachine: boolean,
 ): EfficiencyResult {
   requireSame(inProcess, network);
-  const asked = { scenario: run.settings.scenario, benchmark: run.rules.key, isOneMachine };
+  const { scenario } = run.settings;
+  const asked = { scenario, benchmark: confNameOf(run.rules), isOneMachine };
   const json = efficiencyReport(asked, inProcess, network);
   const { efficiency, warnings } = json.comparison;
   const problems = new RunProblems();

@@ -1,4 +1,5 @@
 import { formatNs } from '../../../shared/base/text.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { curveFindings } from '../../present/curve/curve-findings.ts';
 import type { LoadPoint, MeasuredCurve } from '../../present/curve/load-point.ts';
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
@@ -35,10 +36,10 @@ export function writePeakCurve({ run, search, identity, probes, result }: DrawnS
   writeCurve(run.output, {
     ...curve,
     madeBy: 'find-peak',
-    title: `${run.rules.key}: the probes of a search for the peak`,
+    title: `${confNameOf(run.rules)}: the probes of a search for the peak`,
     findings: findingsOf(curve, search, result),
     facts: [
-      ['Benchmark', `${run.rules.key} (${run.rules.title})`],
+      ['Benchmark', `${confNameOf(run.rules)} (${run.rules.title})`],
       ['SUT nodes', `${identity['names of the nodes']} at ${run.dispatch.nodes.join(', ')}`],
       ['Models', identity['models of the nodes'] ?? '-'],
       ['A full run', `${formatNs(search.full.minDurationNs)} or more`],

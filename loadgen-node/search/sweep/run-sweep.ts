@@ -8,7 +8,7 @@ import type { ResolvedSetting, SettingSources } from '../../../shared/config/res
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
+import { confNameOf, SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { boundsText } from '../../present/curve/load-point.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
@@ -257,7 +257,7 @@ function aboutMaker(maker: ChosenLinkMaker, { dispatch }: RunPlan) {
 function titleOf({ rules }: RunPlan, search: LoadSearch): string {
   const what = search.kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
   const within = boundsText(namedBounds(search), 'and');
-  return `${what}, ${rules.key}: p${rounded(search.percentile * 100, 6)} within ${within}`;
+  return `${what}, ${confNameOf(rules)}: p${rounded(search.percentile * 100, 6)} within ${within}`;
 }
 
 /** The sweep that a cell is measured for. */

@@ -124,7 +124,11 @@ describe('wrong input', () => {
     ['run here --benchmark digits --qps 10', 2, /--sut "here" must be host:port/],
     ['sut --benchmark digits --listen here', 2, /--listen "here" must be host:port, or :port/],
     ['config completion ksh', 2, /shell "ksh" must be one of: bash, zsh, fish/],
-    ['config init --benchmark bort --output -', 2, /unknown benchmark "bort"; there is: digits/],
+    [
+      'config init --benchmark bort --output -',
+      2,
+      /unknown benchmark "bort"; did you mean "bert"\?/,
+    ],
     [`${RUN} --scenario Sever`, 2, /--scenario "Sever" must be one of: SingleStream, /],
     [
       `${RUN} --scenario Interactive`,
@@ -137,9 +141,9 @@ describe('wrong input', () => {
       /"llama2-70b-interactive-99" is a benchmark of runs, whose SUT nodes serve llama2-70b/,
     ],
     [
-      'run --sut a:1 --benchmark bort --target-qps 1',
+      'run --sut a:1 --benchmark vision --target-qps 1',
       2,
-      /unknown benchmark "bort"; there is: digits/,
+      /unknown benchmark "vision"; there is: digits/,
     ],
     [`${RUN} --encoding png`, 2, /no encoding "png"; there is: jpeg, raw/],
     [
@@ -334,6 +338,12 @@ describe('completion in bash', () => {
     ['flags', ['run', '--target-l'], ['--target-latency', '--target-latency-percentile']],
     ['words of a flag', ['run', '--scenario', 'S'], ['SingleStream', 'Server']],
     ['benchmarks', ['sut', '--benchmark', 'dig'], ['digits']],
+    ['benchmarks of nodes', ['sut', '--benchmark', 'llama'], ['llama2-70b']],
+    [
+      'benchmarks of runs',
+      ['run', '--benchmark', 'llama'],
+      ['llama2-70b', 'llama2-70b-interactive'],
+    ],
     ['no word where a file belongs', ['report', ''], []],
   ])('offers %s', async (_case, words, found) => {
     const { code, stdout } = await longhaulHere(['config', 'completion', 'bash']);

@@ -124,6 +124,16 @@ describe('a benchmark of tokens', () => {
     expect(findings.map(({ state }) => state)).toEqual(findings.map(() => 'ok'));
   });
 
+  it('bears the name by which it was asked for, and has the bounds and the bytes of that', async () => {
+    const asked = { ...standin, benchmark: 'llama2-70b-interactive' };
+    const plan = await plannedLoad(asked, 1, SILENT_HOST);
+    expect(plan.benchmark).toBe('llama2-70b-interactive');
+    const findings = planFindings(plan, [await madeUpLink()]);
+    const seen = Object.fromEntries(findings.map((one) => [one.id, one.seen]));
+    expect(seen['wire-time']).toMatch(/% of the bound of TTFT 450 ms$/);
+    expect(seen['rule-bandwidth']).toContain('1024*dtype_size x 2/s');
+  });
+
   it('is held to the bounds of the planned run', async () => {
     const asked = { benchmark: 'delay', sampleBytes: '150528', targetQps: '2' };
     const plan = await plannedLoad({ ...asked, ttft: '1ms', tpot: '2ms' }, 1, SILENT_HOST);

@@ -9,7 +9,12 @@ import {
   runTestSettings,
 } from '../../../../../loadgen-node/run/plan/run-test-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { benchmarkOfRun } from '../../../../../shared/rules/benchmark-rules.ts';
+import {
+  BENCHMARK_KEYS,
+  benchmarkOfRun,
+  RUN_BENCHMARKS,
+} from '../../../../../shared/rules/benchmark-rules.ts';
+import { numberOfRound, ROUNDS } from '../../../../../shared/rules/rounds/rounds.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 /** Settings of a run with these flags, as `longhaul run` makes them. */
@@ -129,6 +134,16 @@ describe('runTestSettings', () => {
     const userConf = confFile(`${lines.join('\n')}\n`);
     const { settings } = planOf({ benchmark: LLAMA, round: 'v5.1', userConf });
     expect(settings.serverTargetQps).toBe(7);
+  });
+
+  it('has every such name of a round in the list of benchmarks, and finds one that is meant', () => {
+    const names = BENCHMARK_KEYS.map((key) => `${key}-interactive`).filter((name) =>
+      ROUNDS.some((round) => numberOfRound(round, `${name}.Server.ttft_latency`) !== undefined),
+    );
+    expect(RUN_BENCHMARKS.filter((name) => !BENCHMARK_KEYS.includes(name))).toEqual(names);
+    expect(() => planOf({ benchmark: 'llama2-70b-interactiv' })).toThrow(
+      'unknown benchmark "llama2-70b-interactiv"; did you mean "llama2-70b-interactive"?',
+    );
   });
 
   it.each<[string, Record<string, string>, string]>([

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { latencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
-import { figuresOfRun, type RunReport } from '../../../../../loadgen-node/run/keep/run-report.ts';
+import {
+  composeSummary,
+  figuresOfRun,
+  type RunReport,
+} from '../../../../../loadgen-node/run/keep/run-report.ts';
 import { planRun } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { printReport } from '../../../../../loadgen-node/run/screen/print-report.ts';
@@ -104,6 +109,17 @@ function rowOf(text: string, label: string): string | undefined {
 }
 
 describe('the result of a run', () => {
+  it('tells the bounds of Interactive by the name that the run was asked for', async () => {
+    const flags = { benchmark: 'llama2-70b-interactive', minDuration: '1s' };
+    const report = await reportOf({ flags, settings: { useTokenLatencies: false } });
+    expect(printReport(report)).toMatch(/^(IN)?VALID +llama2-70b-interactive, Server, /);
+    const summary = composeSummary(report, {
+      ...{ audit: report.audit as NetworkAudit, ceiling: null, nodeNames: [], startedAt: '' },
+      ...{ kept: { records: null, rowsInFile: null }, usage: [] },
+    });
+    expect(summary.benchmark).toBe('llama2-70b-interactive');
+  });
+
   it('has the verdict with what was measured first, then at most ten lines of at most 100 columns', async () => {
     const text = printReport(await reportOf({ isOneMachine: true }));
     const lines = text.trimEnd().split('\n');
