@@ -55,7 +55,8 @@ answered others as well, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine,
       const { result, problems } = await searchPeak(asked, host, print);
       if (result === null) return { exitCode: host.exitCode ?? EXIT.interrupted, problems };
       const json = peakDocument(result);
-      return { text: peakText(search, result), json, isGood: isPeakOfSut(result), problems };
+      const text = peakText(search, result, plan.run.output);
+      return { text, json, isGood: isPeakOfSut(result), problems };
     };
     return await eachTest(plan.run.linked !== undefined, work, resumingIn(plan.run.output));
   },

@@ -152,7 +152,7 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
   const { cpuWaitShare = null, gc, eventLoopDelay } = health;
   const causes = disturbances(health);
   if (gc.totalNs > GC_SHARE_NAMED * lengthNs(health) || gc.maxNs > GC_PAUSE_NS_NAMED) {
-    const pauses = `about ${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most seen`;
+    const pauses = `pauses of about ${formatNs(gc.totalNs)} in all, the longest seen ${formatNs(gc.maxNs)}`;
     causes.push(`garbage collection: ${pauses}`);
   }
   // The causes above delay the event loop as well.

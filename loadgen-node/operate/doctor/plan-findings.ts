@@ -8,6 +8,7 @@ import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { boundsOfServer } from '../../loadgen/results/query-bounds.ts';
 import { progressOf, type RunHost } from '../../run/host/host.ts';
+import { ownCommand } from '../../run/host/own-command.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import {
@@ -154,7 +155,7 @@ export function ceilingFindings(
     inProcessQps: ceiling?.inProcessQps ?? null,
     loopbackQps: ceiling?.loopbackQps ?? null,
   });
-  if (ceiling === null) return [about.unknown(whyNone, 'longhaul doctor --again')];
+  if (ceiling === null) return [about.unknown(whyNone, `${ownCommand()} doctor --again`)];
   const { inProcessQps, loopbackQps, measuredAt } = ceiling;
   const seen =
     `${countText(loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +
@@ -162,8 +163,8 @@ export function ceilingFindings(
   const findings = [
     ceiling.isDisturbed === true
       ? about.warning(
-          `${seen}, while other processes took CPU time: too low`,
-          'longhaul doctor once more when the machine is quiet: it is measured anew then',
+          `${seen}, while other processes took CPU time: it can do more`,
+          `${ownCommand()} doctor once more when the machine is quiet: it is measured anew then`,
         )
       : about.ok(seen),
   ];

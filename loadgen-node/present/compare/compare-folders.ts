@@ -51,10 +51,8 @@ export async function compareFolders(
     conditions: invalid.length > 0 ? [] : judgeConditions(comparison, conditions),
     failures: [
       ...read.flatMap(({ damage }) => damage ?? []),
-      ...invalid.map(
-        ({ folder, summary: { result } }) =>
-          `${folder} is ${result}: its figures are no result, so they are not compared (--allow-invalid compares them)`,
-      ),
+      // The cautions name them.
+      ...(invalid.length > 0 ? ['only VALID runs are compared (--allow-invalid: others too)'] : []),
     ],
     isRefused: invalid.length > 0,
     series: isSeries ? runSeries(comparison, by) : [],

@@ -100,9 +100,8 @@ function peakOf(curve: MeasuredCurve): Peak {
   if (lowest === undefined) return { peak: null, peakText: 'None: no point was measured.' };
   if (peak === null) return { peak: null, peakText: noPeakText(curve, lowest, bound) };
   const sentences = [`${pointText(curve, peak)} keeps ${bound}: ${seenText(curve, peak)}.`];
-  if (mayMiss(curve, peak)) {
-    sentences.push('Its interval reaches above the bound: a longer point (--min-duration) tells.');
-  }
+  const doubt = mayMissText(curve, peak);
+  if (doubt !== null) sentences.push(`${doubt}: a longer point (--min-duration) tells.`);
   const missed = points.filter((point) => keepsBound(curve, point) === false);
   const above = missed.find(({ load }) => load > peak.load);
   sentences.push(aboveText(curve, above));
@@ -130,11 +129,16 @@ function aboveText(curve: MeasuredCurve, above: LoadPoint | undefined): string {
   return above.isGeneratorBound ? `${next}; the peak of the SUT may lie higher.` : `${next}.`;
 }
 
-function mayMiss(curve: MeasuredCurve, point: LoadPoint): boolean {
-  return namedBounds(curve).some(({ name, ns }) => {
+function mayMissText(curve: MeasuredCurve, point: LoadPoint): string | null {
+  const figures = namedBounds(curve).flatMap(({ name, ns }) => {
     const figure = figureAt(point, curve.percentile, name);
-    return figure !== undefined && (figure.highNs === null || figure.highNs > ns);
+    return figure === undefined ? [] : [{ highNs: figure.highNs, ns }];
   });
+  if (figures.some(({ highNs, ns }) => highNs !== null && highNs > ns)) {
+    return 'Its interval reaches above the bound';
+  }
+  const isOpen = figures.some(({ highNs }) => highNs === null);
+  return isOpen ? 'Of so few queries the upper end of its interval is unknown' : null;
 }
 
 function missText(curve: MeasuredCurve, point: LoadPoint): string {

@@ -18,6 +18,7 @@ import { labelText } from '../../observe/summary/run-labels.ts';
 import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
 import { instantText, timeOrDash } from '../text/figure-text.ts';
 import { metricText } from '../text/headline.ts';
+import { RULE_WORDS } from '../text/result-text.ts';
 
 /** Which runs of a folder are wanted; what is absent wants all. */
 export interface RunsWanted {
@@ -300,20 +301,6 @@ const CAUSE_WORDS: Readonly<Record<CauseKind, string>> = {
   queue: 'SUT did not keep up',
   disturbed: 'machine disturbed',
   load: 'bound missed',
-};
-
-/** Few words for the first rule that a run without a cause does not meet, by the rule. */
-const RULE_WORDS: Readonly<Record<string, string>> = {
-  'early-stopping': 'too few queries',
-  'min-queries': 'too few queries',
-  'min-duration': 'too short',
-  'find-peak': 'no peak found',
-  'network-rules': 'rules of the division broken',
-  quality: 'accuracy too low',
-  'accuracy-samples': 'accuracy of too few samples',
-  'cpp-loadgen': "by LoadGen's own log",
-  'cpp-settings': 'other settings than requested',
-  'sut-name': 'name of the SUT',
 };
 
 function verdictText(run: RunList['runs'][number]): string {

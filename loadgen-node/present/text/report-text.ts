@@ -19,7 +19,7 @@ import { labelText } from '../../observe/summary/run-labels.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { timeOrDash } from './figure-text.ts';
 import { serverLines } from './print-split.ts';
-import { type LabelledText, resultLines, row, rowsBelow } from './result-text.ts';
+import { causeWords, type LabelledText, resultLines, row, rowsBelow } from './result-text.ts';
 
 const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
@@ -74,8 +74,9 @@ function resultOf(summary: RunSummary): string[] {
 function rowsOfOlder(summary: RunSummary): LabelledText[] {
   const { benchmark, scenario, result, verdict, accuracy } = summary;
   const division = divisionInWords(summary.round, summary.division);
-  const cause = verdict.cause ? `: ${verdict.cause.text}` : '';
-  const verdictRow = [result, `${benchmark}, ${scenario} (${division})${cause}`] as const;
+  const cause = result === 'INVALID' ? causeWords(verdict) : null;
+  const why = cause === null ? '' : `: ${cause}`;
+  const verdictRow = [result, `${benchmark}, ${scenario} (${division})${why}`] as const;
   if (accuracy === null) return [verdictRow];
   const judged = `target ${accuracy.isMet ? 'met' : 'NOT met'}`;
   return [verdictRow, ['Accuracy', `${accuracy.text}: ${judged}`]];

@@ -4,6 +4,25 @@ import type { RunSummary } from '../../observe/summary/run-summary.ts';
 /** Column at which the texts behind the labels begin. */
 export const LABEL_WIDTH = 14;
 
+/** Few words for the first rule that a run without a cause does not meet, by the rule. */
+export const RULE_WORDS: Readonly<Record<string, string>> = {
+  'early-stopping': 'too few queries',
+  'min-queries': 'too few queries',
+  'min-duration': 'too short',
+  'find-peak': 'no peak found',
+  'network-rules': 'rules of the division broken',
+  quality: 'accuracy too low',
+  'accuracy-samples': 'accuracy of too few samples',
+  'cpp-loadgen': "by LoadGen's own log",
+  'cpp-settings': 'other settings than requested',
+  'sut-name': 'name of the SUT',
+};
+
+/** The cause of an INVALID run in a few words, without one the first rule that it does not meet; null where there are none. */
+export function causeWords({ cause, reasons }: RunSummary['verdict']): string | null {
+  return cause?.text ?? RULE_WORDS[reasons[0]?.rule ?? ''] ?? null;
+}
+
 /** A line: its label, empty below a line that has it, and its text. */
 export type LabelledText = readonly [label: string, text: string];
 
@@ -83,7 +102,7 @@ function thresholdLines(results: ResultText['thresholds']): string[] {
   );
   const missed = results.filter(({ isMet }) => !isMet).length;
   if (missed > 0) {
-    const what = `${missed} of ${results.length} not met: exit code 3; they are yours, and no part of the verdict above`;
+    const what = `${missed} of ${results.length} not met: the run ended with exit code 3; they are yours, and no part of the verdict above`;
     lines.push(row('', what));
   }
   return lines;

@@ -15,7 +15,7 @@ import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
 import { formatShare, percentileName, timeOrDash } from '../../present/text/figure-text.ts';
-import type { LabelledText as Row } from '../../present/text/result-text.ts';
+import { causeWords, type LabelledText as Row } from '../../present/text/result-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { peakRows, stepRows, tokenRows } from './figure-rows.ts';
 import { type EndedReport, isValid } from './run-report.ts';
@@ -47,8 +47,8 @@ function verdictRow(report: EndedReport): Row {
   const result = outcome.isInterrupted ? 'INTERRUPTED' : judged;
   const engine =
     plan.linked === undefined ? '' : `; C++ LoadGen ${plan.linked.manifest.build.version}`;
-  const cause = outcome.isInterrupted ? null : outcome.verdicts.longhaul.cause;
-  const why = cause === null ? '' : `: ${cause.text}`;
+  const cause = result === 'INVALID' ? causeWords(outcome.verdicts.longhaul) : null;
+  const why = cause === null ? '' : `: ${cause}`;
   return [result, `${what.join(', ')} (${divisionText(report)}${engine})${why}`];
 }
 
@@ -99,7 +99,7 @@ function measuredRows(report: EndedReport): Row[] {
   const split = report.summary?.split ?? null;
   const isOffline = report.plan.settings.scenario === 'Offline';
   const hasModel = report.plan.rules.isSynthetic !== true;
-  if (split !== null) rows.push(['Why', whyInShort(split, { isOffline, hasModel })]);
+  if (split !== null) rows.push(['Time went', whyInShort(split, { isOffline, hasModel })]);
   if (performance !== null) rows.push(['LoadGen', loadgenText(report, performance)]);
   return rows;
 }

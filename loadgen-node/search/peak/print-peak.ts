@@ -114,7 +114,7 @@ export function probeLine(search: LoadSearch, probe: PeakProbe): string {
 }
 
 /** How the search ended, as a person wants to read it, ending with a newline. */
-export function peakText(search: LoadSearch, result: PeakResult): string {
+export function peakText(search: LoadSearch, result: PeakResult, folder: string): string {
   const rows: (readonly [string, string])[] = [
     ['Peak', peakSentence(search, result)],
     ['Interval', limitInterval(search, result)],
@@ -124,7 +124,7 @@ export function peakText(search: LoadSearch, result: PeakResult): string {
     ...sentencesOf(result.limitText).map((text, i) => [i === 0 ? 'Limit' : '', text] as const),
     ...result.advice.map((text, i) => [i === 0 ? 'For more' : '', text] as const),
     ['Logs', foldersOf(result)],
-    ['Curve', curveFilesText(search)],
+    ['Curve', `${curveFilesText(search)} in ${folder}`],
   ];
   const lines = rows.flatMap(([label, text]) => wrapped(asOneLine(text), LABEL_WIDTH, label));
   return `\n${lines.join('\n')}\n`;

@@ -82,7 +82,7 @@ function peakIn(folder: string): KeptSearch {
   const end =
     result === null
       ? '\nBroken off: the same command with --resume goes on with it.\n'
-      : peakText(search, result);
+      : peakText(search, result, folder);
   return {
     row: {
       ...about,

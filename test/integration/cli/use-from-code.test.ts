@@ -217,7 +217,7 @@ describe('longhaul run', () => {
     expect(code).toBe(3);
     expect(stdout).toMatch(/^VALID /m);
     expect(stdout).toMatch(
-      /^Thresholds +p99 < 1ns: NOT met, seen .*\n +errors == 0: met, seen 0\n +1 of 2 not met: exit code 3; they are yours/m,
+      /^Thresholds +p99 < 1ns: NOT met, seen .*\n +errors == 0: met, seen 0\n +1 of 2 not met: the run ended with exit code 3; they are yours/m,
     );
   });
 

@@ -254,7 +254,7 @@ function renderHealth(health: GeneratorHealth): Html {
     ],
     [
       'Garbage collection',
-      `${gc.count} pauses, ${formatNs(gc.totalNs)} in all, longest ${formatNs(gc.maxNs)}`,
+      `pauses of about ${formatNs(gc.totalNs)} in all, the longest seen ${formatNs(gc.maxNs)}`,
     ],
     ['CPU time that the hypervisor took', shareText(stealShare)],
   ];
@@ -385,6 +385,6 @@ function ceilingText(ceiling: GeneratorCeiling | null): string {
     return 'What this machine carries at most was never measured; longhaul doctor does it.';
   }
   const { measuredAt, measuredOn, inProcessQps, loopbackQps, isDisturbed } = ceiling;
-  const busy = isDisturbed === true ? ', while other processes took the CPUs: too low' : '';
+  const busy = isDisturbed === true ? ', while other processes took the CPUs: it carries more' : '';
   return `This machine carries at most ${formatNumber(inProcessQps)} queries/s with a SUT in process that answers at once, and ${formatNumber(loopbackQps)} over loopback to a null SUT node (measured ${measuredAt} on ${measuredOn}${busy}).`;
 }

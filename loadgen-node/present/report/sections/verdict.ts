@@ -9,6 +9,7 @@ import { type Html, html, htmlTable, judged, scroll, section, tile } from '../..
 import { figureText, formatNumber, instantText, isCarried } from '../../text/figure-text.ts';
 import { headFigures } from '../../text/headline.ts';
 import { STEP_TITLES, stepCells, stepVerdict } from '../../text/report-text.ts';
+import { causeWords } from '../../text/result-text.ts';
 
 const RESULTS = {
   VALID: { tone: 'good', text: 'every rule was met' },
@@ -23,7 +24,7 @@ const RESULTS = {
 export function renderHead(summary: RunSummary): Html {
   const { benchmark, scenario, startedAt, result, labels, longhaul, notes } = summary;
   const { tone, text: ofResult } = RESULTS[result];
-  const text = (result === 'INVALID' && summary.verdict.cause?.text) || ofResult;
+  const text = (result === 'INVALID' && causeWords(summary.verdict)) || ofResult;
   const words = labelText(labels);
   const head = headFigures(summary).map(({ title, value, note, isBad }) =>
     tile(title, value, html`<small>${note}</small>`, isBad),

@@ -57,7 +57,8 @@ describe('a search that is read again', () => {
     const { code, stdout } = await verbHere(reportVerb, folder);
     expect(code).toBe(0);
     const lines = searchLines({ search: SEARCH, probes: result.probes }, folder);
-    expect(stdout).toBe(`${lines.join('\n')}\n${peakText(SEARCH, result)}`);
+    expect(stdout).toBe(`${lines.join('\n')}\n${peakText(SEARCH, result, folder)}`);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`curve.svg in ${folder} `);
     const json = JSON.parse((await verbHere(reportVerb, folder, '--json')).stdout);
     expect(json).toMatchObject({ about: ABOUT, value: result.value, ending: 'found' });
   });

@@ -92,7 +92,7 @@ describe('causesOfLateness', () => {
     [
       'garbage collection',
       { gc: { count: 9, totalNs: 2e9, maxNs: 400e6 } },
-      [/about 9 pauses, 2 s in all, 400 ms at most/],
+      [/: pauses of about 2 s in all, the longest seen 400 ms/],
     ],
     [
       'a process that blocks itself',

@@ -173,7 +173,9 @@ describe('the generator ceiling', () => {
     const disturbed = ceilingFindings({ ...ceiling, isDisturbed: true }, null);
     expect(disturbed[0]).toMatchObject({
       state: 'warning',
-      seen: expect.stringMatching(/\(2026-01-31\), while other processes took CPU time: too low$/),
+      seen: expect.stringMatching(
+        /\(2026-01-31\), while other processes took CPU time: it can do more$/,
+      ),
     });
     const none = ceilingFindings(null, PLAN, 'no port');
     expect(none).toEqual([expect.objectContaining({ state: 'not checkable', seen: 'no port' })]);

@@ -64,6 +64,11 @@ describe('curve for people', () => {
     expect(all.kneeText).toMatch(/^None up to 40 queries\/s/);
     const wide = curveReport([curvePoint(1, 10, 48)]).findings;
     expect(wide.peakText).toContain('Its interval reaches above the bound');
+    const point = curvePoint(1, 10, 29.5);
+    const latencies = point.latencies.map((figure) => ({ ...figure, highNs: null }));
+    const { peakText } = curveReport([{ ...point, latencies }]).findings;
+    expect(peakText).toContain('the upper end of its interval is unknown: a longer point');
+    expect(peakText).not.toContain('reaches above');
   });
 
   it('names LoadGen first where it was the limit at the lowest load, and then knows no knee', () => {

@@ -127,7 +127,7 @@ describe('the result of a run', () => {
       /^VALID {9}digits, Server, 100 queries\/s for [\d.]+ s \(network division\)$/,
     );
     expect(lines.map((line) => line.slice(0, 14).trim())).toEqual([
-      ...['VALID', 'Requested', 'Answered', 'Throughput', 'Latency', 'Why', 'LoadGen'],
+      ...['VALID', 'Requested', 'Answered', 'Throughput', 'Latency', 'Time went', 'LoadGen'],
       ...['SUT', 'Notes', 'Files'],
     ]);
     expect(lines.length).toBeLessThanOrEqual(LINES_MAX);
@@ -137,7 +137,7 @@ describe('the result of a run', () => {
   it('has the times of tokens among the results, before what was measured and the files', async () => {
     const text = printReport(await tokenReport(1000));
     const labels = text.split('\n').map((line) => line.slice(0, 14).trim());
-    const order = ['Latency', 'Tokens', 'First token', 'Per token', 'Why', 'SUT', 'Files'];
+    const order = ['Latency', 'Tokens', 'First token', 'Per token', 'Time went', 'SUT', 'Files'];
     expect(labels.filter((label) => order.includes(label))).toEqual(order);
     expect(rowOf(text, 'Tokens')).toBe('3,072 output tokens, 301.01 per second');
     expect(rowOf(text, 'First token')).toMatch(
@@ -267,6 +267,15 @@ describe('the result of a run', () => {
 });
 
 describe('the result of an INVALID run', () => {
+  it('has the rule in its first line where there is no cause, and each number once', async () => {
+    const settings = { minDurationMs: 1000, minQueryCount: 100 };
+    const text = printReport(await reportOf({ settings }));
+    expect(text.split('\n')[0]).toMatch(/^INVALID {7}digits, Server.*: too few queries$/);
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+      /Needs \d+ more queries if all of them are within the bound: set --min-query-count/,
+    );
+  });
+
   it('names each reason in the order in which to change something', async () => {
     // One of two queries is late, and the run is too short for early stopping.
     const report = await reportOf({

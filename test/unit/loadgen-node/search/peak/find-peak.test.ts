@@ -62,7 +62,7 @@ describe('findPeak on a SUT that answers others as well', PATIENCE, () => {
     const missed = result.probes.filter(
       ({ kind, verdict }) => kind !== 'unloaded' && verdict !== 'keeps',
     );
-    const text = peakText(search, result).replaceAll(/\s+/g, ' ');
+    const text = peakText(search, result, 'out').replaceAll(/\s+/g, ' ');
     expect(text).toContain(
       `In ${missed.length} of ${result.probes.length} probes the SUT answered others as well, and the bound was not kept: its own limit is not seen. In probe ${missed[0]?.number}: node a answered 90 samples.`,
     );
@@ -215,7 +215,7 @@ describe('findPeak', PATIENCE, () => {
       return steady(load > 600 ? 9e9 : 1e6, load > 600 || kind === 'unloaded' ? {} : half);
     });
     expect(result.held?.probe.verdict).toBe('undecided');
-    expect(peakText(searchOf(10e6), result).replace(/\s+/g, ' ')).toMatch(
+    expect(peakText(searchOf(10e6), result, 'out').replace(/\s+/g, ' ')).toMatch(
       /Peak None is confirmed; the highest load with few enough late was [\d.]+ queries\/s, in screening \d+: 0 % of \d+ queries in 1 s, too few to tell that it holds/,
     );
   });
@@ -322,7 +322,9 @@ describe('findPeak of streams', () => {
   it('finds the largest whole number', async () => {
     const result = await findPeak(streams, perStream);
     expect(result).toMatchObject({ ending: 'found', value: 15, interval: { low: 15, high: 15 } });
-    expect(peakText(streams, result)).toContain('The limit is 15 streams; each verdict 99 % sure');
+    expect(peakText(streams, result, 'out')).toContain(
+      'The limit is 15 streams; each verdict 99 % sure',
+    );
   });
 
   it('claims no certainty of screenings that were too short to tell', async () => {
@@ -330,7 +332,7 @@ describe('findPeak of streams', () => {
       const outcome = await perStream(spec);
       return { ...outcome, latenciesNs: outcome.latenciesNs.slice(0, 20) };
     });
-    const text = peakText(streams, result);
+    const text = peakText(streams, result, 'out');
     expect(text).toContain('some screenings were too short to tell');
     expect(text).not.toContain('each verdict');
   });

@@ -29,7 +29,7 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(result.value).toBeLessThanOrEqual(500);
     expect(result.limitText).toContain("The limit is LoadGen's");
     // No statistics say where the SUT's limit is: nothing may be called sure.
-    const text = peakText(searchOf(10e6), result);
+    const text = peakText(searchOf(10e6), result, 'out');
     expect(text).toMatch(/^Interval {2}The SUT's limit is unknown: [^:]*LoadGen\s+was too slow$/m);
   });
 
@@ -56,7 +56,9 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(result).toMatchObject({ ending: 'unconfirmed', limit: 'generator' });
     expect(tookNs).toBeLessThanOrEqual(0.6 * asked.screeningNsMax);
     expect(result.probes.length).toBeLessThan(12);
-    expect(peakText(asked, result)).toMatch(/^Peak {6}None is confirmed: LoadGen is the limit$/m);
+    expect(peakText(asked, result, 'out')).toMatch(
+      /^Peak {6}None is confirmed: LoadGen is the limit$/m,
+    );
   });
 
   it('looks for the limit of LoadGen no longer than the screenings may take', async () => {
@@ -134,7 +136,7 @@ describe('findPeak beside a LoadGen that is too slow', () => {
     expect(probe).toMatchObject({ kind: 'screening', verdict: 'keeps' });
     expect(load).toBeLessThan(probe?.scheduledPerSecond ?? 0);
     expect(load).toBeGreaterThan(600);
-    const text = peakText(search, result).replace(/\s+/g, ' ');
+    const text = peakText(search, result, 'out').replace(/\s+/g, ' ');
     expect(text).toMatch(
       /Peak None is confirmed: LoadGen is the limit; the highest load with few enough late was [\d.]+ queries\/s, in screening \d+: [\d.]+ % of \d+ queries in [\d.]+ m?s/,
     );

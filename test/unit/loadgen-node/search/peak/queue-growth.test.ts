@@ -98,7 +98,7 @@ describe('a search', () => {
     });
     const { value, load } = result;
     expect(value).toBe((load ?? 0) * 0.95);
-    expect(peakText(search, result)).toMatch(
+    expect(peakText(search, result, 'out')).toMatch(
       /^Peak {6}[\d.]+ queries\/s scheduled in a VALID run, [\d.]+ samples\/s completed \(requested: [\d.]+\)$/m,
     );
   });
