@@ -33,7 +33,7 @@ import type { ResponseDecoder } from './response-decoder.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import type { NodeUsage, UsageSeries } from './usage-series.ts';
 
-/** Parts of a dispatcher. */
+/** Parts of a dispatcher. `onBreak`: called once, when the run cannot go on. */
 export interface DispatcherParts {
   readonly payloads: SamplePayloads;
   readonly sink: ResponseSink;
@@ -44,6 +44,7 @@ export interface DispatcherParts {
   readonly claims: readonly ClaimBook[];
   /** Reports of the nodes on their machines. */
   readonly usages: readonly UsageSeries[];
+  readonly onBreak: (error: MlperfError) => void;
 }
 
 /** The channels of a run, once all are open. */
@@ -250,10 +251,9 @@ export class Dispatcher implements ChannelEvents {
 
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
-    const what = `SUT node ${channel.place.address} is shutting down`;
-    const error = sutLost(reason === '' ? what : `${what}: ${asSaid(reason)}`);
-    // It still answers what it has.
-    if (!this.#goesOnWithout(channel)) this.#break(error);
+    const why = reason === '' ? '' : `: ${asSaid(reason)}`;
+    if (this.#goesOnWithout(channel)) return; // It still answers what it has.
+    this.#break(sutLost(`SUT node ${channel.place.address} is shutting down${why}`));
   }
 
   onLost(channel: DispatchChannel, error: MlperfError): void {
@@ -392,7 +392,7 @@ export class Dispatcher implements ChannelEvents {
     this.#isBroken = true;
     if (this.#cutter.boundChannel !== undefined) this.#giveUpPiece();
     this.#giveUpWaiting();
-    this.#parts.sink.fault(error);
+    this.#parts.onBreak(error);
   }
 
   #giveUpWaiting(): void {

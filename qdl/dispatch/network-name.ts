@@ -217,3 +217,14 @@ export async function resolveNodeAddresses(named: readonly string[]): Promise<st
   }
   return addresses;
 }
+
+/** A text that begins with a node's address, with the node's name before that. */
+export function withNodeName(
+  text: string,
+  nodes: readonly Pick<NodeName, 'address' | 'name'>[],
+): string {
+  const [head = '', address] = /^SUT node (\S+?)(?=:? )/.exec(text) ?? [];
+  const name = nodes.find((node) => node.address === address)?.name;
+  if (address === undefined || name === undefined || name.includes(address)) return text;
+  return `SUT node ${name} at ${address}${text.slice(head.length)}`;
+}

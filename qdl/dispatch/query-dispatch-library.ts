@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, sutLost } from '../../shared/base/errors/mlperf-error.ts';
 import type {
   Query,
   ResponseSink,
@@ -19,7 +19,7 @@ import {
   NodeLoad,
 } from './dispatch-channel.ts';
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
-import type { NetworkNames } from './network-name.ts';
+import { type NetworkNames, withNodeName } from './network-name.ts';
 import type { BackPressureTimes } from './part-cutter.ts';
 import type { WaitProgress } from './ready-wait.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
@@ -210,6 +210,10 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     const claims = this.nodes.map((node) => node.claims);
     const dispatcher = new Dispatcher({
       ...{ payloads: this.#payloads, sink, onNodeLoss, ledgers, claims, usages: this.#usages },
+      onBreak: (error) => {
+        const nodes = this.#driver.names.last?.nodes ?? [];
+        sink.fault(sutLost(withNodeName(error.message, nodes), error));
+      },
     });
     this.#dispatcher = dispatcher;
     const opened = await this.#driver.openChannels(this.#places(), dispatcher, this.runId);

@@ -67,7 +67,8 @@ function adviceOnRule(
   { arrivals, limitLines }: AdvisedPlan,
 ): string {
   const { performance, effectiveSettings: settings } = outcome;
-  if (reason.rule === 'stall') return '--stall-timeout sets how long LoadGen waits for a sample.';
+  const ofEnd = adviceOnEnd(reason, outcome);
+  if (ofEnd !== undefined) return ofEnd;
   // Of a run that broke off, what its rates and lengths would have been is not known.
   if (performance !== null && hasUnknownRates(performance)) return '';
   const ofArrivals =
@@ -90,6 +91,18 @@ function adviceOnRule(
       : specificAdvice(reason, performance, { settings, cause, limitLines });
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
+}
+
+/** Where the SUT broke or stopped answering; undefined for other reasons. */
+function adviceOnEnd(
+  { rule }: VerdictReason,
+  { performance, accuracy }: TestOutcome,
+): string | undefined {
+  if (rule === 'stall') return '--stall-timeout sets how long LoadGen waits for a sample.';
+  const isBroken = [performance, accuracy].some((phase) => phase?.endCause === 'fault');
+  return rule === 'fault' && isBroken
+    ? 'Look at the log of the SUT node, and at how it ended (exit status, out of memory): start it again before the next run.'
+    : undefined;
 }
 
 /** What slowed LoadGen says what helps it. */

@@ -63,11 +63,15 @@ function countsOf(stdout: string) {
 
 describe.concurrent('a SUT node in the middle of a run', () => {
   it.each<[string, (node: SutNodeProcess) => void, RegExp]>([
-    ['that is killed', (node) => node.process.kill('SIGKILL'), /SUT node 127\.0\.0\.1:\d+/],
+    [
+      'that is killed',
+      (node) => node.process.kill('SIGKILL'),
+      /SUT node sut-a at 127\.0\.0\.1:\d+[\s\S]*Look at the log of the SUT node/,
+    ],
     [
       'that is stopped (SIGSTOP)',
       (node) => node.process.kill('SIGSTOP'),
-      /SUT node 127\.0\.0\.1:\d+/,
+      /SUT node sut-a at 127\.0\.0\.1:\d+/,
     ],
     ['that is shut down (SIGTERM)', (node) => node.process.kill('SIGTERM'), /is shutting down/],
   ])('%s ends the run as INVALID, with exact counts', async (_case, act, cause) => {
@@ -112,7 +116,7 @@ describe.concurrent('a SUT node in the middle of a run', () => {
     expect(code).toBe(3);
     expect(text).toMatch(
       new RegExp(
-        `run: SUT node ${b.address} is shutting down: [^.]* \\(after \\d[\\d.]* m?s\\)\\.`,
+        `run: SUT node sut-b at ${b.address} is shutting down: [^.]* \\(after \\d[\\d.]* m?s\\)\\.`,
       ),
     );
     expect(text).not.toMatch(/outside the timed region|took over|after Close/);

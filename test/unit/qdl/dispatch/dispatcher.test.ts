@@ -140,7 +140,8 @@ function scene(policy: DispatchPolicy, onNodeLoss: NodeLossPolicy) {
     payloadOf: (index: number) => new Uint8Array(payloadBytes(index)),
     encoding: { form: 'raw', compression: 'identity' },
   };
-  const dispatcher = new Dispatcher({ payloads, sink, ledgers, claims, usages: [], onNodeLoss });
+  const parts = { sink, ledgers, claims, usages: [], onNodeLoss, onBreak: sink.fault.bind(sink) };
+  const dispatcher = new Dispatcher({ payloads, ...parts });
   const loads = ledgers.map((_, i) => new NodeLoad(1 + i, NODE_OUTSTANDING_MAX));
   const check = new PartCheck(loads);
   const channels = Array.from(
@@ -191,7 +192,6 @@ function endedIn({ sink }: ReturnType<typeof simulate>): number[] {
 }
 
 const ALL = Array.from({ length: SAMPLES }, (_, i) => i);
-
 describe.each(DISPATCH_POLICIES)('a run by %s', (policy) => {
   it.each([SEED, SEED + 1, SEED + 2])('ends each sample once, seed %i', (seed) => {
     const run = simulate(policy, seed);

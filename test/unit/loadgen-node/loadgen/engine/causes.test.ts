@@ -67,13 +67,14 @@ const NODES = ['node a', 'node b'].map((name) => ({ name, otherWork: null }));
 
 describe('the cause of an INVALID run', () => {
   it('is a SUT that broke, before all that follows from it', async () => {
-    const { cause, rules } = await judged({
+    const { cause, rules, advice } = await judged({
       isQueue: true,
       serviceNs: () => 20e6,
       afterIssue: (sink, { id }) => {
         if (id === 200) sink.fault(new MlperfError('ERR_SUT_LOST', 'node 1 is gone'));
       },
     });
+    expect(advice).toMatch(/^Look at the log of the SUT node, and at how it ended /);
     expect(cause).toEqual({ kind: 'sut-broke', text: 'the SUT broke' });
     expect(rules).toEqual(['fault']);
   });
