@@ -284,7 +284,7 @@ function notKeptUp({ share, answeredPerSecond, scheduledPerSecond }: KeepingUp):
   const growth = rounded((share ?? 0) * scheduledPerSecond, 2);
   const text =
     `The SUT did not keep up with the load: it completed ${answered} of ${scheduled} queries per second, ` +
-    `and ${growth} more of them waited each second, all through the run.`;
+    `and while they were issued ${growth} more waited each second.`;
   const needed = `${scheduled} queries/s completed`;
   return reason('not-kept-up', text, needed, `${answered} queries/s`, 'server_target_qps');
 }

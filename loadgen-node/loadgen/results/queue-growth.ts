@@ -92,7 +92,7 @@ export function likelyGrowth(
 export interface KeepingUp {
   /** `grew`: surely not. `unknown`: the run is too short to tell. */
   readonly state: 'kept' | 'grew' | 'unknown';
-  /** Share by which the load seems to be above what the SUT completes; null: too few queries. */
+  /** Share of the load that seems to be left waiting, 1 at most; null: too few queries. */
   readonly share: number | null;
   /** Queries of a run of the same kind that tell; null: not known, or not needed. */
   readonly queriesToTell: number | null;
@@ -138,7 +138,7 @@ export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
   if (typicalNs > FILLING_SHARE_MAX * lastedNs) {
     const growth = growthOfTimes(latenciesNs, scheduledPerSecond);
     const hasGrown = growth !== null && isAbove(growth, DEVIATIONS_SURE);
-    return judged(hasGrown ? 'grew' : 'unknown', growth?.share ?? null);
+    return judged(hasGrown ? 'grew' : 'unknown', growth && waitingShare(growth.share));
   }
   const from = countAtMost(issuedNs, typicalNs);
   const waitingNs = waitingAtIssue(issuedNs, latenciesNs)
@@ -153,6 +153,11 @@ export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
   const longer = (margin / SHARE_TOLD) ** 2;
   const needed = longer > LONGER_MAX ? 0 : Math.ceil(issuedNs.length * longer);
   return judged('unknown', growth.share, needed);
+}
+
+/** Share of the load that is left waiting, from the seconds per second by which latencies grow: load / capacity - 1. */
+function waitingShare(latencyGrowth: number): number {
+  return latencyGrowth / Math.max(1 + latencyGrowth, GROWTH_MAX);
 }
 
 /** Queries that wait right after each issue, in the order of issue. */

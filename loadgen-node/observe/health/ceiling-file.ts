@@ -79,7 +79,7 @@ export function generatorFinding(
   hasSchedule: boolean,
 ): GeneratorFinding {
   if (isGeneratorBound) {
-    const head = 'the limit (generator-bound)';
+    const head = 'too slow for this load (generator-bound)';
     const causes = generatorBoundReason.split('; ');
     return { kind: 'bound', text: `${head}: ${generatorBoundReason}`, head, causes };
   }

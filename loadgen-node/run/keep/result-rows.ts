@@ -57,12 +57,24 @@ function loadText(report: EndedReport, { summary, durationNs }: PerformanceOutco
   const { completedSampleCount: samples, queryCount } = summary;
   switch (summary.scenario) {
     case 'Server':
-      return `${requestedRate(report)} for ${lasted}`;
+      return `${requestedRate(report)} for ${loadTime(report, summary, durationNs)}`;
     case 'Offline':
       return `${counted(samples, 'sample')} in ${lasted}`;
     default:
       return `${counted(queryCount, 'query', 'queries')} in ${lasted}`;
   }
+}
+
+/** How long a load in Server lasted, and where answers took notably longer, when the run ended. */
+function loadTime(
+  { plan: { arrivals } }: EndedReport,
+  { rates, queryCount }: PerformanceOutcome['summary'],
+  durationNs: number,
+): string {
+  const loadNs = ((queryCount - 1) / rates.scheduled) * 1e9;
+  const isLonger = arrivals?.kind !== 'closed-loop' && loadNs > 0 && durationNs > 1.1 * loadNs;
+  const lasted = formatNs(durationNs);
+  return isLonger ? `${formatNs(loadNs)}, ended after ${lasted}` : lasted;
 }
 
 function requestedRate({ outcome: { peakTargetQps }, plan }: EndedReport): string {

@@ -117,6 +117,12 @@ describe('whether a SUT keeps up', () => {
     },
   );
 
+  it.each([1.3, 2, 4, 20])('leaves what the SUT does not complete, at a load of %f', (load) => {
+    const { state, share } = judged('M/D/1', load, 4_000, 1);
+    expect(state).toBe('grew');
+    expect(share).toBeCloseTo(1 - 1 / load, 1);
+  });
+
   it.each(['last', 'any'] as const)(
     'is found at a load of 2 of a SUT that takes the %s of those that wait',
     (order) => {

@@ -200,6 +200,13 @@ describe('the result of a run', () => {
     expect(rowOf(long, 'Requested')).toBe('100 queries/s for at least 10 s');
   });
 
+  it('tells how long the load lasted, not how long its answers took', async () => {
+    const [first] = printReport(await reportOf({})).split('\n');
+    expect(first).toMatch(/, 100 queries\/s for [\d.]+ s \(/);
+    const [late] = printReport(await reportOf({ serviceNs: () => 20e9 })).split('\n');
+    expect(late).toMatch(/, 100 queries\/s for (9\.\d*|10) s, ended after (29\.\d*|30) s \(/);
+  });
+
   it('has the least number of queries where it takes longer than the shortest duration', async () => {
     const flags = { minDuration: '2s', minQueryCount: '1000' };
     expect(rowOf(printReport(await reportOf({ flags })), 'Requested')).toMatch(
