@@ -25,7 +25,8 @@ import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-
 
 describe('the Open Inference Protocol of a SUT node', () => {
   it('answers what it has and takes no more while it shuts down', async () => {
-    const node = await slowNode(600e6);
+    // It is told to stop long before its answers are there.
+    const node = await slowNode(4e9);
     const client = new OipTestClient(node.address);
     const request = rawRequest('delay', { datatype: 'UINT8', shape: [1, 1], raw: Buffer.alloc(1) });
     const waiting = client.infer(request);
