@@ -10,14 +10,16 @@ import { tempFolder } from '../../scenes/host/folders.ts';
 // `npm run test:walkthrough`.
 const SCRIPT = resolve(import.meta.dirname, '../../../docs/submission-walkthrough.sh');
 
-/** Lists the benchmarks; a run is INVALID: for its accuracy alone where it is of that, else for its latency. */
+/** Lists the benchmarks; runs are INVALID by the rule that the environment says, or "valid"; tests fail. */
 const PROGRAM = `#!/bin/sh
 here=$(dirname "$0")
 if [ "$1" = config ]; then exec cat "$here/benchmarks.json"; fi
 echo "$*" >>"$here/calls.txt"
+if [ "$1" = compliance ]; then exit 3; fi
 if [ "$1" != run ]; then exit 0; fi
-rule=latency
+rule=$PERFORMANCE_RUN
 case "$*" in *'--mode accuracy'*) rule=$ACCURACY_RUN ;; esac
+if [ "$rule" = valid ]; then exit 0; fi
 while [ "$1" != --output ]; do shift; done
 printf '{"verdict":{"reasons":[{"rule":"%s"}]}}' $rule >"$2/longhaul_summary.json"
 echo 'INVALID       digits, Server'
@@ -32,7 +34,12 @@ function start(variables: Readonly<Record<string, string>>, ...flags: readonly s
   const program = join(folder, 'program.sh');
   writeFileSync(program, PROGRAM, { mode: 0o755 });
   writeFileSync(join(folder, 'benchmarks.json'), JSON.stringify(listBenchmarks().json));
-  const own = { LONGHAUL: program, SUT: '127.0.0.1:1', ACCURACY_RUN: 'latency' };
+  const own = {
+    LONGHAUL: program,
+    SUT: '127.0.0.1:1',
+    ACCURACY_RUN: 'latency',
+    PERFORMANCE_RUN: 'latency',
+  };
   const env = { ...process.env, ...own, ...variables };
   const args = [...flags, join(folder, 'out')];
   const { status, stderr } = spawnSync(SCRIPT, args, { env, encoding: 'utf8' });
@@ -101,6 +108,16 @@ describe('docs/submission-walkthrough.sh', () => {
     expect(stderr).toContain(advice);
     expect(stderr).not.toContain('start the script again');
     expect(status).toBe(3);
+  });
+
+  it.each(['1', '2'])('goes on after a failed test in a dry run alone: %s attempts', (attempts) => {
+    const valid = { ACCURACY_RUN: 'valid', PERFORMANCE_RUN: 'valid', TEST_ATTEMPTS: attempts };
+    expect(start(valid, '--dry-run-lengths').stderr).toContain(
+      'Offline/TEST04-report failed; a dry run goes on\n',
+    );
+    const { status, stderr, calls } = start(valid);
+    expect(stderr).toMatch(/TEST01-report ended .*again \(and remove \S*\/Server\/performance if/);
+    expect({ status, count: calls.length }).toEqual({ status: 3, count: 2 + Number(attempts) });
   });
 
   it('goes on after a missed accuracy in a dry run', () => {

@@ -3,7 +3,6 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { counted } from '../../../../shared/base/text.ts';
-import { keyOfRun } from '../../../../shared/rules/benchmark-rules.ts';
 import { SERVER_RUNS_V05 } from '../../../loadgen/engine/test-outcome.ts';
 import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
@@ -67,7 +66,7 @@ function readRecord(path: string): Readonly<Record<string, unknown>> {
 /** The benchmark that was run, where the run says so. */
 function benchmarkOf(run: SubmittedRun): string | undefined {
   const said = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
-  return typeof said === 'string' ? keyOfRun(said) : undefined;
+  return typeof said === 'string' ? said : undefined;
 }
 
 const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
