@@ -38,7 +38,7 @@ describe('faults', () => {
     [
       'dies',
       (node) => node.stop(),
-      /SUT node 127.*in the middle of the run, with 2 samples outstanding/,
+      /SUT node fake at 127.*in the middle of the run, with 2 samples outstanding/,
     ],
     ['ends the stream', (node) => node.end(), /closed the stream/],
     [
