@@ -31,7 +31,7 @@ describe('UnaryLoop', () => {
     // Between the edges as many completed as were issued, less those that the last one did not issue.
     expect(latenciesUs.length).toBe(ended - begun);
     expect(latenciesUs.length).toBeGreaterThan(0);
-    expect(Math.min(...latenciesUs)).toBeGreaterThan(0);
+    expect(latenciesUs.every((us) => us > 0)).toBe(true);
   });
 
   it('fails when a call does', async () => {

@@ -22,7 +22,7 @@ describe('sutBenchmark', () => {
   });
 
   it('lists what there is when the key is unknown', async () => {
-    await expect(sutBenchmark('resnet')).rejects.toThrow(
+    await expect(sutBenchmark('nothing-like-it')).rejects.toThrow(
       expect.objectContaining({
         code: 'ERR_BENCHMARK_UNKNOWN',
         message: expect.stringContaining('digits'),

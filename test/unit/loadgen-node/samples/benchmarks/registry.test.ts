@@ -10,7 +10,7 @@ describe('loadgenBenchmark', () => {
   });
 
   it('lists what there is when the key is unknown', async () => {
-    await expect(loadgenBenchmark('resnet')).rejects.toThrow(
+    await expect(loadgenBenchmark('nothing-like-it')).rejects.toThrow(
       expect.objectContaining({
         code: 'ERR_BENCHMARK_UNKNOWN',
         message: expect.stringContaining('digits'),
