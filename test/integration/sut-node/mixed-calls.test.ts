@@ -70,7 +70,9 @@ class Channel {
   readonly #client: Client;
 
   constructor(address: string, security: ChannelCredentials) {
-    this.#client = new Client(address, security, OWN_CONNECTION);
+    // Node.js from 26 on refuses an IP address as the name of a TLS server, which is what grpc-js would give.
+    const byName = { ...OWN_CONNECTION, 'grpc.ssl_target_name_override': 'localhost' };
+    this.#client = new Client(address, security, byName);
     onTestFinished(() => this.#client.close());
   }
 
