@@ -73,5 +73,5 @@ export class LoopTurns {
   }
 }
 
-/** What work between two turns needs of {@link LoopTurns}. */
+/** The part of {@link LoopTurns} that work between two turns needs. */
 export type TurnTaker = Pick<LoopTurns, 'isDue' | 'take'>;

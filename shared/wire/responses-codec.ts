@@ -68,7 +68,7 @@ export function failureWord(code: number): string {
   return entry === undefined ? 'unspecified' : entry[0];
 }
 
-/** What a node says of a failed sample; of one that says nothing its code. */
+/** A node's reason for a failed sample; its code where it gives no reason. */
 export function failureText(code: number, text: string): string {
   return text.trim() === '' ? `gave no reason (code ${code})` : asSaid(text);
 }

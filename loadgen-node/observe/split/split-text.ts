@@ -179,7 +179,7 @@ function perTokenSentence({
   );
 }
 
-/** What its text says of each of the two bounded times of a token model; empty of any other. */
+/** Its text about each of the two bounded times of a token model; empty for any other model. */
 export function textsOfBounds({ text, tokens }: LatencySplit): Partial<Record<BoundName, string>> {
   if (tokens === undefined) return {};
   const { perToken } = tokens;

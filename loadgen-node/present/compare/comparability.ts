@@ -106,7 +106,7 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
   );
 }
 
-/** What a reader may conclude from the figures of a run that is INVALID, by its cause. */
+/** The conclusion that the figures of an INVALID run allow, by its cause. */
 const CONCLUSIONS: Readonly<Record<CauseKind, string>> = {
   'sut-broke': 'its figures end where the SUT broke',
   errors: 'its figures are of the samples that were answered',

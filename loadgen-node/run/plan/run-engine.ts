@@ -28,7 +28,7 @@ export function withEngine(
   readonly values: RunValues;
   readonly said: ReadonlySet<string>;
   readonly linked: LinkedLoadgen | undefined;
-  /** What is wrong with other links. */
+  /** Faults of other links. */
   readonly linkNotes: readonly string[];
 } {
   if (!isCppEngine(values.engine)) return { values, said, linked: undefined, linkNotes: [] };

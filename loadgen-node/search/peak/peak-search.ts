@@ -276,7 +276,7 @@ export interface ProbeOutcome {
   readonly reasons: readonly VerdictReason[];
   /** Which part of the latency grows at the tail, in words; undefined if unknown. */
   readonly explanation: string | undefined;
-  /** What of it is about one bounded time, where it is about several. */
+  /** The part of it about one bounded time, where it is about several. */
   readonly explanations?: Partial<Record<BoundName, string>>;
   /** Where its logs lie; undefined: it left none. */
   readonly folder: string | undefined;

@@ -125,7 +125,7 @@ async function errorsOf(
   return errors;
 }
 
-/** What tells the same of the tree, to be copied. */
+/** The command that tells the same of the tree, to be copied. */
 function checkCommand(tree: string, round: SubmissionRound | undefined): string {
   const ofRound = round === undefined ? '' : ` --round ${round}`;
   return `${ownCommand()} submission check ${shellWord(tree)}${ofRound}`;
