@@ -1,8 +1,8 @@
 import type { SamplePayloads } from '../shared/domain/system-under-test.ts';
 import type { NameCall } from '../shared/evidence/evidence-schema.ts';
 import { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
-import { askNativeNames, NativeDriver } from './native/native-driver.ts';
-import { askOipNames, OipDriver } from './oip/oip-driver.ts';
+import { askNativeNames, NativeDriver } from './protocols/native/native-driver.ts';
+import { askOipNames, OipDriver } from './protocols/oip/oip-driver.ts';
 import type { DispatchSettings } from './settings/dispatch-settings.ts';
 
 export { resolveNodeAddresses } from './dispatch/network-name.ts';
@@ -11,13 +11,13 @@ export type {
   QdlNode,
   QueryDispatchLibrary,
 } from './dispatch/query-dispatch-library.ts';
-export { describeNodes, servedBenchmarks } from './native/describe-nodes.ts';
-export { testLink } from './native/node/link-test.ts';
-export { askSystems, probeNode } from './native/probe-node.ts';
-export { compareOipWays } from './oip/compare-ways.ts';
-export { describeOipModels } from './oip/node/model-facts.ts';
-export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
-export { type OipTrial, tryOipRequest } from './oip/try-request.ts';
+export { describeNodes, servedBenchmarks } from './protocols/native/describe-nodes.ts';
+export { testLink } from './protocols/native/node/link-test.ts';
+export { askSystems, probeNode } from './protocols/native/probe-node.ts';
+export { compareOipWays } from './protocols/oip/compare-ways.ts';
+export { describeOipModels } from './protocols/oip/node/model-facts.ts';
+export { type OipProbe, probeOipServer } from './protocols/oip/probe-server.ts';
+export { type OipTrial, tryOipRequest } from './protocols/oip/try-request.ts';
 export {
   checkDispatchSettings,
   DISPATCH_POLICIES,

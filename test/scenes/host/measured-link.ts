@@ -4,7 +4,7 @@ import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-p
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { machineAt } from '../../../shared/host/machine-source.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
-import { directPath } from '../../scenes/simulated-run/audit-facts.ts';
+import { directPath } from '../simulated-run/audit-facts.ts';
 import { UNKNOWN_OS } from './machines.ts';
 
 const MIB = 1024 ** 2;

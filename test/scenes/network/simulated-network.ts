@@ -11,8 +11,8 @@ import {
 } from '../../../qdl/dispatch/query-dispatch-library.ts';
 import { ResponseDecoder } from '../../../qdl/dispatch/response-decoder.ts';
 import { RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
-import { SutChannel } from '../../../qdl/native/channel/sut-channel.ts';
-import { compareLedgers, partLimits, toNodeLedger } from '../../../qdl/native/node-evidence.ts';
+import { SutChannel } from '../../../qdl/protocols/native/channel/sut-channel.ts';
+import { compareLedgers, partLimits, toNodeLedger } from '../../../qdl/protocols/native/node-evidence.ts';
 import {
   type DispatchSettings,
   defaultDispatchSettings,

@@ -11,7 +11,7 @@ import {
   ledgerCounts,
   nameCall,
   nodeEvidence,
-} from '../../scenes/simulated-run/audit-facts.ts';
+} from '../simulated-run/audit-facts.ts';
 
 /** Statistics of a server that executed 100 requests of one sample in 25 batches: 2 ms in the queue, 4 ms in the model. */
 export function oipStatistics(fields: Partial<OipStatistics> = {}): OipStatistics {

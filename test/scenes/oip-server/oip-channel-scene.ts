@@ -6,13 +6,13 @@ import type {
   GrpcCall,
   GrpcCallConnection,
 } from '../../../qdl/http2/grpc-calls.ts';
-import { OipChannel } from '../../../qdl/oip/channel/oip-channel.ts';
-import { OipRequestEncoder } from '../../../qdl/oip/channel/request-encoder.ts';
-import { openWay } from '../../../qdl/oip/channel/request-way.ts';
+import { OipChannel } from '../../../qdl/protocols/oip/channel/oip-channel.ts';
+import { OipRequestEncoder } from '../../../qdl/protocols/oip/channel/request-encoder.ts';
+import { openWay } from '../../../qdl/protocols/oip/channel/request-way.ts';
 import {
   type GatherOptions,
   ResponseGatherer,
-} from '../../../qdl/oip/channel/response-gatherer.ts';
+} from '../../../qdl/protocols/oip/channel/response-gatherer.ts';
 import { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import { decodeRequest } from './oip-messages.ts';

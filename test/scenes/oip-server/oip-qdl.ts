@@ -10,7 +10,7 @@ import {
   type OipMethod,
   type OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
+import { RecordingSink } from '../simulated-run/recording-sink.ts';
 import { startQdl } from '../sut-node/fake-sut-node.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';
 

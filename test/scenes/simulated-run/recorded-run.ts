@@ -7,7 +7,7 @@ import { processMonitor } from '../../../loadgen-node/observe/health/process-mon
 import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
-import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
+import { V41_SETTINGS } from './simulated-run.ts';
 import { tempFolder } from '../host/folders.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };

@@ -45,8 +45,8 @@ import {
   hostFacts,
   ledgerCounts,
   nodeEvidence,
-} from '../../scenes/simulated-run/audit-facts.ts';
-import { simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
+} from '../simulated-run/audit-facts.ts';
+import { simulateRun } from '../simulated-run/simulated-run.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
 import { RESNET50, type SceneModel } from './scene-models.ts';
 import { filledDescription } from './submission-tree.ts';

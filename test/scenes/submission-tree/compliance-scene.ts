@@ -11,7 +11,7 @@ import {
   labelOf,
   type SimulatedRun,
   simulateRun,
-} from '../../scenes/simulated-run/simulated-run.ts';
+} from '../simulated-run/simulated-run.ts';
 
 const SAMPLES = 3000;
 

@@ -13,7 +13,7 @@ import { UsageReports } from '../../../sut-node/server/infer/usage-reports.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';
 import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
-import { ManualClock } from '../../scenes/clock.ts';
+import { ManualClock } from '../clock.ts';
 
 /** An Open that the scene's node accepts. */
 export const GOOD_OPEN = {

@@ -1,6 +1,9 @@
 /** Name of the folder that the files directly in a package are. */
 export const ROOT = '.';
 
+/** Folders whose own folders each have a layer. */
+export const SORTED_FOLDERS: readonly string[] = ['qdl/protocols'];
+
 /**
  * Folders of each package, from the bottom layer to the top: a folder imports from lower layers only. Folders in one
  * row share a layer and do not import each other. A folder that is missing here is refused.
@@ -20,7 +23,15 @@ const LAYERS: Layers = {
     ['security'],
     ['benchmarks'],
   ],
-  qdl: [['settings'], ['connect'], ['http2'], ['dispatch'], ['native', 'oip'], [ROOT]],
+  qdl: [
+    ['settings'],
+    ['connect'],
+    ['http2'],
+    ['dispatch'],
+    ['protocols/native', 'protocols/oip'],
+    ['protocols'],
+    [ROOT],
+  ],
   'loadgen-node': [
     ['loadgen'],
     ['samples'],

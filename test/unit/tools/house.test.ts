@@ -25,8 +25,8 @@ describe('sources in order', () => {
     'proto/gen/sut.ts': 'export interface Same {}\n',
     'shared/base/text.ts':
       "import type { Same } from '../../proto/gen/sut.ts';\nexport const a = 1;\n",
-    'qdl/native/name.ts': "export { a as b } from '../../shared/base/text.ts';\n",
-    'qdl/index.ts': "export { b } from './native/name.ts';\n",
+    'qdl/protocols/native/name.ts': "export { a as b } from '../../../shared/base/text.ts';\n",
+    'qdl/index.ts': "export { b } from './protocols/native/name.ts';\n",
     'loadgen-node/run/session.ts': "import { b } from '../../qdl/index.ts';\n",
     'loadgen-node/main.ts': "await import('./cli/verbs.ts');\n",
     'loadgen-node/cli/verbs.ts': "import '../run/session.ts';\nimport 'commander';\n",
@@ -58,10 +58,10 @@ describe('circles of files', () => {
     ['import while running', "await import(\n  './b.ts'\n);"],
     ['import inside a type', "type B = typeof import('./b.ts');"],
   ])('counts an %s', (_, text) => {
-    const files = { 'qdl/oip/a.ts': text, 'qdl/oip/b.ts': "\n\nimport { a } from './a.ts';" };
+    const files = { 'qdl/protocols/oip/a.ts': text, 'qdl/protocols/oip/b.ts': "\n\nimport { a } from './a.ts';" };
     const line = text.split('\n').findIndex((each) => each.includes('./b.ts')) + 1;
     expect(offencesOf(files)).toEqual([
-      `circle of files: 2 files import each other: qdl/oip/a.ts:${line} -> qdl/oip/b.ts:3 -> qdl/oip/a.ts; put what both need into the lower file`,
+      `circle of files: 2 files import each other: qdl/protocols/oip/a.ts:${line} -> qdl/protocols/oip/b.ts:3 -> qdl/protocols/oip/a.ts; put what both need into the lower file`,
     ]);
   });
 
@@ -71,19 +71,19 @@ describe('circles of files', () => {
     ['a template', "const text = `\nimport './b.ts';\n`;"],
     ['a regex', "const text = /import '.\\/b.ts'/;"],
   ])('sees no import in %s', (_, text) => {
-    const files = { 'qdl/oip/a.ts': text, 'qdl/oip/b.ts': "import { a } from './a.ts';" };
+    const files = { 'qdl/protocols/oip/a.ts': text, 'qdl/protocols/oip/b.ts': "import { a } from './a.ts';" };
     expect(offencesOf(files)).toEqual([]);
   });
 
   it('prints the shortest way round of a larger group', () => {
     const files = {
-      'qdl/oip/a.ts': "import './b.ts';",
-      'qdl/oip/b.ts': "import './c.ts';",
-      'qdl/oip/c.ts': "import './a.ts';\nimport './d.ts';",
-      'qdl/oip/d.ts': "import './c.ts';",
+      'qdl/protocols/oip/a.ts': "import './b.ts';",
+      'qdl/protocols/oip/b.ts': "import './c.ts';",
+      'qdl/protocols/oip/c.ts': "import './a.ts';\nimport './d.ts';",
+      'qdl/protocols/oip/d.ts': "import './c.ts';",
     };
     expect(offencesOf(files)).toEqual([
-      expect.stringContaining('4 files import each other: qdl/oip/c.ts:2 -> qdl/oip/d.ts:1 -> '),
+      expect.stringContaining('4 files import each other: qdl/protocols/oip/c.ts:2 -> qdl/protocols/oip/d.ts:1 -> '),
     ]);
   });
 });
@@ -104,12 +104,12 @@ describe('circles of folders', () => {
 
   it('takes files directly in a folder and a folder in it for two nodes', () => {
     const files = {
-      'qdl/oip/a.ts': "import './node/b.ts';",
-      'qdl/oip/node/b.ts': "import '../c.ts';",
-      'qdl/oip/c.ts': '',
+      'qdl/protocols/oip/a.ts': "import './node/b.ts';",
+      'qdl/protocols/oip/node/b.ts': "import '../c.ts';",
+      'qdl/protocols/oip/c.ts': '',
     };
     expect(offencesOf(files)).toEqual([
-      'circle of folders: 2 folders import each other: qdl/oip -> qdl/oip/node (qdl/oip/a.ts:1 imports qdl/oip/node/b.ts), qdl/oip/node -> qdl/oip (qdl/oip/node/b.ts:1 imports qdl/oip/c.ts); let the upper one alone import',
+      'circle of folders: 2 folders import each other: qdl/protocols/oip -> qdl/protocols/oip/node (qdl/protocols/oip/a.ts:1 imports qdl/protocols/oip/node/b.ts), qdl/protocols/oip/node -> qdl/protocols/oip (qdl/protocols/oip/node/b.ts:1 imports qdl/protocols/oip/c.ts); let the upper one alone import',
     ]);
   });
 
@@ -141,8 +141,8 @@ describe('layers', () => {
     ['loadgen-node/loadgen/a.ts', 'loadgen-node/run/b.ts', 'run stands above loadgen'],
     ['loadgen-node/run/a.ts', 'loadgen-node/main.ts', 'the root of loadgen-node stands above run'],
     ['sut-node/model/a.ts', 'sut-node/server/b.ts', 'server stands above model'],
-    ['qdl/dispatch/a.ts', 'qdl/native/b.ts', 'native stands above dispatch'],
-    ['qdl/native/a.ts', 'qdl/oip/b.ts', 'native and oip share a layer'],
+    ['qdl/dispatch/a.ts', 'qdl/protocols/native/b.ts', 'protocols/native stands above dispatch'],
+    ['qdl/protocols/native/a.ts', 'qdl/protocols/oip/b.ts', 'protocols/native and protocols/oip share a layer'],
     ['qdl/dispatch/a.ts', 'loadgen-node/run/b.ts', 'qdl may import proto, shared'],
     ['sut-node/model/a.ts', 'qdl/index.ts', 'sut-node may import proto, shared'],
     ['shared/base/a.ts', 'test/scenes/b.ts', 'shared may import proto'],
@@ -155,7 +155,7 @@ describe('layers', () => {
   it.each([
     ['loadgen-node/run/a.ts', 'loadgen-node/loadgen/b.ts'],
     ['loadgen-node/main.ts', 'loadgen-node/cli/b.ts'],
-    ['qdl/index.ts', 'qdl/oip/b.ts'],
+    ['qdl/index.ts', 'qdl/protocols/oip/b.ts'],
     ['loadgen-node/run/a.ts', 'qdl/index.ts'],
   ])('lets %s import %s', (from, to) => {
     expect(against(from, to)).toEqual([]);
@@ -187,11 +187,11 @@ describe('the entry of the QDL', () => {
 
   it('is the only file that LoadGen may import', () => {
     const files = {
-      'loadgen-node/run/a.ts': "import '../../qdl/oip/b.ts';",
-      'qdl/oip/b.ts': '',
+      'loadgen-node/run/a.ts': "import '../../qdl/protocols/oip/b.ts';",
+      'qdl/protocols/oip/b.ts': '',
     };
     expect(offencesOf(files)).toEqual([
-      'import of the QDL: loadgen-node/run/a.ts:1 imports qdl/oip/b.ts: only qdl/index.ts may be imported from outside',
+      'import of the QDL: loadgen-node/run/a.ts:1 imports qdl/protocols/oip/b.ts: only qdl/index.ts may be imported from outside',
     ]);
   });
 });
@@ -208,25 +208,25 @@ describe('names of exports', () => {
     'const a = 1;\nexport {\n  a as rate,\n};',
     "export { rate } from './elsewhere.ts';",
   ])('refuses one name in two folders: %s', (text) => {
-    const files = { 'qdl/oip/a.ts': text, 'shared/base/b.ts': '\nexport const rate = 2;' };
+    const files = { 'qdl/protocols/oip/a.ts': text, 'shared/base/b.ts': '\nexport const rate = 2;' };
     const line = text.split('\n').findIndex((each) => each.startsWith('export')) + 1;
     expect(offencesOf(files)).toEqual([
-      `name of two folders: rate is exported by 2 folders (qdl/oip/a.ts:${line}, shared/base/b.ts:2): give each its own name, or keep one`,
+      `name of two folders: rate is exported by 2 folders (qdl/protocols/oip/a.ts:${line}, shared/base/b.ts:2): give each its own name, or keep one`,
     ]);
   });
 
   it.each([
-    ['one folder', 'qdl/oip/node/a.ts', 'export const rate = 1;'],
-    ['a default', 'qdl/native/a.ts', 'export default rate;'],
+    ['one folder', 'qdl/protocols/oip/node/a.ts', 'export const rate = 1;'],
+    ['a default', 'qdl/protocols/native/a.ts', 'export default rate;'],
     ['the entry', 'qdl/index.ts', "export { rate } from './oip/a.ts';"],
-    ['a comment', 'qdl/native/a.ts', '// export const rate = 1;'],
+    ['a comment', 'qdl/protocols/native/a.ts', '// export const rate = 1;'],
   ])('lets the name stand again in %s', (_, file, text) => {
-    const files = { [file]: text, 'qdl/oip/b.ts': 'export const rate = 2;' };
+    const files = { [file]: text, 'qdl/protocols/oip/b.ts': 'export const rate = 2;' };
     expect(offencesOf(files)).toEqual([]);
   });
 
   it('lets a name with a reason be in two folders, as long as it does', () => {
-    const files = { 'qdl/oip/a.ts': 'export const rate = 1;', 'sut-node/model/b.ts': '' };
+    const files = { 'qdl/protocols/oip/a.ts': 'export const rate = 1;', 'sut-node/model/b.ts': '' };
     const both = { ...files, 'sut-node/model/b.ts': 'export const rate = 1;' };
     const sameNames = { rate: 'loaded by path' };
     expect(offencesOf(both, { sameNames })).toEqual([]);
@@ -280,15 +280,15 @@ describe('verbs', () => {
 describe('the summary', () => {
   it('counts offences by kind and names the largest', () => {
     const root = writeTree({
-      'qdl/oip/a.ts': "import './b.ts';",
-      'qdl/oip/b.ts': "import './a.ts';",
+      'qdl/protocols/oip/a.ts': "import './b.ts';",
+      'qdl/protocols/oip/b.ts': "import './a.ts';",
       'loadgen-node/cli/run.ts': 'a;\n'.repeat(90),
     });
     const summary = summarizeHouse(root, RULES);
     expect(summary).toMatch(/^circle of files +1$/m);
     expect(summary).toMatch(/^files in circles +2$/m);
     expect(summary).toMatch(/^circles of folders by depth +none$/m);
-    expect(summary).toMatch(/^largest folders +qdl\/oip 2, loadgen-node\/cli 1$/m);
+    expect(summary).toMatch(/^largest folders +qdl\/protocols\/oip 2, loadgen-node\/cli 1$/m);
     expect(summary).toMatch(/over 80 lines +1 of 1; longest loadgen-node\/cli\/run\.ts 90$/m);
   });
 });

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { statusText } from '../../../../../qdl/oip/channel/response-gatherer.ts';
+import { statusText } from '../../../../../qdl/protocols/oip/channel/response-gatherer.ts';
 import { grpcToMlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import {
   asOneLine,

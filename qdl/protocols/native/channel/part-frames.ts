@@ -1,0 +1,53 @@
+import { MESSAGE_HEAD_BYTES } from '../../../../shared/http2/unsent-messages.ts';
+import {
+  partMessageSize,
+  type WirePart,
+  writePartMessage,
+} from '../../../../shared/wire/part-codec.ts';
+
+/**
+ * A payload of this size and more goes out from where it lies: one more piece for the socket costs about as much as
+ * copying 16 KiB.
+ */
+const LARGE_BYTES_MIN: number = 32 * 1024;
+
+/** Bytes of a part on the wire: a gRPC message with its head. */
+export function frameSize(part: WirePart): number {
+  return MESSAGE_HEAD_BYTES + partMessageSize(part);
+}
+
+/** Bytes of the buffer that {@link gatherFrames} takes for these parts. */
+export function gatheredSize(parts: readonly WirePart[]): number {
+  let size = 0;
+  for (const part of parts) {
+    size += frameSize(part);
+    for (const { payload } of part.samples) {
+      if (payload.length >= LARGE_BYTES_MIN) size -= payload.length;
+    }
+  }
+  return size;
+}
+
+/**
+ * The parts one behind the other, each as a gRPC message of its own with its head. Small payloads are copied, the one
+ * time on this side before the operating system takes them.
+ * @param target Has room for {@link gatheredSize} bytes.
+ * @returns What is to be sent, one behind the other: pieces of `target`, and large payloads where they lie.
+ */
+export function gatherFrames(parts: readonly WirePart[], target: Buffer): readonly Buffer[] {
+  const segments: Buffer[] = [];
+  let written = 0;
+  const onLarge = (at: number, { buffer, byteOffset, length }: Uint8Array): void => {
+    segments.push(target.subarray(written, at), Buffer.from(buffer, byteOffset, length));
+    written = at;
+  };
+  const around = { largeMin: LARGE_BYTES_MIN, onLarge };
+  let position = 0;
+  for (const part of parts) {
+    target[position] = 0;
+    target.writeUInt32BE(partMessageSize(part), position + 1);
+    position = writePartMessage(part, target, position + MESSAGE_HEAD_BYTES, around);
+  }
+  if (position > written) segments.push(target.subarray(written, position));
+  return segments;
+}

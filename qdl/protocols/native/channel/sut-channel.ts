@@ -1,0 +1,413 @@
+import { status } from '@grpc/grpc-js';
+import type { Open } from '../../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Opened__Output } from '../../../../proto/gen/mlperf/network/v1/Opened.ts';
+import { Deferred } from '../../../../shared/base/async.ts';
+import {
+  grpcToMlperfError,
+  MlperfError,
+  messageOf,
+  sutLost,
+  sutRefused,
+  wireError,
+} from '../../../../shared/base/errors/mlperf-error.ts';
+import type { SampleFailure } from '../../../../shared/domain/system-under-test.ts';
+import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
+import type { StreamEvidence } from '../../../../shared/evidence/evidence-schema.ts';
+import { lossReason } from '../../../../shared/security/connection-errors.ts';
+import {
+  decodeResponses,
+  isResponses,
+  type WireCompleted,
+  type WireResponses,
+  type WireTokens,
+} from '../../../../shared/wire/responses-codec.ts';
+import {
+  decodeSutMessage,
+  encodeLoadGenMessage,
+  TOKEN_STREAM_FEATURE,
+  USAGE_FEATURE,
+} from '../../../../shared/wire/sut-contract.ts';
+import {
+  type ChannelEvents,
+  type ChannelPlace,
+  type DispatchChannel,
+  EARLY_CLAIM,
+  EARLY_RESPONSE,
+  type OutgoingPart,
+  OutstandingTable,
+} from '../../../dispatch/dispatch-channel.ts';
+import { TokenStreams } from '../../../dispatch/token-streams.ts';
+import { GrantedCredit, type Reopening, ReopenLimit } from './one-stream.ts';
+import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
+
+const NO_CREDIT = { samples: 0, bytes: 0 };
+
+const IN_PIECES: SampleFailure = {
+  code: 'bad-response',
+  text: 'a response came in pieces, which was not agreed on',
+};
+
+/** Makes the stream of a channel; it connects at once. */
+export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
+
+/**
+ * One long-lived Infer stream to one SUT node (state machine: qdl/README.md).
+ *
+ *     opening ──Opened──► open ──close()──► closing ──status OK──► closed
+ *        │ ▲                 │
+ *        │ └─── ended idle ──┤ (nothing outstanding: another stream, if there is a Reopening)
+ *        └───────────────────┴─ status ≠ OK, bad message ─────────► closed
+ */
+export class SutChannel implements DispatchChannel, TransportEvents {
+  readonly place: ChannelPlace;
+  readonly outstanding: OutstandingTable;
+  readonly tokenStreams: TokenStreams | null;
+  /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
+  compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
+  /** This end's view of the stream's call. After Opened. */
+  own: OwnSide = { loadgen: null, responseHeaders: [] };
+  readonly #openTransport: OpenTransport;
+  #transport: PartTransport;
+  readonly #events: ChannelEvents;
+  readonly #reopening: Reopening | undefined;
+  /** Resolves when the stream that is being opened again is open, or lost. */
+  #whenReopened: Promise<void> | undefined;
+  #streamCount = 1;
+  readonly #reopenLimit = new ReopenLimit();
+  /** It was told. */
+  #isLost = false;
+  /** The node takes no more queries, and will end the stream. */
+  isDraining = false;
+  /** Fields of Open. */
+  readonly #protocolVersion: number | undefined;
+  readonly #takesFirstTokens: boolean;
+  readonly #takesTokens: boolean;
+  readonly #takesUsage: boolean;
+  #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
+  #credit = new GrantedCredit();
+  /** Bytes of the stream up to the last sample that is in line for the socket; infinite amid the pieces of one. */
+  #framedBytes = 0;
+  /** Close went out when every sample had its response: the node only has to end the stream. */
+  #isAllAnswered = false;
+  #opened: Opened__Output | undefined;
+  #whenOpened = new Deferred<Opened__Output>();
+  readonly #whenClosed = new Deferred<void>();
+
+  /** @param reopening Undefined: a stream that ends is a loss in any case. */
+  constructor(
+    place: ChannelPlace,
+    openTransport: OpenTransport,
+    open: Open,
+    events: ChannelEvents,
+    tokenBytes?: number,
+    reopening?: Reopening,
+  ) {
+    this.place = place;
+    this.#openTransport = openTransport;
+    this.#events = events;
+    this.#reopening = reopening;
+    this.#protocolVersion = open.protocolVersion;
+    this.#takesFirstTokens = open.tokenLatencies === true;
+    this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
+    this.outstanding = new OutstandingTable(place);
+    this.#takesTokens = open.features?.includes(TOKEN_STREAM_FEATURE) === true;
+    this.tokenStreams = this.#takesFirstTokens
+      ? new TokenStreams(this.outstanding, tokenBytes)
+      : null;
+    this.#transport = openTransport(place, this);
+    this.#transport.sendControl(encodeLoadGenMessage({ open }));
+  }
+
+  /** Waits for Opened. @throws MlperfError when the node refuses, is lost or does not answer in time. */
+  async opened(timeoutMs: number): Promise<Opened__Output> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const what = `SUT node ${this.place.address} does not answer Open within ${timeoutMs} ms`;
+        reject(new MlperfError('ERR_TIMEOUT', what));
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([this.#whenOpened.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Credit of the first grant: no part may be larger. */
+  get initialCredit(): { readonly samples: number; readonly bytes: number } {
+    return this.#opened?.credit ?? NO_CREDIT;
+  }
+
+  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
+  canTake(sampleCount: number, bytes: number): boolean {
+    return this.#transport.hasRoom && this.hasCreditFor(sampleCount, bytes);
+  }
+
+  /** True when such a part could go if the socket took it. Hot path. */
+  hasCreditFor(sampleCount: number, bytes: number): boolean {
+    return (
+      this.#state === 'open' &&
+      this.outstanding.canTake(sampleCount) &&
+      this.#credit.hasFor(sampleCount, bytes)
+    );
+  }
+
+  /** Gives up everything that is on the wire; returns the response ids. */
+  releaseAll(): Float64Array {
+    return this.outstanding.releaseAll();
+  }
+
+  faultOf(slot: number, { offset, total }: WireCompleted): SampleFailure | undefined {
+    if (total !== 0 || offset !== 0) return IN_PIECES;
+    if (this.#isSent(slot)) return undefined;
+    this.#events.onClaim(this, 'early-response', EARLY_CLAIM);
+    return EARLY_RESPONSE;
+  }
+
+  /** False while of an outstanding sample some bytes have not gone to the socket. */
+  #isSent(slot: number): boolean {
+    const { sentBytes } = this.#transport;
+    return sentBytes >= this.#framedBytes || !(this.outstanding.lastByteOf(slot) > sentBytes);
+  }
+
+  /** Sends a part. After {@link canTake} only. */
+  send(part: OutgoingPart): void {
+    this.#credit.take(part.sampleCount, part.bytes);
+    this.#transport.sendPart(part);
+  }
+
+  /**
+   * Gives up the parts that wait for the socket, as if they had not been sent: their samples are not
+   * outstanding any more.
+   */
+  dropUnsent(): void {
+    for (const { samples, sampleCount, bytes } of this.#transport.dropParts()) {
+      this.#credit.take(-sampleCount, -bytes);
+      // A part without new samples is a later piece of one that has begun.
+      if (sampleCount > 0) for (const { id } of samples) this.outstanding.release(id);
+    }
+  }
+
+  /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
+  async close(timeoutMs: number): Promise<void> {
+    // The node counts the stream that is being opened: so does this end.
+    await this.#whenReopened;
+    if (this.#state === 'open' || this.#state === 'retired') {
+      this.#state = 'closing';
+      this.#isAllAnswered = this.outstanding.count === 0;
+      this.#transport.sendControl(encodeLoadGenMessage({ close: {} }));
+      this.#transport.endSending();
+    } else if (this.#state === 'opening') {
+      this.#state = 'closing';
+      this.#transport.cancel();
+    }
+    const timer = setTimeout(() => {
+      this.#noteEnd(`did not end a stream within ${timeoutMs} ms after Close`);
+      this.#transport.cancel();
+    }, timeoutMs);
+    await this.#whenClosed.promise;
+    clearTimeout(timer);
+  }
+
+  /** No part goes out any more; what is outstanding may still be answered. */
+  retire(): void {
+    if (this.#state === 'open' || this.#whenReopened !== undefined) this.#state = 'retired';
+  }
+
+  onAccepted(own: OwnSide): void {
+    this.compressionCheck = 'checked';
+    this.own = own;
+  }
+
+  onFramed({ samples }: OutgoingPart, end: number): void {
+    for (let i = 0; i < samples.length; i += 1) {
+      const { id, payload, offset, total } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
+      const isWhole = total === 0 || offset + payload.length === total;
+      this.#framedBytes = isWhole ? end : Number.POSITIVE_INFINITY;
+      if (isWhole) this.outstanding.setLastByte(id, end);
+    }
+  }
+
+  onWritten(): void {
+    this.#events.onRoom();
+  }
+
+  /**
+   * Checks the first grant: a part is never larger than it, so it must hold a sample at least.
+   * @throws MlperfError `ERR_SUT_REFUSED`
+   */
+  requireCredit(): void {
+    const { samples, bytes } = this.initialCredit;
+    if (samples >= 1 && bytes >= 1) return;
+    throw sutRefused(
+      `SUT node ${this.place.address} opened a stream without credit (${samples} samples, ${bytes} bytes); ` +
+        'the first grant must hold one sample at least',
+    );
+  }
+
+  onMessage(bytes: Buffer): void {
+    // A stream that was given up ends later; until then messages may come.
+    if (this.#state === 'closed') return;
+    let responses: WireResponses | undefined;
+    try {
+      if (isResponses(bytes)) responses = decodeResponses(bytes);
+      else this.#onControl(bytes);
+    } catch (error) {
+      this.#lose(
+        wireError(
+          `SUT node ${this.place.address} sent a message that breaks the protocol: ${messageOf(error)}`,
+          error,
+        ),
+      );
+      this.#transport.cancel();
+    }
+    // Outside the try: an error of LoadGen's own is no fault of the node.
+    if (responses === undefined) return;
+    this.#reopenLimit.onAnswer();
+    if (!this.#takesFirstTokens && responses.firstTokens.length > 0) {
+      const text = 'sent a first token though Open.token_latencies was false';
+      this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
+    }
+    if (!this.#takesTokens && responses.tokens.length > 0) {
+      const text = `sent tokens though Open did not ask for ${TOKEN_STREAM_FEATURE}`;
+      this.#events.onClaim(this, 'unasked-tokens', text, responses.tokens.length);
+      responses = { ...responses, tokens: [] };
+    }
+    if (responses.firstTokens.length + responses.tokens.length > 0) {
+      responses = this.#withoutEarly(responses);
+    }
+    this.#events.onResponses(this, responses);
+  }
+
+  /** Tokens of samples that were sent: who tells one before that cannot have it. */
+  #withoutEarly(responses: WireResponses): WireResponses {
+    if (this.#transport.sentBytes >= this.#framedBytes) return responses;
+    const isSent = ({ id }: WireTokens): boolean => this.#isSent(this.outstanding.slotOf(id));
+    const firstTokens = responses.firstTokens.filter(isSent);
+    const tokens = responses.tokens.filter(isSent);
+    const told = responses.firstTokens.length + responses.tokens.length;
+    const earlyCount = told - firstTokens.length - tokens.length;
+    if (earlyCount === 0) return responses;
+    this.#events.onClaim(this, 'early-response', EARLY_CLAIM, earlyCount);
+    return { ...responses, firstTokens, tokens };
+  }
+
+  #onControl(bytes: Buffer): void {
+    const message = decodeSutMessage(bytes);
+    if (message.opened && this.#opened === undefined) {
+      this.#requireVersion(message.opened.protocolVersion);
+      this.#opened = message.opened;
+      this.#reopenLimit.onOpened();
+      // One that is opened again is checked first.
+      if (this.#state === 'opening' && this.#whenReopened === undefined) this.#state = 'open';
+      this.#credit.grant(message.opened.credit ?? NO_CREDIT);
+      this.#whenOpened.resolve(message.opened);
+    } else if (message.credit) {
+      const wrong = this.#credit.grant(message.credit);
+      if (wrong !== undefined) this.#events.onClaim(this, 'credit-back', wrong);
+      this.#events.onRoom();
+    } else if (message.usage && this.#takesUsage) {
+      this.#events.onUsage(this, message.usage);
+    } else if (message.draining) {
+      this.isDraining = true;
+      this.#events.onDraining(this, message.draining.reason);
+    } else if (message.message !== undefined) {
+      // A message that this version does not know is news for a later one.
+      throw wireError(`"${message.message}" is not expected now`);
+    } else if (bytes.length === 0) {
+      this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
+    }
+  }
+
+  /** Keeps that the node ended the stream otherwise than it should, once. */
+  #noteEnd(text: string): void {
+    if (this.#isAllAnswered) this.#events.onClaim(this, 'stream-end', text);
+    this.#isAllAnswered = false;
+  }
+
+  #requireVersion(version: number): void {
+    if (version === this.#protocolVersion) return;
+    throw wireError(
+      `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
+    );
+  }
+
+  onEnd(end: TransportEnd): void {
+    // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
+    // is no loss: the ledgers tell whether something is missing.
+    if (this.#state === 'closing') {
+      this.#state = 'closed';
+      // A node that goes away ends its streams so.
+      if (end.code !== status.OK && !this.isDraining) {
+        this.#noteEnd(`ended a stream with status ${status[end.code] ?? end.code} after Close`);
+      }
+    } else if (this.#mayReopen()) {
+      this.#whenReopened = this.#reopen(this.#lossOf(end));
+      return;
+    } else {
+      this.#lose(this.#lossOf(end));
+    }
+    this.#whenClosed.resolve();
+  }
+
+  #mayReopen(): boolean {
+    if (this.#reopening === undefined || this.#state !== 'open' || this.isDraining) return false;
+    return this.outstanding.count === 0 && this.#reopenLimit.allowsAnother();
+  }
+
+  /** Opens another stream in the place of one that ended with nothing outstanding. Never rejects. */
+  async #reopen(ended: MlperfError): Promise<void> {
+    const { timeoutMs, openOf, accept } = this.#reopening as Reopening;
+    this.#state = 'opening';
+    this.#opened = undefined;
+    this.#whenOpened = new Deferred();
+    this.#credit = new GrantedCredit();
+    this.#framedBytes = 0;
+    // Not amid the end of the old one.
+    await Promise.resolve();
+    this.#transport = this.#openTransport(this.place, this);
+    this.#transport.sendControl(encodeLoadGenMessage({ open: openOf(this.#streamCount) }));
+    this.#streamCount += 1;
+    try {
+      accept(this, await this.opened(timeoutMs), ended.message);
+      this.requireCredit();
+    } catch (error) {
+      if (!this.#isLost) {
+        this.#state = 'closed';
+        const why = `${ended.message}, and no other can be opened: ${messageOf(error)}`;
+        this.#events.onLost(this, sutLost(why, error));
+      }
+      this.#transport.cancel();
+      return;
+    } finally {
+      this.#whenReopened = undefined;
+    }
+    if (this.#state === 'opening') this.#state = 'open';
+    this.#events.onRoom();
+  }
+
+  #lossOf(end: TransportEnd): MlperfError {
+    const what = `SUT node ${this.place.address}`;
+    if (end.code === status.OK) {
+      return sutLost(`${what} closed the stream`);
+    }
+    const error = grpcToMlperfError({ ...end, details: lossReason(end.details) }, what);
+    const isLoss = end.code === status.UNAVAILABLE && this.#opened !== undefined;
+    return isLoss ? sutLost(error.message, end) : error;
+  }
+
+  /** Ends the channel from whatever state; reports once. */
+  #lose(error: MlperfError): void {
+    if (this.#state === 'closed') return;
+    if (this.#opened === undefined) {
+      // Of one that is opened again #reopen tells the loss.
+      if (this.#whenReopened === undefined) this.#state = 'closed';
+      this.#whenOpened.reject(error);
+    } else {
+      this.#state = 'closed';
+      this.#isLost = true;
+      this.#events.onLost(this, error);
+    }
+  }
+}

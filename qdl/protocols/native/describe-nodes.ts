@@ -1,0 +1,43 @@
+import type { QdlNode } from '../../dispatch/query-dispatch-library.ts';
+import type { WaitProgress } from '../../dispatch/ready-wait.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { ControlClient } from './node/control-client.ts';
+import { SutNodeHandle } from './sut-node-handle.ts';
+
+/**
+ * Asks nodes that speak longhaul's own protocol what their models are, without a run; waits until all are ready.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
+ */
+export async function describeNodes(
+  settings: DispatchSettings,
+  onWait: WaitProgress,
+): Promise<readonly QdlNode[]> {
+  const nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+  try {
+    const asked = nodes.map((node) => node.prepare(onWait));
+    // All of them, so that no call outlives its connection.
+    await Promise.allSettled(asked);
+    await Promise.all(asked);
+    return nodes;
+  } finally {
+    for (const { control } of nodes) control.close();
+  }
+}
+
+/**
+ * Benchmarks that a node serves, also one that still loads its model; none where it does not tell.
+ * @param settings Of them the connection's; the nodes are not used.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_REFUSED`
+ */
+export async function servedBenchmarks(
+  address: string,
+  settings: DispatchSettings,
+): Promise<readonly string[]> {
+  const client = new ControlClient(address, settings);
+  try {
+    const { models = [] } = (await client.describe()) ?? {};
+    return [...new Set(models.map(({ benchmark }) => benchmark))];
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,190 @@
+import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened.ts';
+import { wireError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
+import type { NameCall, NetworkEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { USAGE_FEATURE } from '../../../shared/wire/sut-contract.ts';
+import type { ChannelEvents, ChannelPlace } from '../../dispatch/dispatch-channel.ts';
+import { askOnce, NetworkNames } from '../../dispatch/network-name.ts';
+import type {
+  ChannelCounts,
+  OpenedChannels,
+  ProtocolDriver,
+} from '../../dispatch/query-dispatch-library.ts';
+import type { WaitProgress } from '../../dispatch/ready-wait.ts';
+import { ResponseDecoder } from '../../dispatch/response-decoder.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { Http2Transport, NativeConnections } from './channel/http2-transport.ts';
+import type { Reopening } from './channel/one-stream.ts';
+import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
+import { ControlClient, requireBenchmark } from './node/control-client.ts';
+import { ledgerObstacle, partLimits, requireOneNode } from './node-evidence.ts';
+import { SutNodeHandle } from './sut-node-handle.ts';
+
+/** Longest wait for a node to end its stream after Close: everything is answered by then. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Nodes that speak longhaul's own protocol. */
+export class NativeDriver implements ProtocolDriver {
+  readonly nodes: readonly SutNodeHandle[];
+  readonly names: NetworkNames;
+  readonly #settings: DispatchSettings;
+  readonly #payloads: SamplePayloads;
+  readonly #connections: NativeConnections;
+  #channels: readonly SutChannel[] = [];
+  /** Answers to the first Open of each channel. */
+  #opened: readonly Opened__Output[] = [];
+
+  /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
+  constructor(settings: DispatchSettings, payloads: SamplePayloads) {
+    this.#settings = settings;
+    this.#payloads = payloads;
+    this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+    this.#connections = new NativeConnections(settings, (address, reason) => {
+      // A node that goes away ends its connections too: nothing takes over.
+      const isLeaving = this.#channels.some(
+        ({ place, isDraining }) => place.address === address && isDraining,
+      );
+      if (isLeaving) return;
+      this.nodes.find((node) => node.address === address)?.handOvers.addConnection(reason);
+    });
+    this.names = new NetworkNames(
+      this.nodes.map((node) => node.control),
+      settings.division,
+    );
+  }
+
+  async connect(onWait: WaitProgress): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
+  }
+
+  channelCounts(): ChannelCounts {
+    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.#settings;
+    return { channelsPerNode: streamsPerNode, connectionsPerNode, nodeOutstandingMax };
+  }
+
+  async openChannels(
+    places: readonly ChannelPlace[],
+    events: ChannelEvents,
+    runId: string,
+  ): Promise<OpenedChannels> {
+    const { callTimeoutMs, division, tokenBytes } = this.#settings;
+    const openTransport: OpenTransport = ({ address, connection }, ends) =>
+      new Http2Transport(this.#connections.to(address, connection), this.#payloads, ends);
+    this.#channels = places.map(
+      (place) =>
+        new SutChannel(
+          place,
+          openTransport,
+          this.#open(runId, place),
+          events,
+          tokenBytes,
+          this.#reopening(runId, place),
+        ),
+    );
+    const opened = await Promise.all(
+      this.#channels.map((channel) => channel.opened(callTimeoutMs)),
+    );
+    this.#opened = opened;
+    this.#channels.forEach((channel, i) => {
+      const answer = opened[i] as Opened__Output; // One per channel.
+      this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel);
+      channel.requireCredit();
+    });
+    requireOneNode(this.nodes, division, this.names.last);
+    return {
+      channels: this.#channels,
+      limits: partLimits(this.#channels, opened, this.#settings),
+      decoders: opened.map(({ responseEncodings: agreed }) => this.#decoder(agreed)),
+    };
+  }
+
+  async closeChannels(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
+  }
+
+  async compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]> {
+    // A warm-up has no ledgers.
+    if (this.#settings.isWarmUp === true) return [];
+    const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
+    const lists = await Promise.all(
+      reached.map((node) => {
+        const obstacle = ledgerObstacle(node, reached);
+        if (obstacle === undefined) return node.compareLedgers(runId);
+        node.skipLedger(obstacle);
+        return [];
+      }),
+    );
+    return lists.flat();
+  }
+
+  async close(): Promise<void> {
+    this.#connections.close();
+    for (const node of this.nodes) node.control.close();
+  }
+
+  /** All of it stands with the nodes. */
+  evidence(): Pick<NetworkEvidence, 'oip'> {
+    return {};
+  }
+
+  /** A response is never larger, decompressed, than one that comes uncompressed may be. */
+  #decoder(agreed: readonly number[]): ResponseDecoder {
+    const { responseEncodings, messageBytesMax } = this.#settings;
+    return new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
+  }
+
+  #reopening(runId: string, place: ChannelPlace): Reopening {
+    const { callTimeoutMs, division, streamsPerNode } = this.#settings;
+    const { nodeIndex, streamIndex, streamOfNode } = place;
+    return {
+      timeoutMs: callTimeoutMs,
+      openOf: (count) => ({
+        ...this.#open(runId, place),
+        streamIndex: streamOfNode + count * streamsPerNode,
+      }),
+      accept: (call, opened, reason) => {
+        const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+        node.addOpened(opened, call);
+        requireOneNode(this.nodes, division, this.names.last);
+        // The decoders of the run are those of the first answer.
+        const first = this.#opened[streamIndex]?.responseEncodings ?? [];
+        if (String(first) !== String(opened.responseEncodings)) {
+          throw wireError(`SUT node ${node.address} chose other response encodings than before`);
+        }
+        node.handOvers.addStream(reason);
+      },
+    };
+  }
+
+  #open(runId: string, { nodeIndex, streamOfNode }: ChannelPlace): Open {
+    const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+    const { benchmark, division, encoding, responseEncodings, tokenLatencies } = this.#settings;
+    return {
+      protocolVersion: node.protocolVersion,
+      runId,
+      benchmark,
+      division: division === 'network' ? 'DIVISION_NETWORK' : 'DIVISION_OPEN',
+      encodings: [encoding],
+      responseEncodings: [...responseEncodings],
+      // Once is enough: the first stream to a node tells what it uses.
+      features: node.features.filter((name) => name !== USAGE_FEATURE || streamOfNode === 0),
+      digestPerMillion: node.digestPerMillion,
+      streamIndex: streamOfNode,
+      tokenLatencies,
+    };
+  }
+}
+
+/** As askNames, of nodes that speak longhaul's own protocol. */
+export function askNativeNames(settings: DispatchSettings): Promise<NameCall> {
+  const { benchmark, division } = settings;
+  const clients = settings.nodes.map((address) => new ControlClient(address, settings));
+  return askOnce(clients, new NetworkNames(clients, division), async () => {
+    if (benchmark === '') return;
+    const descriptions = await Promise.all(clients.map((client) => client.describe()));
+    clients.forEach(({ address }, i) => {
+      requireBenchmark(address, benchmark, descriptions[i]);
+    });
+  });
+}

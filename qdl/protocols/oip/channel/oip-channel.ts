@@ -1,0 +1,391 @@
+import { status } from '@grpc/grpc-js';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import {
+  grpcToMlperfError,
+  type MlperfError,
+  sutLost,
+} from '../../../../shared/base/errors/mlperf-error.ts';
+import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
+import { AnswerRoom } from '../../../../shared/http2/flow-control.ts';
+import { lossReason } from '../../../../shared/security/connection-errors.ts';
+import type { WireCompleted, WireTokens } from '../../../../shared/wire/responses-codec.ts';
+import {
+  type ChannelEvents,
+  type ChannelPlace,
+  type DispatchChannel,
+  EARLY_CLAIM,
+  EARLY_RESPONSE,
+  type OutgoingPart,
+  OutstandingTable,
+} from '../../../dispatch/dispatch-channel.ts';
+import type { HandOverCounter } from '../../../dispatch/run-ledger.ts';
+import { type ConnectionSettings, connectGrpc } from '../../../http2/connect-grpc.ts';
+import type {
+  ConnectionEnd,
+  ConnectionEvents,
+  GrpcCallConnection,
+} from '../../../http2/grpc-calls.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import type { OipRequestWay, RequestWayEvents } from './call-way.ts';
+import type { OipRequestEncoder } from './request-encoder.ts';
+
+import {
+  type Gathered,
+  type PendingRequest,
+  pendingRequest,
+  refused,
+  statusText,
+} from './response-gatherer.ts';
+
+/** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */
+export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
+
+/** Parts of a channel. */
+interface OipChannelParts {
+  readonly encoder: OipRequestEncoder;
+  /** LoadGen measures first tokens. */
+  readonly tokenLatencies: boolean;
+  readonly traceparentOf?: DispatchSettings['traceparentOf'];
+  /** Of the node. */
+  readonly handOvers: HandOverCounter;
+  /** Makes the way of the requests, which reports to this channel. */
+  openWay(events: RequestWayEvents): OipRequestWay;
+}
+
+/**
+ * The way to one node that speaks the Open Inference Protocol: a share of a connection, or one stream. A part is one
+ * request.
+ *
+ *     open ──given up► draining ──┐
+ *      │ └──retire()─► retired ───┤ connection or stream lost ──► closed (onLost)
+ *      └──────────────────────────┴ close() ──► closing ──► closed
+ */
+export class OipChannel implements DispatchChannel, RequestWayEvents {
+  readonly place: ChannelPlace;
+  readonly outstanding: OutstandingTable;
+  readonly tokenStreams: null = null;
+  readonly #parts: OipChannelParts;
+  readonly #events: ChannelEvents;
+  readonly #way: OipRequestWay;
+  #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
+  #outstandingBytes = 0;
+  /** Requests whose calls ended as UNAVAILABLE in this turn of the event loop. */
+  #doubtful: { readonly request: PendingRequest | undefined; readonly details: string }[] = [];
+
+  constructor(place: ChannelPlace, parts: OipChannelParts, events: ChannelEvents) {
+    this.place = place;
+    this.#parts = parts;
+    this.#events = events;
+    this.outstanding = new OutstandingTable(place);
+    this.#way = parts.openWay(this);
+  }
+
+  canTake(sampleCount: number, bytes: number): boolean {
+    return this.#way.hasRoom && this.hasCreditFor(sampleCount, bytes);
+  }
+
+  hasCreditFor(sampleCount: number, bytes: number): boolean {
+    return (
+      this.#state === 'open' &&
+      this.#way.takesRequest &&
+      this.outstanding.canTake(sampleCount) &&
+      // A request that is larger goes alone.
+      (this.#outstandingBytes === 0 || this.#outstandingBytes + bytes <= OUTSTANDING_BYTES_MAX)
+    );
+  }
+
+  releaseAll(): Float64Array {
+    this.#outstandingBytes = 0;
+    this.#way.releaseAll();
+    return this.outstanding.releaseAll();
+  }
+
+  send({ query, samples, bytes }: OutgoingPart): void {
+    const ids: number[] = [];
+    const payloads: Uint8Array[] = [];
+    for (let i = 0; i < samples.length; i += 1) {
+      const { id, payload } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
+      ids.push(id);
+      payloads.push(payload);
+    }
+    this.#outstandingBytes += bytes;
+    const message = this.#parts.encoder.encode(ids[0] as number, payloads);
+    this.#way.send(pendingRequest(ids, bytes), message, this.#parts.traceparentOf?.(query));
+  }
+
+  /** The gatherer has looked at them. */
+  faultOf(): undefined {
+    return undefined;
+  }
+
+  dropUnsent(): void {
+    // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
+    for (const { ids, bytes } of this.#way.dropUnsent()) {
+      this.#outstandingBytes = Math.max(0, this.#outstandingBytes - bytes);
+      for (const id of ids) this.outstanding.release(id);
+    }
+  }
+
+  retire(): void {
+    if (this.#state === 'open') this.#state = 'retired';
+  }
+
+  /** No more requests will come, and answers are no news. Resolves within `timeoutMs`. Never throws. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'closing';
+    await this.#way.close(timeoutMs);
+    this.#state = 'closed';
+  }
+
+  onRoom(): void {
+    if (this.#state === 'open') this.#events.onRoom();
+  }
+
+  /** The connection takes no new calls. @returns True where that does no harm: the next request makes another. */
+  onConnectionClosed(reason: string, end: ConnectionEnd): boolean {
+    if (end === 'given-up') {
+      if (this.#state === 'open') this.#state = 'draining';
+      if (this.#state === 'draining') this.#events.onDraining(this, reason);
+      return false;
+    }
+    if (end === 'lost' && this.#state === 'open' && this.outstanding.count === 0) return true;
+    this.#loseConnection(reason);
+    return false;
+  }
+
+  onHandOver(): void {
+    this.#way.moveOn();
+  }
+
+  onRepeated(): void {
+    this.#parts.handOvers.callCount += 1;
+  }
+
+  onGathered(request: PendingRequest, gathered: Gathered): void {
+    if (gathered.kind === 'more') {
+      const firstTokens = this.#firstTokens(request, gathered.firstPayload);
+      if (firstTokens.length > 0) {
+        this.#events.onResponses(this, {
+          firstTokens,
+          tokens: NONE,
+          completed: NONE,
+          failed: NONE,
+        });
+      }
+      return;
+    }
+    this.#outstandingBytes = Math.max(0, this.#outstandingBytes - request.bytes);
+    if (gathered.kind === 'failed') {
+      const { code, text } = gathered;
+      if (code === EARLY_RESPONSE.code) {
+        this.#events.onClaim(this, 'early-response', EARLY_CLAIM, request.ids.length);
+      }
+      for (const id of request.ids) this.#events.onFailed(this, id, { code, text });
+      return;
+    }
+    const { payloads, tokenCount, firstPayload } = gathered;
+    const told = this.#parts.tokenLatencies ? tokenCount : undefined;
+    const completed = request.ids.map((id, i) =>
+      completedOf(id, payloads[i] as BorrowedBytes, told),
+    );
+    const firstTokens = this.#firstTokens(request, firstPayload);
+    this.#events.onResponses(this, { firstTokens, tokens: NONE, completed, failed: NONE });
+  }
+
+  onUnavailable(request: PendingRequest | undefined, details: string): void {
+    this.#doubtful.push({ request, details });
+    if (this.#doubtful.length === 1) setImmediate(() => this.#settleDoubtful());
+  }
+
+  /** Counted by the sink as a response that breaks the contract. */
+  onUnasked(): void {
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    const completed = [completedOf(Number.NaN, new Uint8Array(0), undefined)];
+    this.#events.onResponses(this, { firstTokens: NONE, tokens: NONE, completed, failed: NONE });
+  }
+
+  onStatusTwice(): void {
+    const text = 'ended an answer with more than one grpc-status, of which the first counts';
+    this.#events.onClaim(this, 'call-status', text);
+  }
+
+  onStreamEnd(code: number, details: string, isIdle: boolean): void {
+    if (isIdle && this.#state === 'open') {
+      this.#parts.handOvers.addStream(statusText(code, lossReason(details)));
+      return;
+    }
+    const what = `SUT node ${this.place.address}`;
+    if (code === status.OK) {
+      this.#lose(sutLost(`${what} closed the stream`));
+    } else if (code === status.UNAVAILABLE) {
+      this.#loseConnection(details);
+    } else {
+      const text = statusText(code, details);
+      this.#lose(grpcToMlperfError({ code, details: text }, `${what} ended the stream`));
+    }
+  }
+
+  #firstTokens(
+    request: PendingRequest,
+    payload: BorrowedBytes | undefined,
+  ): WireTokens<BorrowedBytes>[] {
+    if (!this.#parts.tokenLatencies || payload === undefined) return NONE;
+    return [{ id: request.ids[0] as number, payload }];
+  }
+
+  /** Settles doubtful requests: if the connection is still there, UNAVAILABLE was the server's own word. */
+  #settleDoubtful(): void {
+    const doubtful = this.#doubtful;
+    this.#doubtful = [];
+    if (this.#state === 'closed' || this.#state === 'closing') return;
+    const isDraining = this.#state === 'draining';
+    const ofDraining = isDraining ? { code: 'lost' } : {};
+    for (const { request, details } of doubtful) {
+      if (request !== undefined) {
+        this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
+      } else if (!isDraining) {
+        this.onUnasked();
+      }
+    }
+  }
+
+  #loseConnection(reason: string): void {
+    // The server had announced the end, and no sample is outstanding.
+    if (this.#state === 'draining' && this.outstanding.count === 0) {
+      this.#state = 'closed';
+      return;
+    }
+    const what = `SUT node ${this.place.address}: ${lossReason(reason)}`;
+    this.#lose(sutLost(what));
+  }
+
+  /** Ends the channel from whatever state; reports once. */
+  #lose(error: MlperfError): void {
+    if (this.#state === 'closed') return;
+    const wasClosing = this.#state === 'closing';
+    this.#state = 'closed';
+    if (!wasClosing) this.#events.onLost(this, error);
+  }
+}
+
+const NONE: never[] = [];
+
+function completedOf(
+  id: number,
+  payload: BorrowedBytes,
+  tokenCount: number | undefined,
+): WireCompleted<BorrowedBytes> {
+  return { id, payload, encoding: 0, tokenCount, durations: undefined, offset: 0, total: 0 };
+}
+
+/** Takes what connections to a node report. */
+export interface OipConnectionEvents {
+  /** The first answer on a connection has begun. */
+  onAccepted(own: OwnSide): void;
+  /** Another connection takes over from one that was given up, or that was lost with nothing outstanding. */
+  onHandOver(reason: string): void;
+}
+
+/** A channel, as its connection reports to it. */
+type ConnectionUser = Pick<OipChannel, 'onRoom' | 'onConnectionClosed' | 'onHandOver'>;
+
+/** A connection, and the channels that share it. */
+export class OipConnection implements ConnectionEvents {
+  readonly calls: GrpcCallConnection;
+  readonly room: AnswerRoom;
+  readonly #address: string;
+  readonly #events: OipConnectionEvents | undefined;
+  readonly #channels: ConnectionUser[] = [];
+  /** Why it takes no new calls; undefined while it does. */
+  #closedReason: string | undefined;
+
+  /** @param events Undefined: nobody listens. @param room Of all connections to this server. */
+  constructor(
+    address: string,
+    settings: ConnectionSettings,
+    events?: OipConnectionEvents,
+    room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
+  ) {
+    this.#address = address;
+    this.#events = events;
+    this.room = room;
+    const expected = 'inference server';
+    this.calls = connectGrpc(address, { ...settings, expected }, this, room);
+  }
+
+  add(channel: ConnectionUser): void {
+    this.#channels.push(channel);
+  }
+
+  onWritten(): void {
+    for (const channel of this.#channels) channel.onRoom();
+  }
+
+  onAccepted(own: OwnSide): void {
+    this.#events?.onAccepted(own);
+  }
+
+  onHandOver(reason: string): void {
+    this.#events?.onHandOver(reason);
+    for (const channel of this.#channels) channel.onHandOver();
+  }
+
+  /** @throws MlperfError `ERR_SUT_LOST` when it was there and takes no new calls any more. */
+  requireOpen(): void {
+    if (this.#closedReason === undefined) return;
+    const what = `SUT node ${this.#address} was lost before the run began`;
+    throw sutLost(`${what}: ${lossReason(this.#closedReason)}`);
+  }
+
+  onClosed(reason: string, end: ConnectionEnd): void {
+    this.#closedReason = reason;
+    const harmless = this.#channels.filter((channel) => channel.onConnectionClosed(reason, end));
+    if (this.#channels.length > 0 && harmless.length === this.#channels.length) {
+      this.#events?.onHandOver(lossReason(reason));
+    }
+  }
+}
+
+/** The connections that carry requests, by node and number. */
+export class OipConnections {
+  readonly #settings: ConnectionSettings;
+  readonly #eventsOf: (address: string) => OipConnectionEvents;
+  readonly #connections = new Map<string, OipConnection>();
+  readonly #rooms = new Map<string, AnswerRoom>();
+
+  /** @param eventsOf Takes what connections to an address report. */
+  constructor(settings: ConnectionSettings, eventsOf: (address: string) => OipConnectionEvents) {
+    this.#settings = settings;
+    this.#eventsOf = eventsOf;
+  }
+
+  /** The connection of that number to a node, made when it is first asked for. */
+  to(address: string, number: number): OipConnection {
+    const key = `${number} ${address}`;
+    let connection = this.#connections.get(key);
+    if (connection === undefined) {
+      const room = this.#rooms.get(address) ?? new AnswerRoom(this.#settings.messageBytesMax);
+      this.#rooms.set(address, room);
+      connection = new OipConnection(address, this.#settings, this.#eventsOf(address), room);
+      this.#connections.set(key, connection);
+    }
+    return connection;
+  }
+
+  /** Resolves when all are there. @throws MlperfError `ERR_SUT_UNREACHABLE` */
+  async ready(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map(({ calls }) => calls.ready));
+  }
+
+  /** Checks that all still take calls: before there are channels, losses are not reported. @throws MlperfError `ERR_SUT_LOST` */
+  requireOpen(): void {
+    for (const connection of this.#connections.values()) connection.requireOpen();
+  }
+
+  async close(): Promise<void> {
+    const connections = [...this.#connections.values()];
+    this.#connections.clear();
+    await Promise.all(connections.map(({ calls }) => calls.close()));
+  }
+}

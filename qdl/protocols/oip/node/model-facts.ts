@@ -1,0 +1,331 @@
+import assert from 'node:assert';
+import { status } from '@grpc/grpc-js';
+import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../../proto/gen/inference/ModelMetadataResponse.ts';
+import { MlperfError, sutRefused } from '../../../../shared/base/errors/mlperf-error.ts';
+import { asOneLine } from '../../../../shared/base/text.ts';
+import {
+  isOipDataType,
+  OIP_ELEMENT_BYTES,
+  type OipTensor,
+  tensorsText,
+} from '../../../../shared/domain/tensors.ts';
+import type { OipModelFacts, OipModelRef } from '../../../../shared/wire/oip/request-plan.ts';
+import { grpcStatusOf } from '../../../connect/unary-calls.ts';
+import { ReadyWait, type WaitProgress } from '../../../dispatch/ready-wait.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import { statusText } from '../channel/response-gatherer.ts';
+import { OipControlClient } from './oip-control-client.ts';
+
+/** The property `sha256` that SUT nodes of longhaul tell of a model. */
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/**
+ * All that a server tells of a model that it knows.
+ * @throws MlperfError `ERR_SUT_REFUSED` for a model that it does not know, or tensors that the protocol has not.
+ */
+export async function askModelFacts(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<OipModelFacts> {
+  const [server, metadata, config, statistics, hasStream] = await Promise.all([
+    client.serverFacts(),
+    client.modelMetadata(model),
+    client.modelConfig(model),
+    client.modelStatistics(model),
+    client.hasStream(),
+  ]);
+  const { address } = client;
+  const { sha256 = '' } = metadata.properties;
+  return {
+    address,
+    server,
+    // MLServer leaves out what it was asked for.
+    name: metadata.name || model.name,
+    versions: [...metadata.versions],
+    platform: metadata.platform,
+    ...(SHA256.test(sha256) && { sha256 }),
+    inputs: metadata.inputs.map((tensor) =>
+      tensorOf(tensor, `input of model "${model.name}"`, address),
+    ),
+    outputs: metadata.outputs.map((tensor) =>
+      tensorOf(tensor, `output of model "${model.name}"`, address),
+    ),
+    batchSizeMax: config?.maxBatchSize,
+    // A missing policy does not mean one response: Dynamo leaves it out for decoupled models, too.
+    isDecoupled: config?.modelTransactionPolicy?.decoupled,
+    hasStream,
+    hasStatistics: statistics !== undefined,
+  };
+}
+
+/** @throws MlperfError `ERR_SUT_REFUSED` */
+function tensorOf(
+  { name, datatype, shape }: TensorMetadata,
+  what: string,
+  address: string,
+): OipTensor {
+  // Some servers write it small.
+  const known = datatype.toUpperCase();
+  if (!isOipDataType(known)) {
+    throw refusal(
+      `${address} describes the ${what} "${name}" with the datatype "${datatype}"; the protocol has ` +
+        Object.keys(OIP_ELEMENT_BYTES).join(', '),
+    );
+  }
+  if (shape.some((length) => !Number.isSafeInteger(length) || length < -1)) {
+    throw refusal(
+      `${address} describes the ${what} "${name}" with the shape [${shape.join(', ')}]; lengths are 0 or more, or -1`,
+    );
+  }
+  return { name, datatype: known, shape: [...shape] };
+}
+
+function refusal(what: string): MlperfError {
+  return sutRefused(`the server at ${what}`);
+}
+
+/**
+ * All nodes must serve one model: they are one SUT.
+ * @throws MlperfError `ERR_SUT_REFUSED` naming the node and the difference.
+ */
+export function requireAgreement(facts: readonly OipModelFacts[]): void {
+  const [first, ...others] = facts;
+  if (first === undefined) return;
+  for (const other of others) {
+    for (const [what, tell] of COMPARED) {
+      const [here, there] = [tell(first), tell(other)];
+      if (here === there) continue;
+      throw sutRefused(
+        `the servers at ${first.address} and ${other.address} differ in ${what} of model "${first.name}": ` +
+          `${here} and ${there}; all nodes of a SUT must serve the same model`,
+      );
+    }
+  }
+}
+
+const COMPARED: readonly (readonly [what: string, tell: (facts: OipModelFacts) => string])[] = [
+  ['the inputs', ({ inputs }) => tensorsText(inputs)],
+  ['the outputs', ({ outputs }) => tensorsText(outputs)],
+  ['the versions', ({ versions }) => versions.join(', ') || 'not reported'],
+  ['the platform', ({ platform }) => platform || 'not reported'],
+  ['the largest batch', ({ batchSizeMax }) => String(batchSizeMax ?? 'not reported')],
+  ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not reported')],
+];
+
+/**
+ * How long a server without an index may say NOT_FOUND: some say so of a model while they load it, and others of one that
+ * they never will have.
+ */
+const UNKNOWN_GRACE_MS = 10_000;
+
+/** By these some servers say that they have no such model: MLServer, and Python's own status of an exception. */
+const OTHER_UNKNOWN_CODES: readonly number[] = [status.INVALID_ARGUMENT, status.UNKNOWN];
+const UNKNOWN_WORDS =
+  /\bno (?:such )?model\b|\bunknown model\b|\bnot found\b|\bdoes(?: not|n't) exist\b/i;
+/** OVMS says NOT_FOUND of a model that it loads, too: "is not loaded yet". */
+const LOADING_WORDS =
+  /\bload(?:ing|ed)?\b|\bnot (?:yet )?(?:ready|available)\b|\bno available version/i;
+
+/** Models and versions that a message lists. */
+const LISTED_MAX = 20;
+
+/**
+ * Waits until the server and the model are ready. Does not wait for a model or version that the server reports as missing;
+ * where only the status of ModelReady tells so, waits 10 s.
+ * @param timeoutMs Longest wait.
+ * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
+ */
+export async function awaitModel(
+  client: OipControlClient,
+  model: OipModelRef,
+  timeoutMs: number,
+  onWait: WaitProgress,
+): Promise<void> {
+  const wait = new ReadyWait(timeoutMs);
+  const graceEnd = performance.now() + Math.min(timeoutMs, UNKNOWN_GRACE_MS);
+  for (;;) {
+    const obstacle = await obstacleOf(client, model, graceEnd);
+    if (obstacle === undefined) return;
+    if (wait.isOver) throw wait.error(`the server at ${client.address}`, obstacle);
+    onWait(client.address, wait.inWords(obstacle));
+    await wait.pause();
+  }
+}
+
+/** A status in place of an answer. */
+interface Refusal {
+  /** gRPC's. */
+  readonly code: number;
+  /** The server's, on one line. */
+  readonly words: string;
+}
+
+/** Reason to wait, in words; undefined when all is ready. */
+async function obstacleOf(
+  client: OipControlClient,
+  model: OipModelRef,
+  graceEnd: number,
+): Promise<string | undefined> {
+  if ((await client.serverReady()) === false) return 'the server says that it is not ready yet';
+  try {
+    if ((await client.modelReady(model)) !== false) return undefined;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return whyNotReady(client, model, { refusal, graceEnd });
+  }
+  return whyNotReady(client, model, { refusal: undefined, graceEnd });
+}
+
+/**
+ * Why the model is not ready.
+ * @throws MlperfError `ERR_SUT_REFUSED` where it never will be.
+ */
+async function whyNotReady(
+  client: OipControlClient,
+  model: OipModelRef,
+  { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
+): Promise<string> {
+  // Asked first: an index lists no other names by which a server knows a model too.
+  const versions = await versionsBeside(client, model);
+  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
+  const index = await client.repositoryIndex();
+  const entries = index?.filter(({ name }) => name === model.name);
+  if (index !== undefined && entries?.length === 0) {
+    throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
+  }
+  if (entries === undefined && (await isUnknown(client, model, { refusal, graceEnd }))) {
+    throw unknownModel(client.address, model, undefined);
+  }
+  const entry = entries?.find(({ version }) => model.version === '' || version === model.version);
+  const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
+  const told = [state.join(': '), refusal?.words ?? ''].filter((text) => text !== '');
+  const what = `model ${nameOf(model)} is not ready yet`;
+  return told.length === 0 ? what : `${what} (${told.join('; ')})`;
+}
+
+/**
+ * Whether a server without an index has no such model. Where ModelReady answers that it is not ready, ModelMetadata tells; a
+ * status of ModelReady itself is believed after the grace.
+ */
+async function isUnknown(
+  client: OipControlClient,
+  model: OipModelRef,
+  { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
+): Promise<boolean> {
+  if (refusal !== undefined) return performance.now() > graceEnd && saysUnknown(refusal);
+  const ofMetadata = await metadataRefusal(client, model);
+  return (
+    ofMetadata !== undefined && saysUnknown(ofMetadata) && !LOADING_WORDS.test(ofMetadata.words)
+  );
+}
+
+function saysUnknown({ code, words }: Refusal): boolean {
+  if (code === status.NOT_FOUND) return true;
+  return OTHER_UNKNOWN_CODES.includes(code) && UNKNOWN_WORDS.test(words);
+}
+
+async function metadataRefusal(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<Refusal | undefined> {
+  try {
+    await client.modelMetadata(model);
+    return undefined;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
+}
+
+/** Versions that the server has of a model, where it does not have the one that is requested. */
+async function versionsBeside(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<readonly string[] | undefined> {
+  if (model.version === '') return undefined;
+  try {
+    const { versions } = await client.modelMetadata({ name: model.name, version: '' });
+    return versions.length === 0 || versions.includes(model.version) ? undefined : versions;
+  } catch (error) {
+    // The model is loading, or missing.
+    if (refusalOf(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A status in place of an answer about the model. UNAVAILABLE is one too: a server may say so of a model that it has not
+ * loaded, and one that is gone does not answer the next ServerReady.
+ */
+function refusalOf(error: unknown): Refusal | undefined {
+  const code = grpcStatusOf(error);
+  if (code === undefined) return undefined;
+  const cause = error instanceof MlperfError ? error.cause : undefined;
+  const details =
+    typeof cause === 'object' && cause !== null && 'details' in cause ? String(cause.details) : '';
+  return { code, words: asOneLine(statusText(code, details)) };
+}
+
+function unknownModel(
+  address: string,
+  model: OipModelRef,
+  known: readonly string[] | undefined,
+): MlperfError {
+  let has = '; it does not list its models';
+  if (known !== undefined) has = known.length === 0 ? '; it has none' : `; it has ${listed(known)}`;
+  return sutRefused(`the server at ${address} does not know model ${nameOf(model)}${has}`);
+}
+
+function unknownVersion(
+  address: string,
+  { name, version }: OipModelRef,
+  versions: readonly string[],
+): MlperfError {
+  return sutRefused(
+    `the server at ${address} does not have version ${version} of model "${name}"; it has ${listed(versions)}`,
+  );
+}
+
+function nameOf({ name, version }: OipModelRef): string {
+  return version === '' ? `"${name}"` : `"${name}" version ${version}`;
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - LISTED_MAX;
+  const shown = names.slice(0, LISTED_MAX).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/**
+ * The servers' facts of the model, one per node, in the order of the settings. Waits for them to be ready, at most
+ * `readyTimeoutMs`.
+ * @param settings With `oip`.
+ * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (which ones there are, where the server tells),
+ *   and where the servers differ; `ERR_SUT_NOT_READY`, `ERR_SUT_UNREACHABLE`
+ */
+export async function describeOipModels(
+  settings: DispatchSettings,
+  onWait: WaitProgress = () => {},
+): Promise<readonly OipModelFacts[]> {
+  const { oip, nodes, readyTimeoutMs } = settings;
+  assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
+  const clients = nodes.map((address) => new OipControlClient(address, settings, oip));
+  try {
+    const facts = await Promise.all(
+      clients.map(async (client) => {
+        await awaitModel(client, oip.model, readyTimeoutMs, onWait);
+        return askModelFacts(client, oip.model);
+      }),
+    );
+    requireAgreement(facts);
+    return facts;
+  } finally {
+    for (const client of clients) client.close();
+  }
+}

@@ -1,0 +1,411 @@
+import assert from 'node:assert';
+import type { ModelStatistics__Output } from '../../../proto/gen/inference/ModelStatistics.ts';
+import {
+  configInvalid,
+  MlperfError,
+  sutRefused,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import type { CallPath, OwnSide } from '../../../shared/evidence/call-path.ts';
+import type {
+  NameCall,
+  NetworkEvidence,
+  NodeEvidence,
+  OipDuration,
+  OipNodeEvidence,
+  OipStatistics,
+} from '../../../shared/evidence/evidence-schema.ts';
+import { ClaimBook } from '../../../shared/evidence/node-claims.ts';
+import type { OipModelFacts, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import { callPathOf } from '../../connect/call-path.ts';
+import type { ChannelEvents, ChannelPlace } from '../../dispatch/dispatch-channel.ts';
+import {
+  askOnce,
+  type Distinguish,
+  NetworkNames,
+  type NodeName,
+} from '../../dispatch/network-name.ts';
+import type {
+  ChannelCounts,
+  OpenedChannels,
+  ProtocolDriver,
+  QdlNode,
+} from '../../dispatch/query-dispatch-library.ts';
+import type { WaitProgress } from '../../dispatch/ready-wait.ts';
+import { HandOverCounter, RunLedgerCounter } from '../../dispatch/run-ledger.ts';
+import {
+  checkDispatchSettings,
+  type DispatchSettings,
+  type OipDispatch,
+} from '../../settings/dispatch-settings.ts';
+import { OipChannel, type OipConnectionEvents, OipConnections } from './channel/oip-channel.ts';
+import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
+import { askModelFacts, awaitModel, requireAgreement } from './node/model-facts.ts';
+import { OipControlClient } from './node/oip-control-client.ts';
+
+/** Longest wait for a server to end its streams: everything is answered by then. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/**
+ * Default of samples outstanding on one node. Servers grant no credit and queue everything; samples that wait here cost
+ * only their ids.
+ */
+const NODE_OUTSTANDING_MAX = 4_096;
+
+/** Connections whose first calls are kept as evidence: a server may give up each after a few calls. */
+const QUERY_PATHS_MAX = 256;
+
+/** Nodes that speak the Open Inference Protocol. */
+export class OipDriver implements ProtocolDriver {
+  readonly nodes: readonly OipNodeHandle[];
+  readonly names: NetworkNames;
+  readonly #settings: DispatchSettings;
+  readonly #oip: OipDispatch;
+  readonly #connections: OipConnections;
+  readonly #notes: string[] = [];
+  #facts: OipModelFacts | undefined;
+  #channels: readonly OipChannel[] = [];
+
+  /** @param settings With `oip`, which needs a plan where queries are to be sent. */
+  constructor(settings: DispatchSettings, oip: OipDispatch) {
+    this.#settings = settings;
+    this.#oip = oip;
+    this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
+    this.#connections = new OipConnections(
+      settings,
+      (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle, // One per address.
+    );
+    this.names = new NetworkNames(
+      this.nodes.map((node) => node.control),
+      settings.division,
+      distinguishByAddress((note) => this.#notes.push(note)),
+    );
+  }
+
+  /**
+   * @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan; `ERR_CONFIG_INVALID` for
+   *   settings that the plan's method has no use for
+   */
+  async connect(onWait: WaitProgress): Promise<void> {
+    checkDispatchSettings(this.#settings);
+    const facts = await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
+    requireAgreement(facts);
+    this.#facts = facts[0];
+    const { plan } = this.#oip;
+    if (plan !== undefined && this.#facts !== undefined) requireUsable(plan, this.#facts);
+  }
+
+  evidence(): Pick<NetworkEvidence, 'oip'> {
+    const { service, plan, notes = [] } = this.#oip;
+    return { oip: { service, plan: plan ?? null, notes: [...notes, ...this.#notes] } };
+  }
+
+  channelCounts(): ChannelCounts {
+    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.#settings;
+    // Calls of their own need no streams: a channel is a connection.
+    const isStream = this.#oip.plan?.method === 'stream';
+    return {
+      channelsPerNode: isStream ? streamsPerNode : connectionsPerNode,
+      connectionsPerNode,
+      nodeOutstandingMax: Number.isFinite(nodeOutstandingMax)
+        ? nodeOutstandingMax
+        : NODE_OUTSTANDING_MAX,
+    };
+  }
+
+  async openChannels(
+    places: readonly ChannelPlace[],
+    events: ChannelEvents,
+  ): Promise<OpenedChannels> {
+    const { plan } = this.#oip;
+    if (plan === undefined) {
+      throw configInvalid('oip: there is no plan of requests');
+    }
+    for (const { address, connection } of places) this.#connections.to(address, connection);
+    await this.#connections.ready();
+    await Promise.all(this.nodes.map((node) => node.beginStatistics()));
+    // No await from here until the dispatcher has the channels, which report every later loss.
+    this.#connections.requireOpen();
+    this.#channels = places.map((place) => this.#channel(place, plan, events));
+    const { nodeOutstandingMax } = this.#settings;
+    return {
+      channels: this.#channels,
+      limits: {
+        bytesMax: REQUEST_BYTES_MAX,
+        samplesMax: Math.min(plan.samplesPerRequest, nodeOutstandingMax),
+        sampleBytesMax: REQUEST_BYTES_MAX,
+      },
+      decoders: [],
+    };
+  }
+
+  async closeChannels(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
+  }
+
+  /** Servers keep no counts to compare. Keeps their own statistics. */
+  async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
+    const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
+    await Promise.all(reached.map((node) => node.endStatistics()));
+    return [];
+  }
+
+  async close(): Promise<void> {
+    await this.#connections.close();
+    for (const node of this.nodes) node.control.close();
+  }
+
+  #channel(place: ChannelPlace, plan: OipRequestPlan, events: ChannelEvents): OipChannel {
+    assert(this.#facts !== undefined, 'start before connect');
+    const facts = this.#facts;
+    const { service } = this.#oip;
+    const connection = this.#connections.to(place.address, place.connection);
+    const gatherer = gathererOf(plan, facts, {
+      bytesMax: this.#settings.messageBytesMax,
+      room: connection.room,
+    });
+    const channel = new OipChannel(
+      place,
+      {
+        encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
+        tokenLatencies: this.#settings.tokenLatencies,
+        handOvers: (this.nodes[place.nodeIndex] as OipNodeHandle).handOvers, // In range: places are made from the nodes.
+        traceparentOf: this.#settings.traceparentOf,
+        openWay: (toChannel) =>
+          openWay(plan.method, {
+            connection: connection.calls,
+            service,
+            gatherer,
+            events: toChannel,
+          }),
+      },
+      events,
+    );
+    connection.add(channel);
+    return channel;
+  }
+}
+
+/**
+ * Refuses a plan that the model cannot answer.
+ * @throws MlperfError `ERR_SUT_REFUSED`
+ */
+function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void {
+  const { name, isDecoupled, hasStream, batchSizeMax } = facts;
+  if (plan.method === 'unary' && isDecoupled === true) {
+    throw refusal(
+      `model "${name}" is decoupled: a request may have any number of responses, which only a stream carries; ` +
+        'use --oip-method stream',
+    );
+  }
+  if (plan.method !== 'unary' && hasStream === false) {
+    throw refusal(`the server at ${facts.address} has no ModelStreamInfer; use --oip-method unary`);
+  }
+  if (isDecoupled === true && plan.samplesPerRequest > 1) {
+    throw refusal(
+      `model "${name}" is decoupled: its responses do not tell which of ${plan.samplesPerRequest} samples they are for; ` +
+        'use --oip-batch 1',
+    );
+  }
+  if (batchSizeMax !== undefined && plan.samplesPerRequest > Math.max(1, batchSizeMax)) {
+    throw refusal(
+      `model "${name}" takes ${Math.max(1, batchSizeMax)} samples in a request, ` +
+        `--oip-batch asks for ${plan.samplesPerRequest}`,
+    );
+  }
+}
+
+function refusal(what: string): MlperfError {
+  return sutRefused(what);
+}
+
+/**
+ * Names by which servers are told apart: their own where it is theirs alone, otherwise with the address as node key. Stock
+ * servers of one fleet share a name, which only their operator can change.
+ * Rule: inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
+ * @param note Told once per cause.
+ */
+function distinguishByAddress(note: (text: string) => void): Distinguish {
+  const told = new Set<string>();
+  const tell = (text: string): void => {
+    if (!told.has(text)) note(text);
+    told.add(text);
+  };
+  return (names) => {
+    const sharing = new Map<string, NodeName[]>();
+    for (const one of names) sharing.set(one.name, [...(sharing.get(one.name) ?? []), one]);
+    return names.map((one) => {
+      const { name, address } = one;
+      if (name.trim() === '') {
+        tell(`the server at ${address} reports no name; it is known by its address`);
+        return { ...one, name: address };
+      }
+      const others = sharing.get(name) as readonly NodeName[]; // It holds every name.
+      if (others.length === 1) return one;
+      const addresses = others.map((other) => other.address).join(', ');
+      tell(
+        `the servers at ${addresses} share the name "${name}"; the address was added to tell them apart`,
+      );
+      return { ...one, name: `${name} (${address})` };
+    });
+  };
+}
+
+/** As askNames, of nodes that speak the Open Inference Protocol. @param settings With `oip`. */
+export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
+  const { oip } = settings;
+  assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
+  const clients = settings.nodes.map((address) => new OipControlClient(address, settings, oip));
+  const distinguish = distinguishByAddress(() => {});
+  return askOnce(clients, new NetworkNames(clients, settings.division, distinguish));
+}
+
+/** One node that speaks the Open Inference Protocol: its connection for control calls, its answers, its counts. */
+class OipNodeHandle implements QdlNode, OipConnectionEvents {
+  readonly address: string;
+  readonly control: OipControlClient;
+  readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly claims: ClaimBook = new ClaimBook();
+  readonly handOvers: HandOverCounter = new HandOverCounter();
+  readonly #settings: DispatchSettings;
+  readonly #oip: OipDispatch;
+  readonly #queryPaths: CallPath[] = [];
+  #facts: OipModelFacts | undefined;
+  #before: OipStatistics | null = null;
+  #statistics: OipStatistics | null = null;
+
+  constructor(address: string, settings: DispatchSettings, oip: OipDispatch) {
+    this.address = address;
+    this.#settings = settings;
+    this.#oip = oip;
+    this.control = new OipControlClient(address, settings, oip);
+  }
+
+  /**
+   * Waits until the model is ready there and asks what it is. Untimed.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
+   */
+  async prepare(onWait: WaitProgress): Promise<OipModelFacts> {
+    const { model } = this.#oip;
+    await awaitModel(this.control, model, this.#settings.readyTimeoutMs, onWait);
+    this.#facts = await askModelFacts(this.control, model);
+    return this.#facts;
+  }
+
+  /** Keeps the server's own statistics as they are before the run. */
+  async beginStatistics(): Promise<void> {
+    if (this.#facts?.hasStatistics === true) this.#before = await this.#askStatistics();
+  }
+
+  /** Keeps by how much the server's own statistics have grown. */
+  async endStatistics(): Promise<void> {
+    const before = this.#before;
+    if (before === null) return;
+    const after = await this.#askStatistics();
+    this.#statistics = after === null ? null : growth(before, after);
+  }
+
+  /** A connection for queries works: what this end knows of its first call. */
+  onAccepted(own: OwnSide): void {
+    if (this.#queryPaths.length < QUERY_PATHS_MAX) this.#queryPaths.push(callPathOf(own, null));
+  }
+
+  onHandOver(reason: string): void {
+    this.handOvers.addConnection(reason);
+  }
+
+  evidence(): NodeEvidence {
+    return {
+      address: this.address,
+      description: null,
+      streams: [],
+      digestPerMillion: 0,
+      ours: this.ledger.toCounts(),
+      theirs: null,
+      ledgerMissing: 'the Open Inference Protocol has no counts: only the LoadGen node counts',
+      ledgerIdentity: '',
+      claims: this.claims.toClaims(),
+      differences: [],
+      queryPaths: [...this.#queryPaths],
+      ...this.handOvers.evidence(),
+      ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),
+    };
+  }
+
+  #evidenceOf(facts: OipModelFacts): OipNodeEvidence {
+    const { server, name, versions, platform, sha256, inputs, outputs } = facts;
+    return {
+      serverName: server.name,
+      serverVersion: server.version,
+      extensions: server.extensions,
+      modelName: name,
+      modelVersions: versions,
+      platform,
+      ...(sha256 !== undefined && { modelSha256: sha256 }),
+      inputs,
+      outputs: outputs.length > 0 ? outputs : (this.#oip.answeredOutputs ?? []),
+      // A part is one request.
+      requestCount: this.ledger.partCount,
+      trialCount: this.#oip.trialCount ?? 0,
+      statistics: this.#statistics,
+    };
+  }
+
+  /** Statistics only explain a run: a server that does not tell them any more has not broken it. */
+  async #askStatistics(): Promise<OipStatistics | null> {
+    try {
+      const versions = await this.control.modelStatistics(this.#oip.model);
+      return versions === undefined ? null : sumOfVersions(versions);
+    } catch (error) {
+      if (error instanceof MlperfError) return null;
+      throw error;
+    }
+  }
+}
+
+const DURATIONS = [
+  'success',
+  'fail',
+  'queue',
+  'computeInput',
+  'computeInfer',
+  'computeOutput',
+] as const satisfies readonly (keyof OipStatistics)[];
+
+/** Statistics of which each number comes from the same place. */
+function statisticsBy(
+  count: (of: 'inferenceCount' | 'executionCount') => number,
+  duration: (of: (typeof DURATIONS)[number], what: 'count' | 'ns') => number,
+): OipStatistics {
+  const durations = DURATIONS.map((name): [string, OipDuration] => [
+    name,
+    { count: duration(name, 'count'), ns: duration(name, 'ns') },
+  ]);
+  return {
+    inferenceCount: count('inferenceCount'),
+    executionCount: count('executionCount'),
+    ...(Object.fromEntries(durations) as Record<(typeof DURATIONS)[number], OipDuration>),
+  };
+}
+
+/** Statistics of a model, summed over the versions that a server tells. */
+export function sumOfVersions(versions: readonly ModelStatistics__Output[]): OipStatistics {
+  const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
+    versions.reduce((sum, one) => sum + tell(one), 0);
+  return statisticsBy(
+    (of) => sumOf((one) => one[of]),
+    (of, what) => sumOf((one) => one.inferenceStats?.[of]?.[what] ?? 0),
+  );
+}
+
+/** By how much statistics grew; null where a count fell: the server started anew in between. */
+export function growth(before: OipStatistics, after: OipStatistics): OipStatistics | null {
+  const grown = statisticsBy(
+    (of) => after[of] - before[of],
+    (of, what) => after[of][what] - before[of][what],
+  );
+  const counts = [grown, ...DURATIONS.map((name) => grown[name])].flatMap((one) =>
+    'count' in one ? [one.count] : [one.inferenceCount, one.executionCount],
+  );
+  return counts.some((count) => count < 0) ? null : grown;
+}
