@@ -58,7 +58,10 @@ describe('circles of files', () => {
     ['import while running', "await import(\n  './b.ts'\n);"],
     ['import inside a type', "type B = typeof import('./b.ts');"],
   ])('counts an %s', (_, text) => {
-    const files = { 'qdl/protocols/oip/a.ts': text, 'qdl/protocols/oip/b.ts': "\n\nimport { a } from './a.ts';" };
+    const files = {
+      'qdl/protocols/oip/a.ts': text,
+      'qdl/protocols/oip/b.ts': "\n\nimport { a } from './a.ts';",
+    };
     const line = text.split('\n').findIndex((each) => each.includes('./b.ts')) + 1;
     expect(offencesOf(files)).toEqual([
       `circle of files: 2 files import each other: qdl/protocols/oip/a.ts:${line} -> qdl/protocols/oip/b.ts:3 -> qdl/protocols/oip/a.ts; put what both need into the lower file`,
@@ -71,7 +74,10 @@ describe('circles of files', () => {
     ['a template', "const text = `\nimport './b.ts';\n`;"],
     ['a regex', "const text = /import '.\\/b.ts'/;"],
   ])('sees no import in %s', (_, text) => {
-    const files = { 'qdl/protocols/oip/a.ts': text, 'qdl/protocols/oip/b.ts': "import { a } from './a.ts';" };
+    const files = {
+      'qdl/protocols/oip/a.ts': text,
+      'qdl/protocols/oip/b.ts': "import { a } from './a.ts';",
+    };
     expect(offencesOf(files)).toEqual([]);
   });
 
@@ -83,7 +89,9 @@ describe('circles of files', () => {
       'qdl/protocols/oip/d.ts': "import './c.ts';",
     };
     expect(offencesOf(files)).toEqual([
-      expect.stringContaining('4 files import each other: qdl/protocols/oip/c.ts:2 -> qdl/protocols/oip/d.ts:1 -> '),
+      expect.stringContaining(
+        '4 files import each other: qdl/protocols/oip/c.ts:2 -> qdl/protocols/oip/d.ts:1 -> ',
+      ),
     ]);
   });
 });
@@ -142,7 +150,11 @@ describe('layers', () => {
     ['loadgen-node/run/a.ts', 'loadgen-node/main.ts', 'the root of loadgen-node stands above run'],
     ['sut-node/model/a.ts', 'sut-node/server/b.ts', 'server stands above model'],
     ['qdl/dispatch/a.ts', 'qdl/protocols/native/b.ts', 'protocols/native stands above dispatch'],
-    ['qdl/protocols/native/a.ts', 'qdl/protocols/oip/b.ts', 'protocols/native and protocols/oip share a layer'],
+    [
+      'qdl/protocols/native/a.ts',
+      'qdl/protocols/oip/b.ts',
+      'protocols/native and protocols/oip share a layer',
+    ],
     ['qdl/dispatch/a.ts', 'loadgen-node/run/b.ts', 'qdl may import proto, shared'],
     ['sut-node/model/a.ts', 'qdl/index.ts', 'sut-node may import proto, shared'],
     ['shared/base/a.ts', 'test/scenes/b.ts', 'shared may import proto'],
@@ -185,8 +197,10 @@ describe('the entry of the QDL', () => {
     ]);
   });
 
-  it('is the only file that LoadGen may import', () => {
+  it('is, beside the list of protocols, the only file that LoadGen may import', () => {
     const files = {
+      'loadgen-node/observe/a.ts': "import '../../qdl/protocols/index.ts';",
+      'qdl/protocols/index.ts': '',
       'loadgen-node/run/a.ts': "import '../../qdl/protocols/oip/b.ts';",
       'qdl/protocols/oip/b.ts': '',
     };
@@ -208,7 +222,10 @@ describe('names of exports', () => {
     'const a = 1;\nexport {\n  a as rate,\n};',
     "export { rate } from './elsewhere.ts';",
   ])('refuses one name in two folders: %s', (text) => {
-    const files = { 'qdl/protocols/oip/a.ts': text, 'shared/base/b.ts': '\nexport const rate = 2;' };
+    const files = {
+      'qdl/protocols/oip/a.ts': text,
+      'shared/base/b.ts': '\nexport const rate = 2;',
+    };
     const line = text.split('\n').findIndex((each) => each.startsWith('export')) + 1;
     expect(offencesOf(files)).toEqual([
       `name of two folders: rate is exported by 2 folders (qdl/protocols/oip/a.ts:${line}, shared/base/b.ts:2): give each its own name, or keep one`,
