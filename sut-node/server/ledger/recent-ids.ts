@@ -21,15 +21,25 @@ export class RecentIds {
 
   /** Remembers `id` (a whole number, 0 or more); false when it is remembered already. */
   add(id: number): boolean {
-    if (this.#young.has(id) || this.#old.has(id)) return false;
+    const hash = hashOf(id);
+    if (this.#young.has(id, hash) || this.#old.has(id, hash)) return false;
     if (this.#young.count === this.#rememberedMin) {
       this.#old = this.#young;
       this.#young = new IdTable(SLOTS_FIRST);
     }
     this.#young = this.#young.withRoom();
-    this.#young.add(id);
+    this.#young.add(id, hash);
     return true;
   }
+}
+
+/** The finaliser of MurmurHash3 over both halves: ids may differ in the high one only, or by a power of two. */
+function hashOf(id: number): number {
+  const high = Math.floor(id / 2 ** 32);
+  let hash = (id >>> 0) ^ Math.imul(high, 0x9e3779b1);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
 }
 
 /** A set of ids in a typed array; a slot holds id + 1, or 0 when it is free. At most half full. */
@@ -43,12 +53,12 @@ class IdTable {
     this.#mask = slotCount - 1;
   }
 
-  has(id: number): boolean {
-    return this.#slots[this.#slotOf(id)] === id + 1;
+  has(id: number, hash: number): boolean {
+    return this.#slots[this.#slotOf(id, hash)] === id + 1;
   }
 
-  add(id: number): void {
-    this.#slots[this.#slotOf(id)] = id + 1;
+  add(id: number, hash: number): void {
+    this.#slots[this.#slotOf(id, hash)] = id + 1;
     this.count += 1;
   }
 
@@ -57,21 +67,14 @@ class IdTable {
     if (this.count * 2 < this.#slots.length) return this;
     const larger = new IdTable(this.#slots.length * 2);
     for (const value of this.#slots) {
-      if (value !== 0) larger.add(value - 1);
+      if (value !== 0) larger.add(value - 1, hashOf(value - 1));
     }
     return larger;
   }
 
   /** The slot of `id`, or the free one where it would go. */
-  #slotOf(id: number): number {
-    // Both halves count: ids of one stream may differ in the high half only.
-    const low = id % 2 ** 32;
-    const high = (id - low) / 2 ** 32;
-    let hash = low ^ Math.imul(high, 0x9e3779b1);
-    // The finaliser of MurmurHash3: ids that differ by a power of two must not share their slots.
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    let slot = (hash ^ (hash >>> 16)) & this.#mask;
+  #slotOf(id: number, hash: number): number {
+    let slot = hash & this.#mask;
     for (;;) {
       const value = this.#slots[slot];
       if (value === 0 || value === id + 1) return slot;
