@@ -16,22 +16,15 @@ import {
   type WireTokens,
 } from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
-import {
-  type ChannelEvents,
-  type DispatchChannel,
-  NOT_OUTSTANDING,
-  type Router,
-} from './dispatch-channel.ts';
-import {
-  BackPressure,
-  type BackPressureTimes,
-  PartCutter,
-  type PartLimits,
-  WaitingQueries,
-} from './part-cutter.ts';
+import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
+import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
+import { NOT_OUTSTANDING } from './outstanding-table.ts';
+import { PartCutter, type PartLimits } from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
+import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import type { NodeUsage, UsageSeries } from './usage-series.ts';
+import { WaitingQueries } from './waiting-queries.ts';
 
 /** Parts of a dispatcher. `onBreak`: called once, when the run cannot go on. */
 export interface DispatcherParts {

@@ -12,16 +12,12 @@ import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-cl
 import { otherWorkOf } from '../../shared/evidence/other-work.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import {
-  type ChannelEvents,
-  type ChannelPlace,
-  createRouter,
-  NodeLoad,
-} from './dispatch-channel.ts';
+import type { BackPressureTimes } from './back-pressure.ts';
+import type { ChannelEvents, ChannelPlace } from './dispatch-channel.ts';
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import { type NetworkNames, withNodeName } from './network-name.ts';
-import type { BackPressureTimes } from './part-cutter.ts';
 import type { WaitProgress } from './ready-wait.ts';
+import { createRouter, NodeLoad } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import { type NodeMachine, type UsagePoint, UsageSeries } from './usage-series.ts';
 

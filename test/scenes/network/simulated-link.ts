@@ -1,6 +1,9 @@
 import { status } from '@grpc/grpc-js';
 import type { OutgoingPart } from '../../../qdl/dispatch/dispatch-channel.ts';
-import type { PartTransport, TransportEvents } from '../../../qdl/protocols/native/channel/part-transport.ts';
+import type {
+  PartTransport,
+  TransportEvents,
+} from '../../../qdl/protocols/native/channel/part-transport.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import {

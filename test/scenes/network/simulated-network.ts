@@ -12,7 +12,11 @@ import {
 import { ResponseDecoder } from '../../../qdl/dispatch/response-decoder.ts';
 import { RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
 import { SutChannel } from '../../../qdl/protocols/native/channel/sut-channel.ts';
-import { compareLedgers, partLimits, toNodeLedger } from '../../../qdl/protocols/native/node-evidence.ts';
+import {
+  compareLedgers,
+  partLimits,
+  toNodeLedger,
+} from '../../../qdl/protocols/native/node-evidence.ts';
 import {
   type DispatchSettings,
   defaultDispatchSettings,

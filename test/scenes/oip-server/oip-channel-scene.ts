@@ -1,4 +1,5 @@
-import { type ChannelEvents, NodeLoad } from '../../../qdl/dispatch/dispatch-channel.ts';
+import type { ChannelEvents } from '../../../qdl/dispatch/dispatch-channel.ts';
+import { NodeLoad } from '../../../qdl/dispatch/router.ts';
 import { HandOverCounter } from '../../../qdl/dispatch/run-ledger.ts';
 import type {
   Answers,

@@ -34,8 +34,8 @@ import {
   EARLY_CLAIM,
   EARLY_RESPONSE,
   type OutgoingPart,
-  OutstandingTable,
 } from '../../../dispatch/dispatch-channel.ts';
+import { OutstandingTable } from '../../../dispatch/outstanding-table.ts';
 import { TokenStreams } from '../../../dispatch/token-streams.ts';
 import { GrantedCredit, type Reopening, ReopenLimit } from './one-stream.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';

@@ -16,8 +16,8 @@ import {
   EARLY_CLAIM,
   EARLY_RESPONSE,
   type OutgoingPart,
-  OutstandingTable,
 } from '../../../dispatch/dispatch-channel.ts';
+import { OutstandingTable } from '../../../dispatch/outstanding-table.ts';
 import type { HandOverCounter } from '../../../dispatch/run-ledger.ts';
 import { type ConnectionSettings, connectGrpc } from '../../../http2/connect-grpc.ts';
 import type {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackPressure } from '../../../../qdl/dispatch/part-cutter.ts';
+import { BackPressure } from '../../../../qdl/dispatch/back-pressure.ts';
 
 // Goal: the time in which queries waited is counted by what they waited for. Method: instants by hand.
 describe('BackPressure', () => {

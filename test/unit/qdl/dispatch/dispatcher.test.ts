@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type ChannelEvents,
-  createRouter,
-  type DispatchChannel,
-  NodeLoad,
-  type OutgoingPart,
-  OutstandingTable,
+import type {
+  ChannelEvents,
+  DispatchChannel,
+  OutgoingPart,
 } from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
+import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
+import { createRouter, NodeLoad } from '../../../../qdl/dispatch/router.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';
 import { TokenStreams } from '../../../../qdl/dispatch/token-streams.ts';
 import {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  NOT_OUTSTANDING,
-  NodeLoad,
-  OutstandingTable,
-} from '../../../../qdl/dispatch/dispatch-channel.ts';
+import { NOT_OUTSTANDING, OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
+import { NodeLoad } from '../../../../qdl/dispatch/router.ts';
 
 // Goal: a response is counted once, for the sample that it belongs to.
 // Method: fill a table of known size, then release in and out of order.

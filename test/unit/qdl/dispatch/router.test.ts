@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createRouter,
-  NodeLoad,
-  type RoutedChannel,
-} from '../../../../qdl/dispatch/dispatch-channel.ts';
+import { createRouter, NodeLoad, type RoutedChannel } from '../../../../qdl/dispatch/router.ts';
 
 // Goal: each policy sends queries where its name says, keeps a fast node busy where it can know, and
 // never chooses a channel that cannot take the part. Method: channels that only count.

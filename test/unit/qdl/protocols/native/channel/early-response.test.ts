@@ -1,13 +1,16 @@
 import { afterEach, expect, it } from 'vitest';
-import {
-  type ChannelEvents,
-  NodeLoad,
-  type OutgoingSample,
+import type {
+  ChannelEvents,
+  OutgoingSample,
 } from '../../../../../../qdl/dispatch/dispatch-channel.ts';
+import { NodeLoad } from '../../../../../../qdl/dispatch/router.ts';
 import { Http2Transport } from '../../../../../../qdl/protocols/native/channel/http2-transport.ts';
 import { SutChannel } from '../../../../../../qdl/protocols/native/channel/sut-channel.ts';
 import { FRAME_TYPE } from '../../../../../../shared/http2/frames.ts';
-import { encodeResponses, type WireResponses } from '../../../../../../shared/wire/responses-codec.ts';
+import {
+  encodeResponses,
+  type WireResponses,
+} from '../../../../../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../../../../../shared/wire/sut-contract.ts';
 import {
   grpcMessage,
