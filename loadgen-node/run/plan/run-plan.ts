@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DispatchSettings } from '../../../qdl/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
+import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
@@ -18,12 +19,15 @@ import {
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { LogSettings } from '../../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
-import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
+import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { checkThresholds, type Threshold } from '../../observe/thresholds/condition.ts';
+import type { LinkedLoadgen } from '../../official/link.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import type { DataAsked, OipAsked } from '../../samples/oip/oip-asked.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { dataAsked, nodesOfRun, oipAsked } from './oip-options.ts';
 import { withEngine } from './run-engine.ts';
@@ -31,16 +35,89 @@ import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
-/** A run with all decisions made, not yet begun. */
-export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
+/** The samples of a run, and in which form they travel. */
+interface PlannedSamples {
+  readonly rules: BenchmarkRules;
+  /** For people: `raw`, or `raw, compressed by lz4`. */
+  readonly encodingName: string;
+  readonly encoding: PayloadEncoding;
+  readonly compression: CompressionPlan;
+  readonly cacheFolder: string;
+  readonly dataFolder: string | undefined;
+  /** Samples of `--data` for nodes that speak longhaul's own protocol; undefined: the benchmark's. */
+  readonly data: DataAsked | undefined;
+  /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
+  readonly generated: GeneratedSet | undefined;
+  /** List of checksums for the data set, in place of the one in its folder. */
+  readonly dataChecksums: string | undefined;
+  readonly synthetic: SyntheticSamples;
+  readonly keepsSamplesInFile: boolean;
+}
+
+/** When queries are issued, and by which LoadGen. */
+interface PlannedTest extends RunTestSettings {
+  /** How LoadGen of the round behaves. */
+  readonly loadgen: LoadgenBehaviour;
+  /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
+  readonly linked: LinkedLoadgen | undefined;
+  readonly issueLoop: RunValues['issueLoop'];
+  /** Undefined: by the shortest run. */
+  readonly warmUpNs: number | undefined;
+  /** The run ends when no sample completes for this long. */
+  readonly stallTimeoutNs: number;
+}
+
+/** The nodes, and the way to them. */
+interface PlannedTarget {
+  readonly dispatch: DispatchSettings;
+  /** Undefined: the nodes do not speak the Open Inference Protocol. */
+  readonly oip: OipAsked | undefined;
   /**
    * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
    * only their network.
    */
   readonly linkMark?: string;
+}
+
+/** What the run is held against. */
+interface PlannedJudgement {
+  /** Whether the rules of the Network division are enforced; `open` marks every log. */
+  readonly division: RunValues['division'];
+  /** LoadGen's own delay, as a share (0 to 1) of the latency bound or of a typical latency, above which the run is INVALID. */
+  readonly generatorLagShareMax: number;
+  /** Conditions on figures, apart from the rules. */
+  readonly thresholds: readonly Threshold[];
+  /** Name of the audit.config whose settings are in force. */
+  readonly auditConfig: string | undefined;
   /** Mark for all logs of a run that is made for another reason than the user's: again, as the first was too short, or as a rehearsal. */
   readonly planMark?: string;
-};
+}
+
+/** What is kept of the run, and where. */
+interface PlannedOutput {
+  /** Folder of the run. */
+  readonly output: string;
+  /** Settings of LoadGen's logs; their folder is `output`. */
+  readonly log: Omit<LogSettings, 'outdir'>;
+  readonly keepsRecords: boolean;
+  readonly writesPage: boolean;
+  /** Share of the queries that become spans, above 0, 1 at most; undefined: nothing is exported. */
+  readonly otel: { readonly share: number } | undefined;
+  /** The user's labels of the run; empty by default. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Settings with their sources; empty where the caller has no sources. */
+  readonly asked: readonly ResolvedSetting[];
+  /** Text of `longhaul_run.yaml`: the requested settings, from which the run can be repeated; undefined: not kept. */
+  readonly record: string | undefined;
+}
+
+/** A run with all decisions made, not yet begun: what, when, to whom, how judged, what is kept. */
+export interface RunPlan
+  extends PlannedSamples,
+    PlannedTest,
+    PlannedTarget,
+    PlannedJudgement,
+    PlannedOutput {}
 
 /** Where the values of a plan come from. */
 interface PlanSources {
@@ -60,7 +137,7 @@ interface PlanSources {
 export function planRun(
   given: RunValues,
   { asked = [], said: saidOf = saidKeys(asked), audit, latencyFlag }: PlanSources = {},
-) {
+): RunPlan {
   const { values, said, linked, linkNotes } = withEngine(given, saidOf);
   const rules = benchmarkOfRun(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
@@ -86,52 +163,48 @@ export function planRun(
     ...planTokens(values, test, rules),
   };
   return {
-    ...test,
-    configNotes: [...linkNotes, ...test.configNotes],
     rules,
-    /** For people. */
     encodingName: encodingInWords(encodingName, compression),
     encoding,
     compression,
-    /** Whether the rules of the Network division are enforced; `open` marks every log. */
-    division: values.division,
-    loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
-    dispatch,
-    /** `oip`: the nodes speak the Open Inference Protocol; `data`: samples of `--data`, where they speak longhaul's own. */
-    ...(oip !== undefined && { oip }),
-    ...(data !== undefined && { data }),
-    output:
-      values.output ??
-      join('results', `${confNameOf(rules)}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
-    /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
+    data,
     generated: values.data === undefined ? generatedSetOf(values) : undefined,
-    /** List of checksums for the data set, in place of the one in its folder. */
     dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
     keepsSamplesInFile: values.sampleStore === 'file',
-    stallTimeoutNs: values.stallTimeout,
-    /** Undefined: by the shortest run. */
-    warmUpNs: values.warmUp,
-    issueLoop: values.issueLoop,
-    /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
+
+    ...test,
+    configNotes: [...linkNotes, ...test.configNotes],
+    loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     linked,
+    issueLoop: values.issueLoop,
+    warmUpNs: values.warmUp,
+    stallTimeoutNs: values.stallTimeout,
+
+    dispatch,
+    oip,
+
+    division: values.division,
     generatorLagShareMax: values.generatorLagMax,
-    /** Conditions on figures, apart from the rules. */
     thresholds,
-    /** The user's labels of the run; empty by default. */
-    labels: values.labels ?? {},
-    /** Settings of LoadGen's logs; their folder is `output`. */
-    log: logSettings(values),
-    otel: planOtel(values),
-    /** audit.config whose settings are in force. */
     auditConfig: audit?.name,
+
+    output:
+      values.output ??
+      join('results', `${confNameOf(rules)}-${timeStamp(new Date())}-${process.pid}`),
+    log: {
+      enableTrace: values.trace,
+      prefixWithDatetime: values.prefixWithDatetime,
+      copySummaryToStdout: values.copySummaryToStdout,
+      copyDetailToStdout: values.copyDetailToStdout,
+    },
     keepsRecords: values.records === 'keep',
     writesPage: values.report === 'html',
-    /** Settings with their sources; empty where the caller has no sources. */
+    otel: planOtel(values),
+    labels: values.labels ?? {},
     asked: settingsOfRun(asked),
-    /** Text of `longhaul_run.yaml`: the requested settings, from which the run can be repeated; undefined: not kept. */
     record: asked.length === 0 ? undefined : runRecord(asked),
   };
 }
@@ -166,15 +239,6 @@ function planTokens(
     throw configInvalid('--token-times has no effect with --mode accuracy, which is not timed');
   }
   return { tokenLatencies, tokenTimes, tokenBytes };
-}
-
-function logSettings(values: RunValues) {
-  return {
-    enableTrace: values.trace,
-    prefixWithDatetime: values.prefixWithDatetime,
-    copySummaryToStdout: values.copySummaryToStdout,
-    copyDetailToStdout: values.copyDetailToStdout,
-  };
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import { checkPlanSize } from '../../loadgen/settings/check-settings.ts';
 import type { ExactSettings } from '../../loadgen/settings/exact-settings.ts';
-import type { ConfFile, ConfResult } from '../../loadgen/settings/from-config.ts';
+import type { ConfFile, ConfigEvent, ConfResult } from '../../loadgen/settings/from-config.ts';
 import {
   applyAudit,
   readConfFiles,
@@ -38,7 +38,28 @@ const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
 };
 
 /** Settings of a run, and the log lines of its configuration files. */
-export type RunTestSettings = Readonly<ReturnType<typeof runTestSettings>>;
+export interface RunTestSettings {
+  readonly round: Round;
+  readonly settings: TestSettings;
+  /** Before audit.config. */
+  readonly unaudited: TestSettings;
+  readonly configEvents: readonly ConfigEvent[];
+  /** Lines of the files that have no effect, in words. */
+  readonly configNotes: readonly string[];
+  readonly usesTokenLatenciesBeforeAudit: boolean;
+  /** The benchmark has no latency bound of its own and none was set: a default holds. */
+  readonly isBoundUnsaid: boolean;
+  /** Lines of LoadGen's files that limit the length; undefined: none does. */
+  readonly limitLines: Readonly<Record<'max_duration' | 'max_query_count', string | undefined>>;
+  /** Arrivals in place of LoadGen's Poisson; undefined: those. */
+  readonly arrivals: OtherArrivals | undefined;
+  /** A run that early stopping has not decided, or that was too short, goes on. */
+  readonly extendsUntilDecided: boolean;
+  /** Told before the run, where it is longer than one would think; undefined: it is not. */
+  readonly lengthNote: string | undefined;
+  /** Runs of which the lowest rate counts. */
+  readonly runCount: number;
+}
 
 /**
  * Test settings of `longhaul run`: flags over user.conf over the round's mlperf.conf, and audit.config
@@ -56,7 +77,7 @@ export function runTestSettings(
   rules: BenchmarkRules,
   audit: ConfFile | undefined,
   latencyFlag = '--target-latency',
-) {
+): RunTestSettings {
   const { scenario, round = DEFAULT_ROUND } = values;
   requireInteractive(values, rules);
   const arrivals = openArrivals(values, said, audit !== undefined);
@@ -91,30 +112,22 @@ export function runTestSettings(
   const runCount = values.runs ?? runCountOfRound(round, asked);
   return {
     settings: asked,
-    /** Before audit.config. */
     unaudited: audited === undefined ? asked : settings.toTestSettings(),
     round,
     configEvents: all.flatMap((result) => result.events),
-    /** Lines of the files that have no effect, in words. */
     configNotes,
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
-    /** The benchmark has no latency bound of its own and none was set: a default holds. */
     isBoundUnsaid:
       hasNoBound(rules) &&
       final.get('serverTargetLatencyNs').source === sourceOf(rules) &&
       final.get('useTokenLatencies').value !== true,
-    /** Lines of LoadGen's files that limit the length; undefined: none does. */
     limitLines: {
       max_duration: lineOf(final.get('maxDurationMs').source),
       max_query_count: lineOf(final.get('maxQueryCount').source),
     },
-    /** Arrivals in place of LoadGen's Poisson; undefined: those. */
     arrivals,
-    /** A run that early stopping has not decided, or that was too short, goes on. */
     extendsUntilDecided: values.extendUntilDecided ?? isDefaultLength,
-    /** Told before the run, where it is longer than one would think; undefined: it is not. */
     lengthNote: lengthInWords(asked, { isUntilDecided: isDefaultLength, runCount, arrivals }),
-    /** Runs of which the lowest rate counts. */
     runCount,
   };
 }
