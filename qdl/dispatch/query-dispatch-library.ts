@@ -94,8 +94,8 @@ export interface ProtocolDriver {
   compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]>;
   /** Frees everything else. */
   close(): Promise<void>;
-  /** Evidence that only this protocol has. */
-  evidence(): Pick<NetworkEvidence, 'oip'>;
+  /** Its name, and evidence that only this protocol has. */
+  evidence(): Pick<NetworkEvidence, 'protocol' | 'oip'>;
 }
 
 /**

@@ -282,6 +282,8 @@ export const nodeEvidence = z.object({
 export interface NetworkEvidence {
   /** Random, the same on all streams of the run to all nodes. */
   readonly runId: string;
+  /** Name of the protocol between LoadGen and SUT nodes. */
+  readonly protocol: string;
   readonly division: 'network' | 'open';
   /** How every sample of the run travels. */
   readonly encoding: PayloadEncoding;

@@ -17,6 +17,7 @@ import {
 import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
 import { hostEvidence } from '../../../shared/host/host-facts.ts';
 import { OTHER_SHARE_MIN } from '../../loadgen/engine/causes.ts';
+import { PROTOCOL_NAME } from '../protocol-name.ts';
 
 const AUDIT_FILE = 'network_audit.json';
 
@@ -95,7 +96,7 @@ const audit = z.object(
        * Protocol between LoadGen and SUT nodes: `longhaul` (mlperf.network.v1), or `oip`, the Open
        * Inference Protocol.
        */
-      protocol: z.enum(['longhaul', 'oip']),
+      protocol: PROTOCOL_NAME,
       division: z.enum(['network', 'open']),
       /** Absent in audits of older builds. */
       round: z.string().optional(),

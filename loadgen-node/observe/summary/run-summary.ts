@@ -11,6 +11,7 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CPP_ENGINE } from '../audit/network-audit.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/figures-of-records.ts';
+import { PROTOCOL_NAME } from '../protocol-name.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';
 import { THRESHOLD_RESULT } from '../thresholds/condition.ts';
@@ -92,12 +93,9 @@ export const RUN_SUMMARY = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
   longhaul: z.string().describe('version'),
   runId: z.string(),
-  protocol: z
-    .enum(['longhaul', 'oip'])
-    .optional()
-    .describe(
-      'oip: the Open Inference Protocol; absent in summaries of older builds, all longhaul',
-    ),
+  protocol: PROTOCOL_NAME.optional().describe(
+    'oip: the Open Inference Protocol; absent in summaries of older builds, all longhaul',
+  ),
   startedAt: z.string().describe('ISO 8601'),
   benchmark: z.string(),
   scenario: z.enum(SCENARIOS),

@@ -31,7 +31,7 @@ const ROUND_NOTE =
   'it nothing would say that the network was measured. Where v0.5 has a rule of its own, that is quoted.';
 
 /** Texts below the rules, by protocol. */
-const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
+const WHAT_IT_SHOWS: Readonly<Record<string, readonly string[]>> = {
   longhaul: [
     'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
       'together with another or padded, and a node that was exchanged, are found. So is an answer before its sample, since ' +
@@ -86,7 +86,7 @@ export function explainAudit(audit: NetworkAudit): string {
     ...summaryOf(audit),
     '',
     'What this evidence shows, and what it does not:',
-    ...WHAT_IT_SHOWS[run.protocol].flatMap((text) => wrapped(text, 2, '- ')),
+    ...(WHAT_IT_SHOWS[run.protocol] ?? []).flatMap((text) => wrapped(text, 2, '- ')),
   ];
   // Texts may come from a SUT node: a line of it must stay a line.
   return `${lines.map((line) => asOneLine(line)).join('\n')}\n`;

@@ -26,7 +26,7 @@ export async function gatherFacts(
   return {
     run: {
       runId: evidence.runId,
-      protocol: evidence.oip === undefined ? 'longhaul' : 'oip',
+      protocol: evidence.protocol,
       division: evidence.division,
       round: plan.round,
       benchmark: plan.rules.key,

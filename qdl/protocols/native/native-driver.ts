@@ -17,6 +17,7 @@ import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { Http2Transport, NativeConnections } from './channel/http2-transport.ts';
 import type { Reopening } from './channel/one-stream.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
+import { NATIVE_PROTOCOL } from './native-protocol.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
 import { ledgerObstacle, partLimits, requireOneNode } from './node-evidence.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
@@ -124,8 +125,8 @@ export class NativeDriver implements ProtocolDriver {
   }
 
   /** All of it stands with the nodes. */
-  evidence(): Pick<NetworkEvidence, 'oip'> {
-    return {};
+  evidence(): Pick<NetworkEvidence, 'protocol'> {
+    return { protocol: NATIVE_PROTOCOL.name };
   }
 
   /** A response is never larger, decompressed, than one that comes uncompressed may be. */

@@ -42,6 +42,7 @@ import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.
 import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
 import { askModelFacts, awaitModel, requireAgreement } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
+import { OIP_PROTOCOL } from './oip-protocol.ts';
 
 /** Longest wait for a server to end its streams: everything is answered by then. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -95,9 +96,10 @@ export class OipDriver implements ProtocolDriver {
     if (plan !== undefined && this.#facts !== undefined) requireUsable(plan, this.#facts);
   }
 
-  evidence(): Pick<NetworkEvidence, 'oip'> {
+  evidence(): Pick<NetworkEvidence, 'protocol' | 'oip'> {
     const { service, plan, notes = [] } = this.#oip;
-    return { oip: { service, plan: plan ?? null, notes: [...notes, ...this.#notes] } };
+    const oip = { service, plan: plan ?? null, notes: [...notes, ...this.#notes] };
+    return { protocol: OIP_PROTOCOL.name, oip };
   }
 
   channelCounts(): ChannelCounts {

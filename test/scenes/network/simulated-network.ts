@@ -264,8 +264,8 @@ class SimulatedDriver implements ProtocolDriver {
 
   async close(): Promise<void> {}
 
-  evidence(): Record<string, never> {
-    return {};
+  evidence(): { readonly protocol: string } {
+    return { protocol: 'longhaul' };
   }
 
   #link({ nodeIndex }: ChannelPlace, events: ConstructorParameters<typeof SimulatedLink>[1]) {

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { knownProtocols } from '../../qdl/protocols/index.ts';
+
+const names = (): string[] => knownProtocols().map(({ name }) => name);
+
+/** Name of a protocol in files: any that the list of protocols knows when a file is read. */
+export const PROTOCOL_NAME = z
+  .string()
+  .refine((name) => names().includes(name), {
+    error: () =>
+      `Invalid option: expected one of ${names()
+        .map((name) => `"${name}"`)
+        .join('|')}`,
+  })
+  .meta({ enum: names() });
