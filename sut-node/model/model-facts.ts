@@ -120,18 +120,26 @@ const ROWS = {
   bool: ['bool', Uint8Array],
 } as const satisfies Record<string, readonly [string, Memory]>;
 
-function elementType([runtimeName, memory]: (typeof ROWS)[keyof typeof ROWS]) {
+type ElementRow = (typeof ROWS)[keyof typeof ROWS];
+
+function elementType([runtimeName, memory]: ElementRow): ElementType {
   const Elements: Memory = memory;
   return {
     runtimeName,
     bytes: memory.BYTES_PER_ELEMENT,
-    /** Elements on `count` elements' worth of `buffer`, from `byteOffset`, a multiple of `bytes`. */
-    view: (buffer: ArrayBuffer, byteOffset: number, count: number): TensorElements =>
-      new Elements(buffer, byteOffset, count),
+    view: (buffer, byteOffset, count) => new Elements(buffer, byteOffset, count),
   };
 }
 
-export type ElementType = ReturnType<typeof elementType>;
+/** Elements of tensors of one type. */
+export interface ElementType {
+  /** Its name in ONNX Runtime's JavaScript API. */
+  readonly runtimeName: ElementRow[0];
+  /** Of one element. */
+  readonly bytes: number;
+  /** Elements on `count` elements' worth of `buffer`, from `byteOffset`, a multiple of `bytes`. */
+  readonly view: (buffer: ArrayBuffer, byteOffset: number, count: number) => TensorElements;
+}
 
 /** Element types of tensors by ONNX's names in lower case: those that have a fixed size. */
 export const ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map(

@@ -44,15 +44,21 @@ export const BATCH_OPTIONS = {
 };
 
 /** How the node forms batches; `batchPolicy` tells what follows from that. */
-export type BatchSettings = Readonly<ReturnType<typeof toBatchSettings>>;
+export interface BatchSettings {
+  readonly batchPreset: BatchPreset;
+  readonly batchSizeMax: number;
+  /** The requested size, if any: a model that takes fewer is refused then, and one that wants more gets so many. */
+  readonly batchSizeAsked: number | undefined;
+  readonly batchDelayUsMax: number;
+  readonly batchPreferredSizes: readonly number[];
+}
 
 /** Effective options as settings of the batcher: a given value overrides the preset. */
-export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>) {
+export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>): BatchSettings {
   const preset = PRESETS[values.batchPreset];
   return {
     batchPreset: values.batchPreset,
     batchSizeMax: values.batchSizeMax ?? preset.batchSizeMax,
-    /** The requested size, if any: a model that takes fewer is refused then, and one that wants more gets so many. */
     batchSizeAsked: values.batchSizeMax,
     batchDelayUsMax: values.batchDelayUsMax ?? preset.batchDelayUsMax,
     batchPreferredSizes: (values.batchPreferredSizes ?? []) as readonly number[],

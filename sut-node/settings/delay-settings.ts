@@ -58,10 +58,21 @@ export const DELAY_OPTIONS = {
 };
 
 /** Settings of the benchmark `delay`; undefined: not set. */
-export type DelaySettings = Readonly<ReturnType<typeof toDelaySettings>>;
+export interface DelaySettings {
+  readonly model: DelayTimes | undefined;
+  readonly seed: number | undefined;
+  readonly concurrency: number | undefined;
+  /** Output tokens of a sample; then the two times below hold in place of `model`. */
+  readonly tokens: TokenCounts | undefined;
+  readonly firstTokenNs: number | undefined;
+  readonly tokenNs: number | undefined;
+  /** What each sequence that generates adds to `tokenNs`. */
+  readonly perSequenceNs: number | undefined;
+  readonly tokenType: (typeof TOKEN_ID_TYPES)[number] | undefined;
+}
 
 /** Effective options as settings of the benchmark `delay`. With `tokens` the two times behind it hold in place of `model`. */
-export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>) {
+export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>): DelaySettings {
   return {
     model: values.delayModel,
     seed: values.delaySeed,

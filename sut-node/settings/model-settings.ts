@@ -110,11 +110,24 @@ function runtimePart(
   return Object.fromEntries(entries) as Omit<RuntimeSettings, 'threadsPerWorker'>; // All keys.
 }
 
+/** Settings of model and workers. */
+export interface ModelSettings extends RuntimeSettings {
+  /** The file, `standin`, or undefined: the benchmark's. */
+  readonly model: string | undefined;
+  /** Compute per sample of a stand-in, as a share of the real model; undefined: the benchmark decides. */
+  readonly standinCost: number | undefined;
+  readonly workerCount: number;
+  readonly isolation: 'thread' | 'process';
+  readonly workerStartTimeoutNs: number;
+}
+
 /**
  * Effective options as settings of model and workers.
  * @throws MlperfError `ERR_CONFIG_INVALID` for threads that no provider would use
  */
-export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS> & WorkerWishes) {
+export function toModelSettings(
+  values: SettingValues<typeof MODEL_OPTIONS> & WorkerWishes,
+): ModelSettings {
   const { interThreads, executionMode } = values;
   if (interThreads > 1 && executionMode !== 'parallel') {
     throw configInvalid(

@@ -1,7 +1,11 @@
 import { hostname } from 'node:os';
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { LOG_LEVELS } from '../../shared/base/process/logger.ts';
-import { COMPRESSION_NAMES, codecNamed } from '../../shared/compression/codec.ts';
+import {
+  COMPRESSION_NAMES,
+  type CompressionName,
+  codecNamed,
+} from '../../shared/compression/codec.ts';
 import {
   choice,
   count,
@@ -24,9 +28,9 @@ import {
   QUEUE_SAMPLES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
 } from '../../shared/wire/protocol-versions.ts';
-import { BATCH_OPTIONS, toBatchSettings } from './batch-settings.ts';
-import { DELAY_OPTIONS, toDelaySettings } from './delay-settings.ts';
-import { MODEL_OPTIONS, type RuntimeSettings, toModelSettings } from './model-settings.ts';
+import { BATCH_OPTIONS, type BatchSettings, toBatchSettings } from './batch-settings.ts';
+import { DELAY_OPTIONS, type DelaySettings, toDelaySettings } from './delay-settings.ts';
+import { MODEL_OPTIONS, type ModelSettings, toModelSettings } from './model-settings.ts';
 
 const KIB = 1024;
 const GIB = 1024 ** 3;
@@ -142,14 +146,47 @@ export const SUT_OPTIONS = {
   ),
 };
 
+interface ListenAddress {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+}
+
 /** Settings of one SUT node, complete and checked. Sizes are bytes. */
-export type SutSettings = Readonly<ReturnType<typeof toSutSettings>> & RuntimeSettings;
+export interface SutSettings extends BatchSettings, ModelSettings {
+  readonly benchmark: string;
+  readonly listen: ListenAddress;
+  readonly node: string;
+  readonly responseBytes: number | undefined;
+  readonly delay: DelaySettings;
+  readonly drainTimeoutNs: number;
+  readonly hasReflection: boolean;
+  readonly hasOip: boolean;
+  readonly tellsSystemFacts: boolean;
+  readonly allowsLinkTest: boolean;
+  readonly healthListen: ListenAddress | undefined;
+  readonly metricsListen: ListenAddress | undefined;
+  readonly queueBytesMax: number;
+  /** Largest sample over all its pieces; undefined: what follows from queue and model. */
+  readonly sampleBytesMax: number | undefined;
+  readonly queueSamplesMax: number;
+  readonly messageBytesMax: number;
+  /** Of each stream and of the connection. */
+  readonly receiveWindowBytes: number;
+  readonly responseCompression: CompressionName;
+  readonly cacheFolder: string;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly tlsClientCa: string | undefined;
+  readonly tokenFile: string | undefined;
+  readonly handshakeTimeoutNs: number;
+}
 
 /**
  * Effective options as the node's own settings; check, log and progress are the command's own.
  * @throws MlperfError `ERR_CONFIG_INVALID` as {@link toModelSettings}
  */
-export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>) {
+export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSettings {
   const { listen } = values;
   return {
     benchmark: values.benchmark,
@@ -168,11 +205,9 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>) {
     healthListen: values.healthListen,
     metricsListen: values.metricsListen,
     queueBytesMax: values.queueBytesMax,
-    /** Largest sample over all its pieces; undefined: what follows from queue and model. */
     sampleBytesMax: values.sampleBytesMax,
     queueSamplesMax: values.queueSamplesMax,
     messageBytesMax: values.messageBytesMax,
-    /** Of each stream and of the connection. */
     receiveWindowBytes: values.receiveWindowBytes,
     responseCompression: codecNamed(values.responseCompression).name,
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),

@@ -121,8 +121,8 @@ export class GraphBuilder {
   readonly #name: string;
   readonly #nodes: NodeProto[] = [];
   readonly #constants: TensorProto[] = [];
-  readonly #inputs: ReturnType<typeof describeTensor>[] = [];
-  readonly #outputs: ReturnType<typeof describeTensor>[] = [];
+  readonly #inputs: ValueInfoProto[] = [];
+  readonly #outputs: ValueInfoProto[] = [];
 
   constructor(name: string) {
     this.#name = name;
@@ -186,7 +186,7 @@ export class GraphBuilder {
   }
 
   /** The model before it becomes bytes, for what rewrites graphs. Parameters as in {@link build}. */
-  toModel(description: string, properties: Readonly<Record<string, string>> = {}) {
+  toModel(description: string, properties: Readonly<Record<string, string>> = {}): ModelProto {
     return {
       ir_version: IR_VERSION,
       producer_name: 'longhaul',
@@ -208,7 +208,11 @@ export class GraphBuilder {
  * A constant of a graph.
  * @param values In row-major order; kept, not copied.
  */
-export function toConstant(name: TensorName, shape: readonly number[], values: ConstantValues) {
+export function toConstant(
+  name: TensorName,
+  shape: readonly number[],
+  values: ConstantValues,
+): TensorProto {
   assert.equal(
     values.length,
     shape.reduce((a, b) => a * b, 1),
@@ -229,7 +233,7 @@ export function toOperator(
   inputs: readonly TensorName[],
   attributes: Readonly<Record<string, AttributeValue>>,
   output: TensorName,
-) {
+): NodeProto {
   return {
     name,
     op_type: operatorType,
@@ -252,7 +256,7 @@ export function describeTensor(
   name: TensorName,
   elementType: ElementTypeName,
   shape?: readonly GraphAxis[],
-) {
+): ValueInfoProto {
   const dim = shape?.map((axis) =>
     typeof axis === 'string' ? { dim_param: axis } : { dim_value: axis },
   );
@@ -265,8 +269,7 @@ export function describeTensor(
   };
 }
 
-/** The field that `type` names is set. */
-function toAttribute(name: string, value: AttributeValue) {
+function toAttribute(name: string, value: AttributeValue): AttributeProto {
   if (typeof value === 'number') {
     assert(Number.isInteger(value), `${name}: a float attribute is written as { float: ${value} }`);
     return { name, type: ATTRIBUTE_TYPES.int, i: value };
@@ -279,13 +282,62 @@ function toAttribute(name: string, value: AttributeValue) {
 }
 
 /** A whole model file, before it becomes bytes. */
-export type ModelProto = ReturnType<GraphBuilder['toModel']>;
+export interface ModelProto {
+  readonly ir_version: number;
+  readonly producer_name: string;
+  /** For people: what the model is. */
+  readonly doc_string: string;
+  readonly opset_import: readonly { readonly domain: string; readonly version: number }[];
+  readonly metadata_props: readonly { readonly key: string; readonly value: string }[];
+  readonly graph: {
+    readonly name: string;
+    readonly node: readonly NodeProto[];
+    readonly initializer: readonly TensorProto[];
+    readonly input: readonly ValueInfoProto[];
+    readonly output: readonly ValueInfoProto[];
+  };
+}
+
+/** An input or output of a graph. */
+interface ValueInfoProto {
+  readonly name: string;
+  readonly type: {
+    readonly tensor_type: {
+      readonly elem_type: number;
+      /** Absent: all axes are free. */
+      readonly shape?: {
+        readonly dim: readonly ({ readonly dim_param: string } | { readonly dim_value: number })[];
+      };
+    };
+  };
+}
 
 /** An operator of a graph: reads and writes tensors by name. */
-export type NodeProto = ReturnType<typeof toOperator>;
+export interface NodeProto {
+  readonly name: string;
+  readonly op_type: string;
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+  readonly attribute: readonly AttributeProto[];
+}
+
+/** A value of an operator; the field that `type` names is set. */
+interface AttributeProto {
+  readonly name: string;
+  readonly type: number;
+  readonly i?: number;
+  readonly f?: number;
+  readonly s?: Uint8Array;
+  readonly ints?: readonly number[];
+}
 
 /** A constant; `raw_data` holds its elements in row-major order, little-endian. */
-export type TensorProto = ReturnType<typeof toConstant>;
+export interface TensorProto {
+  readonly name: string;
+  readonly dims: readonly number[];
+  readonly data_type: number;
+  readonly raw_data: Uint8Array;
+}
 
 /** Operators and outputs of a graph that stands elsewhere. */
 interface GraphPart {

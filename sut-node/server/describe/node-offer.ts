@@ -18,7 +18,12 @@ import type { SutSettings } from '../../settings/sut-settings.ts';
 import { inferLimits, queryBytesMax } from '../limits/node-limits.ts';
 
 /** Benchmark, model and encodings that the node offers to a stream. */
-export type NodeOffer = ReturnType<typeof nodeOffer>;
+export interface NodeOffer {
+  readonly benchmark: string;
+  readonly model: string;
+  readonly encodings: readonly PayloadEncoding[];
+  readonly responseEncoding: PayloadEncoding;
+}
 
 /** Facts that do not change while the node lives. */
 export interface NodeFacts {
@@ -42,7 +47,7 @@ export function servedName(settings: SutSettings, model: SutModel): string {
 }
 
 /** Encodings that the benchmark allows; the loaded model may read fewer: {@link readBy}. */
-export function nodeOffer(settings: SutSettings, model: SutModel) {
+export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
   return {
     benchmark: model.rules.key,
     model: model.name,

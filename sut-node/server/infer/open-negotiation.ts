@@ -25,7 +25,17 @@ export function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMes
 }
 
 /** Agreement of Open and Opened. */
-export type Agreement = ReturnType<typeof negotiateOpen>;
+export interface Agreement {
+  readonly runId: string;
+  /** Indices into Open.encodings that the node takes. */
+  readonly encodings: readonly number[];
+  /** Per index into Open.encodings: the node's number of the encoding; undefined: it does not take it. */
+  readonly forms: readonly (number | undefined)[];
+  /** Per index into Open.encodings: whether the payload is compressed. */
+  readonly isCompressed: readonly boolean[];
+  /** Index into Open.response_encodings that the node uses. */
+  readonly responseEncoding: number;
+}
 
 /**
  * Decides about an Open.
@@ -36,7 +46,7 @@ export function negotiateOpen(
   open: Open__Output,
   offer: NodeOffer,
   isRead: (encoding: PayloadEncoding) => boolean,
-) {
+): Agreement {
   checkRun(open, offer);
   const forms = open.encodings.map((wanted) => {
     const form = offer.encodings.findIndex((one) => isRead(one) && isSame(one, wanted));
@@ -65,13 +75,9 @@ export function negotiateOpen(
   const isCompressed = open.encodings.map(({ compression }) => !isIdentity(compression));
   return {
     runId: open.runId,
-    /** Indices into Open.encodings that the node takes. */
     encodings,
-    /** Per index into Open.encodings: the node's number of the encoding; undefined: it does not take it. */
     forms,
-    /** Per index into Open.encodings: whether the payload is compressed. */
     isCompressed,
-    /** Index into Open.response_encodings that the node uses. */
     responseEncoding,
   };
 }

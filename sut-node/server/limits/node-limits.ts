@@ -80,7 +80,14 @@ export const UNREAD_BYTES_MAX: number = 2 * RECEIVE_WINDOW_BYTES_DEFAULT;
 export const UNREAD_TIMEOUT_MS = 20_000;
 
 /** Limits that the node holds its peers to, in bytes and samples; Describe and Opened tell them. */
-export type InferLimits = Readonly<ReturnType<typeof inferLimits>>;
+export interface InferLimits {
+  /** Largest message that goes out, and that comes in: the latter is message_bytes_max on the wire. */
+  readonly messageBytesMax: number;
+  readonly receiveBytesMax: number;
+  readonly partBytesMax: number;
+  readonly sampleBytesMax: number;
+  readonly querySamplesMax: number;
+}
 
 /** Bytes of a part beside its payload. */
 export function headBytesMax(sampleCount: number): number {
@@ -109,7 +116,7 @@ function partBytesMax(settings: SutSettings): number {
 export function inferLimits(
   settings: SutSettings,
   model: { readonly sampleElements: number | undefined },
-) {
+): InferLimits {
   const inputBytes = (model.sampleElements ?? 0) * Float32Array.BYTES_PER_ELEMENT;
   const { queueBytesMax } = settings;
   const share = Math.floor(queueBytesMax / STREAMS_MAX);
@@ -121,7 +128,6 @@ export function inferLimits(
     );
   }
   return {
-    /** Largest message that goes out, and that comes in: the latter is message_bytes_max on the wire. */
     messageBytesMax: settings.messageBytesMax,
     receiveBytesMax: receiveBytesMax(settings),
     partBytesMax: partBytesMax(settings),

@@ -37,10 +37,33 @@ export interface OipInput {
 }
 
 /** The node's model as the Open Inference Protocol tells it. */
-export type OipModel = Readonly<ReturnType<typeof oipModel>>;
+export interface OipModel {
+  /** Its name, and the benchmark's, under which it is found as well. */
+  readonly name: string;
+  readonly alias: string;
+  readonly platform: string;
+  /** False where a request is one sample, and shapes have no batch axis. */
+  readonly hasBatchAxis: boolean;
+  /** Most samples of one inference; 0 without a batch axis. A request may have more, but for a decoupled model. */
+  readonly batchSizeMax: number;
+  /**
+   * Most samples of a request; undefined: as many as the queue holds. Responses of a decoupled model do not tell their
+   * sample, and the tokens of two samples are no tensor.
+   */
+  readonly requestSamplesMax: number | undefined;
+  /** A stream gets the first token of a sample before the rest. */
+  readonly isDecoupled: boolean;
+  /** In the order of the payload; all free axes of all of them have one length. */
+  readonly inputs: readonly OipInput[];
+  /** In the order of the response; shapes of one sample. */
+  readonly outputs: readonly OipTensor[];
+  readonly properties: Readonly<Record<string, string>>;
+  /** Why it cannot answer by this protocol; undefined: it can. */
+  readonly refusal: string | undefined;
+}
 
 /** Tells a loaded model in tensors. */
-export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel) {
+export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel): OipModel {
   const { settings, offer } = facts;
   const { layout } = loaded;
   const { tokens, tokenType = 'int64' } = settings.delay;
@@ -52,24 +75,14 @@ export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: Loaded
       ? [{ name: OUTPUT_NAME, datatype: DATATYPE_OF_NUMBER[tokenType], shape: [-1] }]
       : outputsOf(rules, loaded);
   return {
-    /** Its name, and the benchmark's, under which it is found as well. */
     name: offer.model,
     alias: offer.benchmark,
     platform: layout === undefined ? `longhaul_${offer.benchmark}` : 'onnxruntime_onnx',
-    /** False where a request is one sample, and shapes have no batch axis. */
     hasBatchAxis,
-    /** Most samples of one inference; 0 without a batch axis. A request may have more, but for a decoupled model. */
     batchSizeMax: hasBatchAxis ? (hasTokens ? 1 : batchPolicy(settings, loaded).batchSizeMax) : 0,
-    /**
-     * Most samples of a request; undefined: as many as the queue holds. Responses of a decoupled model do not tell their
-     * sample, and the tokens of two samples are no tensor.
-     */
     requestSamplesMax: hasTokens || !hasBatchAxis ? 1 : undefined,
-    /** A stream gets the first token of a sample before the rest. */
     isDecoupled: hasTokens,
-    /** In the order of the payload; all free axes of all of them have one length. */
     inputs: inputs as readonly OipInput[],
-    /** In the order of the response; shapes of one sample. */
     outputs: outputs as readonly OipTensor[],
     properties: {
       benchmark: offer.benchmark,
@@ -77,7 +90,6 @@ export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: Loaded
       stand_in: String(loaded.isStandIn),
       ...encodingsInWords(inputs),
     } as Readonly<Record<string, string>>,
-    /** Why it cannot answer by this protocol; undefined: it can. */
     refusal: refusalOf(settings.responseCompression, outputs),
   };
 }

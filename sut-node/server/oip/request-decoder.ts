@@ -9,13 +9,32 @@ import { malformed, ProtoReader } from '../../../shared/wire/proto-wire.ts';
  */
 
 /** A request as it came; contents are views of the message. */
-export type InferRequest = ReturnType<typeof decodeInferRequest>;
+export interface InferRequest {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly id: string;
+  readonly inputs: readonly RequestInput[];
+  /** Empty: all are requested. */
+  readonly outputs: readonly RequestedOutput[];
+  readonly rawContents: readonly Uint8Array[];
+}
 
-/** A tensor as it stands in a request; lengths of its shape may be negative, or too large for anything. */
-export type RequestInput = InferRequest['inputs'][number];
+/** A tensor as it stands in a request. */
+export interface RequestInput {
+  readonly name: string;
+  readonly datatype: string;
+  /** Lengths of the axes: may be negative, or too large for anything. */
+  readonly shape: readonly number[];
+  /** Encoded InferTensorContents; empty where there are none. */
+  readonly contents: Uint8Array;
+}
 
 /** An output that is requested by name. */
-export type RequestedOutput = InferRequest['outputs'][number];
+export interface RequestedOutput {
+  readonly name: string;
+  /** A parameter that asks for something else than the tensor in the response. */
+  readonly refusedParameter: string | undefined;
+}
 
 /** Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that one file describes. */
 const TENSORS_MAX = 256;
@@ -50,14 +69,13 @@ const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_
  * Decodes a request. Contents are views into `message`.
  * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for more tensors or axes than anything has.
  */
-export function decodeInferRequest(message: Uint8Array) {
+export function decodeInferRequest(message: Uint8Array): InferRequest {
   const reader = new ProtoReader(message);
   let modelName = '';
   let modelVersion = '';
   let id = '';
-  const inputs: ReturnType<typeof decodeInput>[] = [];
-  /** Empty: all are requested. */
-  const outputs: ReturnType<typeof decodeOutput>[] = [];
+  const inputs: RequestInput[] = [];
+  const outputs: RequestedOutput[] = [];
   const rawContents: Uint8Array[] = [];
   while (reader.position < reader.end) {
     const tag = reader.varint();
@@ -95,7 +113,7 @@ function checkCount(what: string, list: readonly unknown[]): void {
   throw malformed(`more than ${TENSORS_MAX} ${what}`);
 }
 
-function decodeInput(bytes: Uint8Array) {
+function decodeInput(bytes: Uint8Array): RequestInput {
   const reader = new ProtoReader(bytes);
   let name = '';
   let datatype = '';
@@ -130,7 +148,6 @@ function decodeInput(bytes: Uint8Array) {
         reader.skipField(tag);
     }
   }
-  // Encoded InferTensorContents; empty where there are none.
   return { name, datatype, shape, contents: joined(contents) };
 }
 

@@ -13,7 +13,22 @@ import type { InputKind, OipInput, OipModel } from './oip-model.ts';
 import type { InferRequest, RequestedOutput, RequestInput } from './request-decoder.ts';
 
 /** A request that the model can work on. */
-export type CheckedRequest = ReturnType<typeof requestSamples>;
+export interface CheckedRequest {
+  readonly id: string;
+  readonly samples: readonly RequestSample[];
+  /** Of all samples. */
+  readonly bytes: number;
+  /** The node's number of the samples' encoding. */
+  readonly form: number;
+  /** In the order of the request. */
+  readonly outputs: readonly OipTensor[];
+}
+
+interface RequestSample {
+  /** Its elements of each input, in the order of the model's inputs. */
+  readonly pieces: readonly Uint8Array[];
+  readonly bytes: number;
+}
 
 /** An input of the request, matched with one of the model. */
 type MatchedInput = ReturnType<typeof matchShape>;
@@ -31,7 +46,7 @@ export function requestSamples(
   model: OipModel,
   request: InferRequest,
   { sampleBytesMax, samplesMax }: { readonly sampleBytesMax: number; readonly samplesMax: number },
-) {
+): CheckedRequest {
   const outputs = askedOutputs(model, request.outputs);
   const matched = matchInputs(model, request);
   const [first] = matched;
@@ -48,7 +63,6 @@ export function requestSamples(
   if (sampleBytes > sampleBytesMax) throw tooLarge(sampleBytes, sampleBytesMax);
   const rows = matched.map((one) => rowsOf(one, request.rawContents));
   const samples = Array.from({ length: count }, (_, row) => {
-    // Its elements of each input, in the order of the model's inputs.
     const pieces = rows.map((ofInput) => ofInput[row] as Uint8Array); // `count` rows of each.
     return { pieces, bytes: pieces.reduce((sum, { length }) => sum + length, 0) };
   });
@@ -57,7 +71,6 @@ export function requestSamples(
     if (sample.bytes > sampleBytesMax) throw tooLarge(sample.bytes, sampleBytesMax);
     bytes += sample.bytes;
   }
-  // The form is the node's number of the samples' encoding; outputs stand in the order of the request.
   return { id: request.id, samples, bytes, form: first.kind.form, outputs };
 }
 
