@@ -1,4 +1,4 @@
-import { keepsTokenBounds, type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
+import { type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
 import { type AnswerTimes, isPrompt, keepingUp } from '../results/queue-growth.ts';
 import {
   type AnsweringParts,
@@ -8,6 +8,8 @@ import {
 } from '../results/standstill.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { laneOf } from '../settings/lanes.ts';
+import { keepsBounds } from '../settings/query-bounds.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { RunCourse } from './test-outcome.ts';
 
@@ -17,7 +19,7 @@ import type { RunCourse } from './test-outcome.ts';
  * @param names Of the parts of the SUT; empty: not known.
  */
 export function courseOf(
-  { recorder }: IssuedSet,
+  { plan, recorder }: IssuedSet,
   settings: EffectiveSettings,
   summary: PerformanceSummary,
   { hasOneRate, names }: { readonly hasOneRate: boolean; readonly names: readonly string[] },
@@ -33,7 +35,10 @@ export function courseOf(
   const isEven = isMet && isPrompt(maxNs, lastDueNs);
   if (isEven && maxNs < longNs) return NO_COURSE;
   const times = timesOf(columns);
-  const known = { ...times, ...lateness(columns, settings, times.queries) };
+  const known = {
+    ...times,
+    ...lateness(columns, plan.sampleIndices, settings.lanes, times.queries),
+  };
   const ofParts = partsOf(columns, times.queries, names);
   const standstill = isMet && maxNs >= longNs ? standstillOf(known, ofParts) : null;
   return {
@@ -79,18 +84,17 @@ function timesOf(columns: RecordedColumns): AnswerTimes & { readonly queries: Ui
   return { queries, issuedNs: times, latenciesNs: latencies };
 }
 
-/** Which of these queries are above their bound, or one of its two, and how late each went out. */
+/** Which of these queries are above a bound of their lane, and how late each went out. */
 function lateness(
   { latencyNs, firstTokenNs, tokenCounts, issuedNs, scheduledNs }: RecordedColumns,
-  settings: EffectiveSettings,
+  sampleIndices: Uint32Array,
+  lanes: EffectiveSettings['lanes'],
   queries: Uint32Array,
 ) {
-  const { targetLatencyNs, serverTtftLatencyNs: ttftNs, serverTpotLatencyNs: tpotNs } = settings;
   const keeps = (query: number): boolean => {
     const ns = latencyNs[query] as number;
-    if (!settings.useTokenLatencies) return ns <= targetLatencyNs;
     const times = tokenTimes(ns, firstTokenNs?.[query] ?? Number.NaN, tokenCounts?.[query] ?? 0);
-    return keepsTokenBounds(times, { ttftNs, tpotNs });
+    return keepsBounds(laneOf(lanes, sampleIndices[query] as number).bounds, times);
   };
   return {
     isLate: (i: number): boolean => !keeps(queries[i] as number),

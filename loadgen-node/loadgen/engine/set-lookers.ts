@@ -3,10 +3,11 @@ import type { GeneratorHealth } from '../health/generator-health.ts';
 import { type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { countAbove } from '../results/latency-statistics.ts';
-import type { BoundName, QueryBound } from '../results/query-bounds.ts';
 import { expectedUntil, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
+import { boundsOfLanes } from '../settings/lanes.ts';
+import { type BoundName, boundNsOn, type QueryBound } from '../settings/query-bounds.ts';
 import { lagLimit } from './generator-bound.ts';
 import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import type { EarlyEnd, TestContext } from './test-context.ts';
@@ -87,8 +88,7 @@ function setGoal(
   return {
     scenario,
     targetQps: hasSchedule ? settings.targetQps : intervalQps(arrivalIntervalNs),
-    // A token model has bounds on its tokens, and none on the latency.
-    latencyBoundNs: isTimed && !settings.useTokenLatencies ? settings.targetLatencyNs : 0,
+    latencyBoundNs: (isTimed && boundNsOn('latency', boundsOfLanes(settings.lanes))) || 0,
     lagNsMax: (isTimed && hasSchedule && lagLimit(settings, generatorLagShareMax)?.ns) || 0,
     hasOneRate: isTimed && hasSchedule && arrivals === undefined && plan.samplesPerQuery === 1,
     percentile: settings.targetLatencyPercentile,
@@ -258,7 +258,6 @@ class EarlyEndWatch {
     if (name === 'latency') return latencyNs;
     const firstNs = firstTokenNs?.[query] ?? Number.NaN;
     if (Number.isNaN(latencyNs)) return name === 'ttft' ? firstNs : Number.NaN;
-    const times = tokenTimes(latencyNs, firstNs, tokenCounts?.[query] ?? 0);
-    return name === 'ttft' ? times.firstNs : times.perOutputNs;
+    return tokenTimes(latencyNs, firstNs, tokenCounts?.[query] ?? 0)[name];
   }
 }

@@ -1,4 +1,5 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { BoundedTimes } from '../settings/query-bounds.ts';
 import type { LogHistogram } from './log-histogram.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
 import type { TokenGaps } from './token-gaps.ts';
@@ -37,23 +38,6 @@ export interface RecordedGaps {
   readonly histogram: LogHistogram;
   /** Longest gap of each completed sample that has two tokens or more, in ns, in the order of the samples. */
   readonly longestNs: Float64Array;
-}
-
-/** Server's bounds on the two times of a token model. */
-export interface TokenBounds {
-  readonly ttftNs: number;
-  readonly tpotNs: number;
-}
-
-/**
- * True where a sample is above neither bound, which is LoadGen's comparison, and has both times: LoadGen takes a first token that did
- * not come as 0, and the time per token is negative below 2 tokens.
- */
-export function keepsTokenBounds(
-  { firstNs, perOutputNs }: ReturnType<typeof tokenTimes>,
-  { ttftNs, tpotNs }: TokenBounds,
-): boolean {
-  return firstNs > 0 && firstNs <= ttftNs && perOutputNs >= 0 && perOutputNs <= tpotNs;
 }
 
 /** Values that a recorder keeps beside the latencies. */
@@ -138,7 +122,7 @@ export function transportWaitsNs(columns: RecordedColumns): Float64Array {
 }
 
 /**
- * Times of the tokens of one completed sample in ns: to the first token, and per output token after it, truncated (negative
+ * Times of one completed sample in ns: its latency, to the first token, and per output token after it, truncated (negative
  * below 2 tokens). A first token that never came (NaN) counts as one that came at once.
  * @param firstTokenNs First token - scheduled.
  */
@@ -146,9 +130,9 @@ export function tokenTimes(
   latencyNs: number,
   firstTokenNs: number,
   tokenCount: number,
-): { readonly firstNs: number; readonly perOutputNs: number } {
-  const firstNs = Number.isNaN(firstTokenNs) ? 0 : firstTokenNs;
-  return { firstNs, perOutputNs: Math.trunc((latencyNs - firstNs) / (tokenCount - 1)) };
+): BoundedTimes {
+  const ttft = Number.isNaN(firstTokenNs) ? 0 : firstTokenNs;
+  return { latency: latencyNs, ttft, tpot: Math.trunc((latencyNs - ttft) / (tokenCount - 1)) };
 }
 
 /**
@@ -175,8 +159,8 @@ export function collectTokens(
     if (timed === 0) continue;
     const firstNs = columns.firstTokenNs?.[sample] ?? 0;
     const times = tokenTimes(latencyNs[sample] as number, firstNs, tokensOfSample);
-    firstTokenNs[count] = times.firstNs - deductionNs(Math.floor(sample / samplesPerQuery));
-    perOutputTokenNs[count] = times.perOutputNs;
+    firstTokenNs[count] = times.ttft - deductionNs(Math.floor(sample / samplesPerQuery));
+    perOutputTokenNs[count] = times.tpot;
     counts[count] = tokensOfSample;
     count += 1;
   }

@@ -1,7 +1,9 @@
 import { formatBeside, formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
-import { keepsTokenBounds, type RecordedTokens } from '../recorder/recording.ts';
+import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { boundsOfLanes } from '../settings/lanes.ts';
+import { keepsBounds } from '../settings/query-bounds.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { latencyStatistics, percentileOf } from './latency-statistics.ts';
 import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
@@ -62,13 +64,12 @@ export type TokenSummary = Readonly<ReturnType<typeof summarizeTokens>['summary'
 /** Samples that keep both bounds at once, and their tokens. */
 function countGood({ tokens, settings }: TokenInput) {
   const { firstTokenNs, perOutputTokenNs, counts } = tokens;
-  const bounds = { ttftNs: settings.serverTtftLatencyNs, tpotNs: settings.serverTpotLatencyNs };
+  const bounds = boundsOfLanes(settings.lanes);
   let samples = 0;
   let tokenCount = 0;
   for (let i = 0; i < firstTokenNs.length; i += 1) {
-    const firstNs = firstTokenNs[i] as number;
-    const perOutputNs = perOutputTokenNs[i] as number;
-    if (!keepsTokenBounds({ firstNs, perOutputNs }, bounds)) continue;
+    const [ttft, tpot] = [firstTokenNs[i] as number, perOutputTokenNs[i] as number];
+    if (!keepsBounds(bounds, { latency: Number.NaN, ttft, tpot })) continue;
     samples += 1;
     tokenCount += counts[i] as number;
   }

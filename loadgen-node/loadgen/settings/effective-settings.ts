@@ -1,4 +1,6 @@
+import { type Lane, type LaneRequest, ONE_LANE } from './lanes.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
+import { boundsOfServer, namedBounds } from './query-bounds.ts';
 import type { TestSettings } from './test-settings.ts';
 
 /** Counts of the sample library that the effective settings depend on. */
@@ -16,6 +18,7 @@ export function deriveEffectiveSettings(
   requested: TestSettings,
   library: LibraryCounts,
   loadgen: LoadgenBehaviour,
+  lanes: readonly LaneRequest[] = ONE_LANE,
 ) {
   const settingErrors: string[] = [];
   const byScenario = deriveByScenario(requested, settingErrors);
@@ -41,10 +44,19 @@ export function deriveEffectiveSettings(
     settingErrors.push('performance_issue_unique and performance_issue_same exclude each other.');
   }
   const { scenario } = requested;
+  const whole = { first: 0, end: library.totalSampleCount };
+  const ofSettings = namedBounds(boundsOfServer(requested));
   const effective = {
     ...requested,
     ...byScenario,
     ...queries,
+    /** The lane of a query is that of its sample index. */
+    lanes: lanes.map(
+      ({ name, share, samples = whole, bounds = ofSettings }): Lane => ({
+        ...{ name, share, samples },
+        bounds: scenario === 'Server' ? bounds : [],
+      }),
+    ),
     minSampleCount: queries.minQueryCount * queries.samplesPerQuery,
     performanceSampleCount,
     accuracySampleCount:

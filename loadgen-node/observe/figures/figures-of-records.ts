@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { TokenBounds } from '../../loadgen/recorder/recording.ts';
 import {
   expectedQueries,
   type RateStep,
   stepRateText,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import type { QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import type { RunFigures } from './figure-names.ts';
 import { ExactDistribution, Figures, type FinalQuery, hasQueryLatency } from './figures.ts';
@@ -13,10 +13,8 @@ import { ExactDistribution, Figures, type FinalQuery, hasQueryLatency } from './
 /** Settings of the run that its figures depend on. */
 interface FigureContext {
   readonly scenario: Scenario;
-  /** Server: bound of the latency in ns; null where there is none. */
-  readonly latencyBoundNs: number | null;
-  /** Server: bounds of a token model. Default: there are none. */
-  readonly tokenBounds?: TokenBounds | null | undefined;
+  /** Those of Server; none in other scenarios. */
+  readonly bounds: readonly QueryBound[];
   /** Responses that broke the contract; they are in no record. Default: 0. */
   readonly contractErrors?: number;
 }
@@ -30,11 +28,11 @@ interface FigureContext {
  */
 export function figuresOf(
   records: SampleRecords,
-  { scenario, latencyBoundNs, tokenBounds = null, contractErrors }: FigureContext,
+  { scenario, bounds, contractErrors }: FigureContext,
 ): RunFigures {
   const { rowCount, part } = records;
   const make = () => new ExactDistribution(rowCount);
-  const figures = new Figures(make, latencyBoundNs, tokenBounds);
+  const figures = new Figures(make, bounds);
   forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) =>
     addPart(figures, records, begin, end),
   );

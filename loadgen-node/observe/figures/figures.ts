@@ -1,11 +1,7 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { LogHistogram } from '../../loadgen/recorder/log-histogram.ts';
-import {
-  keepsTokenBounds,
-  type TokenBounds,
-  tokenTimes,
-} from '../../loadgen/recorder/recording.ts';
+import { tokenTimes } from '../../loadgen/recorder/recording.ts';
 import {
   countAbove,
   type LatencyStatistics,
@@ -13,6 +9,7 @@ import {
   percentileOf,
 } from '../../loadgen/results/latency-statistics.ts';
 import { answeredRate, runRates } from '../../loadgen/results/summarize.ts';
+import { boundNsOn, keepsBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import type { Distribution, GrowingDistribution } from './distribution.ts';
 import {
   type FigureName,
@@ -63,8 +60,9 @@ export class Figures<D extends GrowingDistribution> {
    */
   #queryLatency: D | null = null;
   readonly #make: () => D;
+  /** On the latency; NaN: there is none. */
   readonly #latencyBoundNs: number;
-  readonly #tokenBounds: TokenBounds | null;
+  readonly #tokenBounds: readonly QueryBound[];
   #overlatency = 0;
   #goodSamples = 0;
   #goodTokens = 0;
@@ -81,17 +79,12 @@ export class Figures<D extends GrowingDistribution> {
 
   /**
    * @param make Makes a distribution that has no values.
-   * @param latencyBoundNs Server: bound of the latency. Default: there is none.
-   * @param tokenBounds Server: bounds of a token model. Default: there are none.
+   * @param bounds Server: those of the lane of these queries. Default: there are none.
    */
-  constructor(
-    make: () => D,
-    latencyBoundNs: number | null = null,
-    tokenBounds: TokenBounds | null = null,
-  ) {
+  constructor(make: () => D, bounds: readonly QueryBound[] = []) {
     this.#make = make;
-    this.#tokenBounds = tokenBounds;
-    this.#latencyBoundNs = latencyBoundNs ?? Number.NaN;
+    this.#tokenBounds = bounds.filter(({ name }) => name !== 'latency');
+    this.#latencyBoundNs = boundNsOn('latency', bounds) ?? Number.NaN;
     this.sampleLatency = make();
     this.lag = make();
   }
@@ -125,9 +118,9 @@ export class Figures<D extends GrowingDistribution> {
     const times = tokenTimes(latencyNs, firstTokenNs, count);
     this.#firstToken ??= this.#make();
     this.#perOutputToken ??= this.#make();
-    this.#firstToken.add(times.firstNs);
-    this.#perOutputToken.add(times.perOutputNs);
-    if (this.#tokenBounds === null || !keepsTokenBounds(times, this.#tokenBounds)) return;
+    this.#firstToken.add(times.ttft);
+    this.#perOutputToken.add(times.tpot);
+    if (!keepsBounds(this.#tokenBounds, times)) return;
     this.#goodSamples += 1;
     this.#goodTokens += count;
   }
@@ -192,7 +185,7 @@ export class Figures<D extends GrowingDistribution> {
       multiStreamRate: completedSamples / allDoneS,
       overlatency: hasBound ? this.#overlatency : null,
       good:
-        this.#tokenBounds === null
+        this.#tokenBounds.length === 0
           ? null
           : { samples: this.#goodSamples, tokenCount: this.#goodTokens },
       queries: this.lag.count,

@@ -1,5 +1,5 @@
 import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
-import type { BoundName } from '../../loadgen/results/query-bounds.ts';
+import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import { type AnyPart, type PartWords, TOKEN_PART_WORDS, wordsOf } from './part-words.ts';
 import type {

@@ -162,6 +162,6 @@ function perTokenOf({
     const tokens = tokenCount?.[row] ?? 0;
     // A single token has no successor to time.
     if (tokens < 2 || !(latencyNs > firstNs)) return Number.NaN;
-    return tokenTimes(latencyNs, firstNs, tokens).perOutputNs;
+    return tokenTimes(latencyNs, firstNs, tokens).tpot;
   };
 }

@@ -17,7 +17,7 @@ import type { RecordsReader } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
 import type { PartFigures } from '../split/split-sums.ts';
-import { type RunSummary, readSummary } from './run-summary.ts';
+import { boundsOfRun, type RunSummary, readSummary } from './run-summary.ts';
 
 /**
  * Reads a run folder and derives all figures from its records again. 10^7 records take 1 GB of memory.
@@ -81,8 +81,7 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
   const records = await reader.readAll(summary?.records?.parts);
   const measured = figuresOf(records, {
     scenario,
-    latencyBoundNs: summary?.latencyBoundNs ?? null,
-    tokenBounds: summary?.tokenBounds,
+    bounds: summary === null ? [] : boundsOfRun(summary),
     contractErrors: summary?.contractErrors ?? 0,
   });
   const isSutLost = summary?.verdict.cause?.kind === 'sut-broke';

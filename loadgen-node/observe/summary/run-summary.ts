@@ -8,6 +8,7 @@ import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { CAUSE_KINDS } from '../../loadgen/engine/test-outcome.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { boundNsOn, namedBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { CPP_ENGINE } from '../audit/network-audit.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/figures-of-records.ts';
@@ -162,6 +163,11 @@ export const RUN_SUMMARY = z.strictObject({
 /** The result of a run; {@link RUN_SUMMARY} says what each field is. */
 export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
 
+/** Fields of a summary, or of a part of it, that have its bounds. */
+export type BoundsInSummary = Partial<
+  Pick<RunSummary, 'latencyBoundNs' | 'tokenBounds' | 'targetPercentile'>
+>;
+
 /** CPU and memory of a node at one time of the run. */
 export type NodeUsagePoint = NonNullable<RunSummary['nodes'][number]['usage']>[number];
 
@@ -176,6 +182,33 @@ export function hasSchedule({
 }: Pick<RunSummary, 'scenario' | 'round' | 'loadTest'>): boolean {
   if (scenario === 'MultiStream') return round === 'v0.5';
   return scenario === 'Server' && test?.arrivals.startsWith('closed-loop:') !== true;
+}
+
+/** The bounds of Server by a summary; of older ones those that it has. */
+export function boundsOfRun({
+  latencyBoundNs,
+  tokenBounds,
+  targetPercentile,
+}: BoundsInSummary): readonly QueryBound[] {
+  // It is missing only where no query was issued.
+  const percentile = targetPercentile ?? Number.NaN;
+  if (tokenBounds) {
+    return namedBounds({ boundNs: tokenBounds.ttftNs, tpotNs: tokenBounds.tpotNs, percentile });
+  }
+  return typeof latencyBoundNs === 'number'
+    ? namedBounds({ boundNs: latencyBoundNs, percentile })
+    : [];
+}
+
+/** Bounds as a summary has them. */
+export function boundsInSummary(
+  bounds: readonly QueryBound[],
+): Pick<RunSummary, 'latencyBoundNs' | 'tokenBounds'> {
+  const [ttftNs, tpotNs] = [boundNsOn('ttft', bounds), boundNsOn('tpot', bounds)];
+  return {
+    latencyBoundNs: boundNsOn('latency', bounds),
+    tokenBounds: ttftNs === null || tpotNs === null ? null : { ttftNs, tpotNs },
+  };
 }
 
 /** Writes `longhaul_summary.json`. @throws MlperfError `ERR_OUTPUT` */

@@ -6,7 +6,7 @@ import { pick } from '../../../shared/config/setting.ts';
 import { confNameOf, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
-import { boundsOfServer } from '../../loadgen/results/query-bounds.ts';
+import { boundsOfServer } from '../../loadgen/settings/query-bounds.ts';
 import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';

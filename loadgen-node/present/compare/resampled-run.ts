@@ -1,7 +1,8 @@
 import { upperMedian } from '../../../shared/base/text.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
-import { keepsTokenBounds, tokenTimes } from '../../loadgen/recorder/recording.ts';
+import { tokenTimes } from '../../loadgen/recorder/recording.ts';
+import { boundNsOn, keepsBounds } from '../../loadgen/settings/query-bounds.ts';
 import {
   type FigureName,
   LAG_PERCENTILES,
@@ -12,7 +13,7 @@ import {
 } from '../../observe/figures/figure-names.ts';
 import { type LatencyTable, latencyTable } from '../../observe/figures/figures-of-records.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
 
 /** Resampled runs. */
@@ -159,12 +160,11 @@ class BlockDraw {
 function overlatencyOf(
   draw: BlockDraw,
   { count, latencyNs }: LatencyTable,
-  { latencyBoundNs, scenario }: RunSummary,
+  summary: RunSummary,
 ): Drawn[] {
-  if (latencyBoundNs === null || scenario !== 'Server') return [];
-  const above = draw.perPiece(count, (row) =>
-    (latencyNs[row] as number) > latencyBoundNs ? 1 : 0,
-  );
+  const boundNs = boundNsOn('latency', boundsOfRun(summary));
+  if (boundNs === null) return [];
+  const above = draw.perPiece(count, (row) => ((latencyNs[row] as number) > boundNs ? 1 : 0));
   const all = draw.perPiece(count, () => 1);
   return [['overlatency', draw.ratios(above, all)]];
 }
@@ -173,17 +173,17 @@ function overlatencyOf(
 function goodRow(
   { latencyNs }: LatencyTable,
   tokens: TokenRows | null,
-  { latencyBoundNs, tokenBounds = null, scenario, figures }: RunSummary,
+  summary: RunSummary,
 ): ((row: number) => boolean) | null {
-  if (scenario !== 'Server' || figures.goodput === undefined) return null;
-  if (tokenBounds !== null && tokens !== null) {
-    return (row) =>
-      keepsTokenBounds(
-        { firstNs: tokens.firstNs[row] as number, perOutputNs: tokens.perOutputNs[row] as number },
-        tokenBounds,
-      );
-  }
-  return latencyBoundNs === null ? null : (row) => (latencyNs[row] as number) <= latencyBoundNs;
+  const bounds = boundsOfRun(summary);
+  const hasTimes = tokens !== null || boundNsOn('latency', bounds) !== null;
+  if (summary.figures.goodput === undefined || bounds.length === 0 || !hasTimes) return null;
+  return (row) =>
+    keepsBounds(bounds, {
+      latency: latencyNs[row] as number,
+      ttft: tokens?.firstNs[row] ?? Number.NaN,
+      tpot: tokens?.perOutputNs[row] ?? Number.NaN,
+    });
 }
 
 function goodputOf(
@@ -276,8 +276,8 @@ function tokenRows(records: SampleRecords, parts: readonly number[] | null) {
     const latencyNs = (completedNs[row] as number) - (scheduledNs[row] as number);
     const times = tokenTimes(latencyNs, firstNs, tokenCount[row] as number);
     const isLost = Number.isNaN(latencyNs);
-    first[count] = isLost ? Number.NaN : times.firstNs;
-    perToken[count] = isLost ? Number.NaN : times.perOutputNs;
+    first[count] = isLost ? Number.NaN : times.ttft;
+    perToken[count] = isLost ? Number.NaN : times.tpot;
     counts[count] = isLost ? 0 : (tokenCount[row] as number);
     count += 1;
   }

@@ -1,5 +1,5 @@
 import { formatNs, rounded } from '../../../shared/base/text.ts';
-import { namedBounds, type QueryBound } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { formatNumber, percentileName } from '../text/figure-text.ts';
 import {
   BOUND_TITLES,

@@ -9,7 +9,7 @@ import {
   type BoundName,
   namedBounds,
   type QueryBound,
-} from '../../loadgen/results/query-bounds.ts';
+} from '../../loadgen/settings/query-bounds.ts';
 import { type Axis, linearAxis, timeAxis } from '../charts/scale.ts';
 import { amount, formatNumber, percentileName } from '../text/figure-text.ts';
 import { type CurveFindings, loadOf } from './curve-findings.ts';

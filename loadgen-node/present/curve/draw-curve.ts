@@ -1,5 +1,5 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
-import { namedBounds, type QueryBound } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { drawWindow, hoverData } from '../charts/hover.ts';
 import {
   drawAxes,

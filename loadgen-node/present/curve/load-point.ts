@@ -5,7 +5,7 @@ import {
   type BoundTimes,
   namedBounds,
   type QueryBound,
-} from '../../loadgen/results/query-bounds.ts';
+} from '../../loadgen/settings/query-bounds.ts';
 
 /** A percentile of latency, with the interval that holds it at 95 %. */
 export const LATENCY_FIGURE = z.strictObject({
@@ -94,8 +94,6 @@ export type LoadUnit = 'queries/s' | 'queries at a time' | 'streams';
 /** Points of one SUT under rising loads, and the bound that they are compared with. */
 export interface MeasuredCurve extends BoundTimes {
   readonly unit: LoadUnit;
-  /** 0 to 1: of each bound. */
-  readonly percentile: number;
   /** In the order in which they were measured. */
   readonly points: readonly LoadPoint[];
 }
@@ -142,26 +140,23 @@ export function completedRate({ tokens, samplesPerSecond }: LoadPoint): number {
 }
 
 /** Unit of {@link completedRate}. */
-export function throughputUnit({ tpotNs }: BoundTimes): 'samples' | 'tokens' {
+export function throughputUnit({ tpotNs }: Pick<BoundTimes, 'tpotNs'>): 'samples' | 'tokens' {
   return tpotNs === undefined ? 'samples' : 'tokens';
 }
 
 /** Bounds above which a point is at the percentile. */
 export function missedBounds(
-  { boundNs, tpotNs, percentile }: BoundTimes & Pick<MeasuredCurve, 'percentile'>,
+  bounds: BoundTimes,
   point: Pick<LoadPoint, 'latencies' | 'tokens'>,
 ): QueryBound[] {
-  return namedBounds({ boundNs, tpotNs }).filter(
-    ({ name, ns }) => (figureAt(point, percentile, name)?.valueNs ?? 0) > ns,
+  return namedBounds(bounds).filter(
+    ({ name, ns, percentile }) => (figureAt(point, percentile, name)?.valueNs ?? 0) > ns,
   );
 }
 
 /** Whether a point kept every bound; undefined where no query was completed. */
-export function keepsBound(
-  { boundNs, tpotNs, percentile }: BoundTimes & Pick<MeasuredCurve, 'percentile'>,
-  point: LoadPoint,
-): boolean | undefined {
-  const kept = namedBounds({ boundNs, tpotNs }).map(({ name, ns }) => {
+export function keepsBound(bounds: BoundTimes, point: LoadPoint): boolean | undefined {
+  const kept = namedBounds(bounds).map(({ name, ns, percentile }) => {
     const figure = figureAt(point, percentile, name);
     return figure && figure.valueNs <= ns;
   });

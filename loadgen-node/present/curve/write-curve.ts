@@ -6,7 +6,7 @@ import {
   type BoundName,
   namedBounds,
   type QueryBound,
-} from '../../loadgen/results/query-bounds.ts';
+} from '../../loadgen/settings/query-bounds.ts';
 import { renderFigure } from '../charts/percentile-chart.ts';
 import { renderPicture } from '../charts/picture.ts';
 import { drawLegend } from '../charts/plot.ts';

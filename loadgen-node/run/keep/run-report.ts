@@ -8,6 +8,7 @@ import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import { type NetworkAudit, sharedCores } from '../../observe/audit/network-audit.ts';
 import { withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
@@ -17,6 +18,7 @@ import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { serverStatistics } from '../../observe/split/server-statistics.ts';
 import {
+  boundsInSummary,
   type LoadTest,
   type RunSummary,
   SUMMARY_SCHEMA_VERSION,
@@ -186,17 +188,12 @@ export function composeSummary(
  */
 export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: SampleRecords | null) {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
-  const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
-  const { serverTtftLatencyNs: ttftNs, serverTpotLatencyNs: tpotNs } = effectiveSettings;
+  const { scenario, lanes } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
-  // A token model has bounds for its tokens, and none for the whole latency.
-  const latencyBoundNs = scenario === 'Server' && !useTokenLatencies ? targetLatencyNs : null;
-  const tokenBounds = scenario === 'Server' && useTokenLatencies ? { ttftNs, tpotNs } : null;
+  const bounds = boundsOfLanes(lanes);
   const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
   const measured =
-    records === null
-      ? ofOutcome
-      : figuresOf(records, { scenario, latencyBoundNs, tokenBounds, contractErrors });
+    records === null ? ofOutcome : figuresOf(records, { scenario, bounds, contractErrors });
   const isLost = performance !== null && isSutLost(performance.endCause);
   const figures = isLost ? withoutRates(measured) : measured;
   return {
@@ -206,8 +203,7 @@ export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: Sampl
     peakTargetQps,
     targetPercentile:
       performance === null || scenario === 'Offline' ? null : performance.summary.target.percentile,
-    latencyBoundNs,
-    tokenBounds,
+    ...boundsInSummary(bounds),
     loadTest: loadTestOf(plan, records),
   };
 }

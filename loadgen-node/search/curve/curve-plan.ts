@@ -111,7 +111,6 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
     /** Null: rates are found by doubling. */
     loads,
     ...boundsOf(run.settings),
-    percentile: run.settings.serverTargetLatencyPercentile,
     durationNs,
     minQueries: run.settings.minQueryCount,
     lagShareMax: run.generatorLagShareMax,

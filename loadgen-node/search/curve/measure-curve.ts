@@ -1,8 +1,8 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
-import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
 import { likelyGrowth } from '../../loadgen/results/queue-growth.ts';
+import type { BoundTimes } from '../../loadgen/settings/query-bounds.ts';
 import {
   keepsBound,
   type LoadPoint,
@@ -22,7 +22,6 @@ export interface CurveQuest extends BoundTimes {
   readonly unit: LoadUnit;
   /** Null: rates are found by doubling. */
   readonly loads: readonly number[] | null;
-  readonly percentile: number;
   /** Of each point. */
   readonly durationNs: number;
   readonly minQueries: number;

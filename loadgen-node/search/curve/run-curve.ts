@@ -1,7 +1,7 @@
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, percentage } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { earlierTests } from '../../official/test-process.ts';
 import { curveEnd, pointHeader, pointLines } from '../../present/curve/curve-text.ts';
 import { boundsText } from '../../present/curve/load-point.ts';

@@ -1,4 +1,4 @@
-import type { BoundName, QueryBound } from '../../loadgen/results/query-bounds.ts';
+import type { BoundName, QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { measuredLoad } from './full-runs.ts';
 import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
 import type { PacedSearch } from './pace.ts';

@@ -14,7 +14,7 @@ import {
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
@@ -156,19 +156,16 @@ export function oneOf<V extends object, K extends keyof V & string>(
 function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   const { settings, loadgen, round } = run;
   const isServer = settings.scenario === 'Server';
-  const { boundNs, tpotNs } = boundsOf(settings);
-  for (const { name, ns } of namedBounds({ boundNs, tpotNs })) {
+  const bounds = boundsOf(settings);
+  for (const { name, ns } of namedBounds(bounds)) {
     if (!(ns > 0)) throw configInvalid(`--${name} must be longer than 0, it is ${formatNs(ns)}`);
   }
-  const percentile = isServer
-    ? settings.serverTargetLatencyPercentile
-    : settings.multiStreamTargetLatencyPercentile;
   const minDurationNs = settings.minDurationMs * 1e6;
-  const least = loadgen.hasEarlyStopping ? leastQueries(percentile) : 1;
+  const least = loadgen.hasEarlyStopping ? leastQueries(bounds.percentile) : 1;
   const runs = values.runs ?? (round === 'v0.5' && isServer ? SERVER_RUNS_V05 : 1);
   const search = longEnough({
     kind: isServer ? 'rate' : 'streams',
-    ...{ boundNs, tpotNs, percentile },
+    ...bounds,
     startLoad: isServer ? values.targetQps : undefined,
     loadMax: STREAMS_MAX,
     precision: values.precision,

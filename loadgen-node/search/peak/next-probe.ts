@@ -1,4 +1,4 @@
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { type BoundFit, boundLooks, CURVE_RATIO, fitBound } from './bound-fits.ts';
 import { type FullStep, nextFullRun } from './full-runs.ts';
 import { jointCurve, type LoadCurve } from './load-curve.ts';

@@ -1,5 +1,5 @@
 import { formatNs } from '../../../shared/base/text.ts';
-import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
+import type { BoundTimes } from '../../loadgen/settings/query-bounds.ts';
 import { BATCH_QUERIES_MIN } from './over-share.ts';
 import type { LoadSearch, PeakProbe } from './peak-search.ts';
 
@@ -145,7 +145,7 @@ const BATCHES_MIN = 5;
 export function batchQueries(
   count: number,
   perSecond: number,
-  { tpotNs }: BoundTimes,
+  { tpotNs }: Pick<BoundTimes, 'tpotNs'>,
   meanNs: number,
 ): number {
   if (tpotNs === undefined) return BATCH_QUERIES_MIN;

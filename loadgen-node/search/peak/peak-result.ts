@@ -1,5 +1,5 @@
 import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
-import { type BoundName, namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { type BoundName, namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
 import { besideOthers } from './beside-others.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';

@@ -9,7 +9,7 @@ import {
   BOUND_NAMES,
   type BoundName,
   type BoundTimes,
-} from '../../loadgen/results/query-bounds.ts';
+} from '../../loadgen/settings/query-bounds.ts';
 import {
   GOODPUT,
   type Goodput,
@@ -34,8 +34,6 @@ export interface LoadSearch extends BoundTimes {
    * of round v0.5).
    */
   readonly kind: 'rate' | 'streams';
-  /** Share of the queries that must not be late, 0 to 1: of each bound. */
-  readonly percentile: number;
   /**
    * A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound.
    */

@@ -8,7 +8,7 @@ import {
   wrapped,
 } from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import {
   BOUND_TITLES,
   boundsText,

@@ -4,12 +4,12 @@ import { joinTimes, joinTokens } from '../../loadgen/engine/measurements.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { RecordedTokens } from '../../loadgen/recorder/recording.ts';
+import { closedLoop, closedLoopPlanQps } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import {
   type BoundTimes,
   boundsOfServer,
   namedBounds,
-} from '../../loadgen/results/query-bounds.ts';
-import { closedLoop, closedLoopPlanQps } from '../../loadgen/schedule/arrivals/arrivals.ts';
+} from '../../loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
@@ -95,14 +95,15 @@ async function shortProbe(
   const arrivals = concurrency === undefined ? base.arrivals : closedLoop(concurrency);
   const plan: RunPlan = { ...base, settings, unaudited, arrivals, output: folder };
   const kept = new KeptProbe(plan.rules.isSynthetic !== true);
-  const { boundNs, tpotNs } = boundsOf(settings);
-  const bounds = namedBounds({ boundNs, tpotNs });
+  const times = boundsOf(settings);
+  const bounds = namedBounds(times);
   const outcome = await probe(plan, store, sutOf(plan), host, {
     ...{ name: spec.name ?? `probe ${spec.number}`, onSet: kept.keep, keepsLogs: keepsProbes },
     earlyEnd: isDecided && { bounds, isDecided, goesOnAfterLoss },
   });
   // A closed loop has no schedule to be late for: its own judgement stands.
-  const lagNsMax = concurrency === undefined ? plan.generatorLagShareMax * boundNs : undefined;
+  const lagNsMax =
+    concurrency === undefined ? plan.generatorLagShareMax * times.boundNs : undefined;
   return kept.outcome(outcome, keepsProbes ? folder : undefined, lagNsMax);
 }
 
@@ -149,7 +150,10 @@ export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings
 /** Bounds above which a query counts as late: in fixed intervals the next query is then delayed. */
 export function boundsOf(settings: TestSettings): BoundTimes {
   return settings.scenario === 'MultiStream'
-    ? { boundNs: Math.trunc(settings.multiStreamExpectedLatencyNs) }
+    ? {
+        boundNs: Math.trunc(settings.multiStreamExpectedLatencyNs),
+        percentile: settings.multiStreamTargetLatencyPercentile,
+      }
     : boundsOfServer(settings);
 }
 

@@ -1,6 +1,6 @@
 import type { SeenBound, SetProgress } from '../../loadgen/engine/test-outcome.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
-import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { type BoundTimes, namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { normalDeviate, type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
 
 /** Batches that are kept; when they are full, two become one. */
@@ -59,7 +59,7 @@ export class ScreeningWatch {
    *   load is light.
    */
   constructor(
-    search: BoundTimes & { readonly percentile: number },
+    search: BoundTimes,
     planned: { readonly confidence: number; readonly durationNsMin: number },
   ) {
     this.#percentile = search.percentile;

@@ -5,7 +5,7 @@ import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-e
 import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
-import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { type BoundTimes, namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { earlierTests } from '../../official/test-process.ts';
 import { nodeSettings } from '../../present/compare/compare-runs.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';

@@ -1,4 +1,4 @@
-import type { BoundName } from '../../loadgen/results/query-bounds.ts';
+import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { BACKLOG_GREW, type LoadSearch, type PeakProbe } from './peak-search.ts';
 
 /** Bounds that more of the queries of a probe are above than may be. */

@@ -1,7 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, rounded, tableLines } from '../../../shared/base/text.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { signedShare } from '../../present/compare/difference-text.ts';
 import { curveFindings, loadOf } from '../../present/curve/curve-findings.ts';
 import {

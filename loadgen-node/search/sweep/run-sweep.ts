@@ -9,7 +9,7 @@ import type { SettingTable, SettingValues } from '../../../shared/config/setting
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { confNameOf, SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
-import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { boundsText } from '../../present/curve/load-point.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import { lookAtLink } from '../../run/ask-nodes.ts';

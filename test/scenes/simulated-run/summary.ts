@@ -6,9 +6,10 @@ import { figuresOf } from '../../../loadgen-node/observe/figures/figures-of-reco
 import type { LiveSnapshot } from '../../../loadgen-node/observe/live/live-snapshot.ts';
 import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
 import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts.ts';
-import type {
-  NodeUsagePoint,
-  RunSummary,
+import {
+  boundsOfRun,
+  type NodeUsagePoint,
+  type RunSummary,
 } from '../../../loadgen-node/observe/summary/run-summary.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 
@@ -50,6 +51,7 @@ export function reportSummary(
 ): RunSummary {
   const { tokenBounds = null } = changes;
   const latencyBoundNs = scenario === 'Server' && tokenBounds === null ? 100e6 : null;
+  const bounds = boundsOfRun({ latencyBoundNs, tokenBounds, targetPercentile: 0.99 });
   const rows = records?.rowCount ?? 0;
   const second = (i: number) => ({
     ...{ atNs: (i + 1) * 1e9, cpuShare: 0.3 + 0.05 * Math.sin(i), gcNs: 700_000 },
@@ -62,7 +64,7 @@ export function reportSummary(
     ...{ division: 'network', sutName: 'Network SUT: sut-a', result: 'VALID' },
     verdict: { isValid: true, reasons: [] },
     loadgenVerdict: { isValid: true, reasons: [] },
-    figures: records === null ? {} : figuresOf(records, { scenario, latencyBoundNs, tokenBounds }),
+    figures: records === null ? {} : figuresOf(records, { scenario, bounds }),
     ...{ contractErrors: 0, peakTargetQps: null, thresholds: [], targetPercentile: 0.99 },
     ...{ latencyBoundNs, isGeneratorBound: false, generatorBoundReason: '', accuracy: null },
     split: {

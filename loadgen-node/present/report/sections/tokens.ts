@@ -1,11 +1,12 @@
 import { counted, formatNs, grouped } from '../../../../shared/base/text.ts';
 import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
+import { boundNsOn } from '../../../loadgen/settings/query-bounds.ts';
 import { type LatencyTable, sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
 import { spreadValues } from '../../../observe/figures/latency-histogram.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import { answersUnderWay } from '../../../observe/split/answers-under-way.ts';
-import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { boundsOfRun, type RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawWindow, hoverData } from '../../charts/hover.ts';
 import { drawLines } from '../../charts/line-chart.ts';
 import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
@@ -33,22 +34,23 @@ interface TokenTime {
  * not timed. Behind them the times between single tokens, and how many answers were under way at once.
  */
 export function renderTokens(
-  { tokenBounds, records: kept, scenario }: RunSummary,
+  summary: RunSummary,
   records: SampleRecords,
   table: LatencyTable,
 ): Html | null {
-  const samples = tokenSamples(records, kept?.parts ?? null);
+  const bounds = boundsOfRun(summary);
+  const samples = tokenSamples(records, summary.records?.parts ?? null);
   if (samples === null || sortedNumbers(samples.firstNs).length === 0) return null;
   const times: readonly TokenTime[] = [
     {
       ...{ title: 'Time to the first token', name: 'TTFT', values: samples.firstNs },
       about: 'First token - scheduled, of the samples that completed.',
-      boundNs: tokenBounds?.ttftNs ?? null,
+      boundNs: boundNsOn('ttft', bounds),
     },
     {
       ...{ title: 'Time per output token', name: 'TPOT', values: samples.perTokenNs },
       about: 'After the first one: the rest of the latency by the tokens behind it.',
-      boundNs: tokenBounds?.tpotNs ?? null,
+      boundNs: boundNsOn('tpot', bounds),
     },
   ];
   const shown = times.filter(({ values }) => sortedNumbers(values).length > 0);
@@ -59,7 +61,7 @@ export function renderTokens(
   const charts = shown.flatMap((time) => [
     renderTime(time),
     // Several samples of a query are one row of the table, and one of it is no sample.
-    scenario === 'MultiStream' || table.count !== time.values.length
+    summary.scenario === 'MultiStream' || table.count !== time.values.length
       ? null
       : renderLatencyTimeline(
           timelineOf({ ...table, latencyNs: time.values }, INTERVALS_MAX),
@@ -68,7 +70,7 @@ export function renderTokens(
         ),
     ...lengths.map(({ title, values }) => values && renderByLength(time, title, values)),
   ]);
-  const gaps = gapTimes(records, kept?.parts ?? null).map(renderTime);
+  const gaps = gapTimes(records, summary.records?.parts ?? null).map(renderTime);
   const all = [...charts, ...gaps, renderUnderWay(records)];
   return section('tokens', 'Tokens', html`<div class="charts">\n${all}</div>`);
 }
@@ -167,9 +169,9 @@ function tokenSamples(records: SampleRecords, parts: readonly number[] | null) {
     const tokens = tokenCount[row] as number;
     const times = tokenTimes(latencyNs, (firstTokenNs[row] as number) - dueNs, tokens);
     const isLost = Number.isNaN(latencyNs);
-    firstNs[count] = isLost ? Number.NaN : times.firstNs;
+    firstNs[count] = isLost ? Number.NaN : times.ttft;
     // A single token has no successor to time.
-    perTokenNs[count] = isLost || tokens < 2 ? Number.NaN : times.perOutputNs;
+    perTokenNs[count] = isLost || tokens < 2 ? Number.NaN : times.tpot;
     answers[count] = tokens;
     prompts[count] = promptTokens?.[row] ?? 0;
     count += 1;

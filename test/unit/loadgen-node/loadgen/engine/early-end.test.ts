@@ -3,6 +3,7 @@ import type {
   SeenBound,
   SetProgress,
 } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { QueryBound } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
@@ -14,6 +15,8 @@ const SERVER: Partial<TestSettings> = {
   serverTargetLatencyNs: 10_000_000,
   minDurationMs: 10_000,
 };
+
+const LATENCY: QueryBound = { name: 'latency', ns: 10e6, percentile: 0.99 };
 
 // Goal: a performance run ends when who asked for it has seen enough, its logs say so, and no one takes it for a result.
 // Method: SUTs of known latency under simulated time.
@@ -27,7 +30,7 @@ describe('a run that may end early', () => {
       return false;
     };
     const { performance } = await test.run({
-      observer: { earlyEnd: { bounds: [{ name: 'latency', ns: 10e6 }], isDecided } },
+      observer: { earlyEnd: { bounds: [LATENCY], isDecided } },
     });
     expect(performance?.endCause).toBe('all-issued');
     expect(looks.length).toBeGreaterThanOrEqual(98);
@@ -61,8 +64,8 @@ describe('a run that may end early', () => {
       observer: {
         earlyEnd: {
           bounds: [
-            { name: 'ttft', ns: 10e6 },
-            { name: 'tpot', ns: 5e6 },
+            { ...LATENCY, name: 'ttft' },
+            { ...LATENCY, name: 'tpot', ns: 5e6 },
           ],
           isDecided: (seen) => looks.push(seen) < 0,
         },
@@ -84,7 +87,7 @@ describe('a run that may end early', () => {
     const outcome = await test.run({
       observer: {
         earlyEnd: {
-          bounds: [{ name: 'latency', ns: 10e6 }],
+          bounds: [LATENCY],
           isDecided: ({ elapsedNs }) => elapsedNs >= 500e6,
         },
       },
@@ -111,7 +114,7 @@ describe('a run that may end early', () => {
           : sink.complete(responseId, new Uint8Array(), 0, atNs),
     });
     const { performance } = await test.run({
-      observer: { earlyEnd: { bounds: [{ name: 'latency', ns: 10e6 }], isDecided: () => false } },
+      observer: { earlyEnd: { bounds: [LATENCY], isDecided: () => false } },
     });
     expect(performance?.endCause).toBe('decided');
     expect(performance?.counts.lostSamples).toBe(1);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
@@ -8,7 +9,8 @@ import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const BOUND_NS = 4e6;
-const TOKEN_BOUNDS = { ttftNs: 5e6, tpotNs: 0 };
+const BOUND = namedBounds({ boundNs: BOUND_NS, percentile: 0.99 });
+const TOKEN_BOUNDS = namedBounds({ boundNs: 5e6, tpotNs: 0, percentile: 0.99 });
 
 interface RandomRun {
   readonly settings: Partial<TestSettings>;
@@ -59,7 +61,7 @@ function sutOf({ lostShare, seed, settings: { scenario } }: RandomRun): Partial<
 function measured(run: RandomRun) {
   const settings = {
     ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
-    ...{ serverTtftLatencyNs: TOKEN_BOUNDS.ttftNs, serverTpotLatencyNs: TOKEN_BOUNDS.tpotNs },
+    ...{ serverTtftLatencyNs: 5e6, serverTpotLatencyNs: 0 },
     ...run.settings,
     ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
   };
@@ -87,8 +89,7 @@ describe('figures of a run without records', () => {
         const { scenario, tokens } = performance.summary;
         const fromRecords = figuresOf(records, {
           scenario,
-          latencyBoundNs: tokens === null ? BOUND_NS : null,
-          tokenBounds: tokens === null || scenario !== 'Server' ? null : TOKEN_BOUNDS,
+          bounds: scenario === 'Server' ? (tokens === null ? BOUND : TOKEN_BOUNDS) : [],
           contractErrors: performance.counts.contractErrors,
         });
         expect(withoutRounding(fromRecords, run)).toEqual(
@@ -109,7 +110,10 @@ describe('figures of a run without records', () => {
       { blocks: true, serviceNs: (id) => (id < 300 && id % 20 === 0 ? 20e6 : 1e6) },
     ).measure({ extendsUntilDecided: true });
     expect(performance.extension?.count).toBeGreaterThan(0);
-    const seen = figuresOf(records, { scenario: 'Server', latencyBoundNs: 60e6 });
+    const seen = figuresOf(records, {
+      scenario: 'Server',
+      bounds: namedBounds({ boundNs: 60e6, percentile: 0.99 }),
+    });
     expect(figuresOfOutcome(performance)).toEqual(seen);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LatencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
@@ -8,6 +9,8 @@ import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const BOUND_NS = 4e6;
+const boundsAt = (boundNs?: number) =>
+  boundNs === undefined ? [] : namedBounds({ boundNs, percentile: 0.99 });
 const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;
 
 /** Runs a test and gives what it says beside the records that it handed out. */
@@ -56,7 +59,7 @@ describe('figures of a run, from its records', () => {
     const { scenario } = summary;
     const figures = figuresOf(records, {
       scenario,
-      latencyBoundNs: settings.serverTargetLatencyNs ?? null,
+      bounds: boundsAt(settings.serverTargetLatencyNs),
     });
     expectLatencies(figures, summary.queryLatency ?? summary.sampleLatency);
     expect(figures).toMatchObject({
@@ -88,7 +91,7 @@ describe('figures of a run, from its records', () => {
     );
     const figures = figuresOf(records, {
       scenario: 'Server',
-      latencyBoundNs: null,
+      bounds: [],
       contractErrors: 2,
     });
     expect(outcome.counts.lostSamples).toBeGreaterThan(0);
@@ -110,7 +113,7 @@ describe('figures of a run, from its records', () => {
       },
     );
     const { tokens } = outcome.summary;
-    const figures = figuresOf(records, { scenario: 'Server', latencyBoundNs: null });
+    const figures = figuresOf(records, { scenario: 'Server', bounds: [] });
     const at = (name: 'firstToken' | 'perOutputToken', percentile: number) =>
       tokens?.[name]?.percentiles.find((seen) => seen.percentile === percentile)?.valueNs;
     expect(figures).toMatchObject({
@@ -125,7 +128,7 @@ describe('figures of a run, from its records', () => {
   it('of nothing are counts, and no 0 that looks like a latency', () => {
     const figures = figuresOf(queueRecords({ rowCount: 0 }), {
       scenario: 'Server',
-      latencyBoundNs: BOUND_NS,
+      bounds: boundsAt(BOUND_NS),
     });
     expect(figures).toEqual({ queries: 0, samples: 0, lost: 0, errors: 0 });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { FigureName } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import {
@@ -17,6 +18,8 @@ import type { SampleRecords } from '../../../../../loadgen-node/observe/records/
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const BOUND_NS = 4e6;
+const BOUND = namedBounds({ boundNs: BOUND_NS, percentile: 0.99 });
+const TOKEN_BOUNDS = namedBounds({ boundNs: 10, tpotNs: 5, percentile: 0.99 });
 
 /** 0.1 to 6.1 ms, different for each sample. */
 const serviceNs = (sample: number): number => 1e5 + ((sample * 7_919_321) % 6_000_001);
@@ -79,8 +82,8 @@ describe('figures of one run', () => {
   ])('agree live, in the summary and from the records: %s', async (_what, settings) => {
     const run = { minDurationMs: 4000, minQueryCount: 500, ...settings };
     const { scenario, records, ofOutcome, snapshots, counted } = await measured(run, 41);
-    const latencyBoundNs = scenario === 'Server' ? BOUND_NS : null;
-    const figures = figuresOf(records, { scenario, latencyBoundNs });
+    const bounds = scenario === 'Server' ? BOUND : [];
+    const figures = figuresOf(records, { scenario, bounds });
     // LoadGen has no rate for MultiStream: there the ends of the run differ by a hair.
     const { completed_qps: rate, ...others } = figures;
     const { completed_qps: rateOfOutcome, ...othersOfOutcome } = ofOutcome;
@@ -104,7 +107,7 @@ describe('figures of one run', () => {
   });
 
   it('count a latency above the bound, and not at it', () => {
-    const figures = new Figures(() => new LatencyHistogram(), BOUND_NS);
+    const figures = new Figures(() => new LatencyHistogram(), BOUND);
     for (const latencyNs of [BOUND_NS - 1, BOUND_NS, BOUND_NS + 1, BOUND_NS + 2]) {
       figures.issued(0, 1);
       figures.completed(latencyNs);
@@ -129,8 +132,8 @@ describe('figures of one run', () => {
   });
 
   it('count as goodput what keeps every bound, of all that was issued', () => {
-    const plain = new Figures(() => new ExactDistribution(), BOUND_NS);
-    const ofTokens = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
+    const plain = new Figures(() => new ExactDistribution(), BOUND);
+    const ofTokens = new Figures(() => new ExactDistribution(), TOKEN_BOUNDS);
     // First token, per token: within both, at both, above the one, above the other, lost.
     const times = [[9, 4], [10, 5], [11, 4], [9, 6], null] as const;
     for (const one of times) {
@@ -154,7 +157,7 @@ describe('figures of one run', () => {
   });
 
   it('count no sample as goodput whose first token or further tokens did not come', () => {
-    const figures = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
+    const figures = new Figures(() => new ExactDistribution(), TOKEN_BOUNDS);
     for (const [count, firstNs] of [
       [4, Number.NaN],
       [0, Number.NaN],
@@ -170,7 +173,7 @@ describe('figures of one run', () => {
   });
 
   it('have no time of a token that cannot be', () => {
-    const figures = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
+    const figures = new Figures(() => new ExactDistribution(), TOKEN_BOUNDS);
     figures.issued(0, 1);
     figures.completed(20);
     figures.tokens(0, 20, 0);

@@ -60,7 +60,7 @@ it('gaps between tokens are read back as they were recorded, by part or together
   expect(both.longestGapNs?.filter(Number.isNaN)).toHaveLength(lost + 2);
   // Of a lost sample there are the gaps that were seen.
   expect(both.tokenGaps?.count).toBe((66_000 + 14) * (TOKENS - 2) + (66_000 + 14 - lost - 2));
-  const figures = figuresOf(both, { scenario: 'Server', latencyBoundNs: null });
+  const figures = figuresOf(both, { scenario: 'Server', bounds: [] });
   expect(figures).toMatchObject({ itl_max: 8 * MS, longest_gap_p50: 2 * MS });
   expect(figures.itl_p50).toBeGreaterThan(1.99 * MS);
   expect(figures.itl_p50).toBeLessThan(2.01 * MS);

@@ -117,7 +117,7 @@ describe('curve for people', () => {
       point.isOverloaded ? { ...point, samplesPerSecond: 30 } : point,
     );
     const { drawing } = drawCurve(curveReport(falls), curveReport(falls).findings, {
-      ...{ name: 'latency', ns: 50e6 },
+      ...{ name: 'latency', ns: 50e6, percentile: 0.99 },
     });
     const lines = [...drawing.text.matchAll(/class="series [^"]*" d="M([^"]*)"/g)];
     expect(lines).toHaveLength(3);

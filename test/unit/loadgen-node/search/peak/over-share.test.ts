@@ -39,11 +39,11 @@ describe('the share of late queries', () => {
     // Six answers of 6 s at 20 queries per second, of which those beside one of them are late.
     const latenciesNs = new Float64Array(720).fill(6e9);
     const perTokenNs = Float64Array.from(latenciesNs, (_, i) => (i >= 240 && i < 360 ? 9 : 1));
-    const batchMin = batchQueries(latenciesNs.length, 20, { boundNs: 1e9, tpotNs: 5 }, 6e9);
+    const batchMin = batchQueries(latenciesNs.length, 20, { tpotNs: 5 }, 6e9);
     expect(batchMin).toBe(36);
     expect(overShareOf(perTokenNs, 5, batchMin).varianceFactor).toBeGreaterThan(30);
     expect(overShareOf(perTokenNs, 5).varianceFactor).toBeLessThan(24);
-    expect(batchQueries(latenciesNs.length, 20, { boundNs: 1e9 }, 6e9)).toBe(4);
+    expect(batchQueries(latenciesNs.length, 20, {}, 6e9)).toBe(4);
   });
 
   it('has five batches all the same where too few answers are left between those that are cut', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namedBounds } from '../../../../../loadgen-node/loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type {
