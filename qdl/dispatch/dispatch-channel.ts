@@ -1,21 +1,54 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type { SampleFailure, ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
-import type { WireCompleted, WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { OutstandingTable } from './outstanding-table.ts';
 import type { NodeLoad, RoutedChannel } from './router.ts';
-import type { TokenStreams } from './token-streams.ts';
 import type { NodeUsage } from './usage-series.ts';
 
-/** Events of a channel. All calls come from the event loop, never from inside a call to the channel. */
+/** The SUT's answer to a sample. */
+export interface CompletedSample {
+  /** As the SUT made it; valid during the call. */
+  readonly payload: BorrowedBytes;
+  /** Output tokens; undefined where the benchmark has none. */
+  readonly tokenCount: number | undefined;
+  /** Undefined where the SUT told none. */
+  readonly durations: ServiceTimes | undefined;
+  /** Why it cannot be used: it counts as an answer, and its sample fails. */
+  readonly fault?: SampleFailure;
+  /** Bytes in which it came, and the time that they took to read; absent: those of the payload, and none. */
+  readonly receivedBytes?: number;
+  readonly decodeNs?: number;
+}
+
+/**
+ * Events of a channel. All calls come from the event loop, never from inside a call to the channel. Of what came at once the
+ * channel reads {@link ChannelEvents.nowNs} once, reports first tokens before others and tokens before ends, and calls
+ * {@link ChannelEvents.onRoom} behind it.
+ */
 export interface ChannelEvents {
-  /** Credit or room in the socket came: waiting queries may go now. */
+  /** The clock of the test, in ns. */
+  nowNs(): number;
+  /** Credit, room in the socket or the end of samples came: waiting queries may go now. */
   onRoom(): void;
-  /** Responses of one instant. Payloads are valid during the call. */
-  readonly onResponses: (channel: DispatchChannel, responses: WireResponses<BorrowedBytes>) => void;
-  /** A sample got no response, for a reason that this end puts into words. */
+  /** @param payload The token; valid during the call. */
+  onFirstToken(
+    channel: DispatchChannel,
+    wireId: number,
+    payload: BorrowedBytes,
+    atNs: number,
+  ): void;
+  /** So many tokens came behind those before. */
+  onTokens(channel: DispatchChannel, wireId: number, count: number, atNs: number): void;
+  /** @param atNs Behind any decompression: that time counts. */
+  readonly onCompleted: (
+    channel: DispatchChannel,
+    wireId: number,
+    sample: CompletedSample,
+    atNs: number,
+  ) => void;
+  /** A sample got no answer. */
   onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void;
   /** The node reported something impossible, and the stream continues. @param text As in `NodeClaim`. */
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void;
@@ -55,16 +88,12 @@ export interface DispatchChannel extends RoutedChannel {
   readonly place: DispatchPlace & RoutedChannel['place'];
   /** Gives each sample of the next part its wire id, and takes the id back. */
   readonly outstanding: OutstandingTable;
-  /** Holds the tokens that the node tells against its responses; null: none were asked for. */
-  readonly tokenStreams: TokenStreams | null;
   /** True when such a part could go if the socket took it. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
   /** Gives up everything that is on the wire, of a stream that is lost; returns the response ids. */
   releaseAll(): Float64Array;
   /** Sends a part. */
   send(part: OutgoingPart): void;
-  /** Why a response cannot be one; undefined for all others. @param slot Of its sample; -1: none is outstanding. Hot path. */
-  faultOf(slot: number, response: WireCompleted<BorrowedBytes>): SampleFailure | undefined;
   /** Gives up the parts that wait for the socket, as if they had not been sent. */
   dropUnsent(): void;
   /** No part goes out any more; what is outstanding may still be answered. */

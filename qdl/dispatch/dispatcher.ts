@@ -1,5 +1,5 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { type MlperfError, messageOf, sutLost } from '../../shared/base/errors/mlperf-error.ts';
+import { type MlperfError, sutLost } from '../../shared/base/errors/mlperf-error.ts';
 import { asSaid } from '../../shared/base/text.ts';
 import type {
   Query,
@@ -8,19 +8,10 @@ import type {
   SamplePayloads,
 } from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
-import {
-  failureText,
-  failureWord,
-  type WireCompleted,
-  type WireResponses,
-  type WireTokens,
-} from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
 import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
-import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
-import { NOT_OUTSTANDING } from './outstanding-table.ts';
+import type { ChannelEvents, CompletedSample, DispatchChannel } from './dispatch-channel.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
-import type { ResponseDecoder } from './response-decoder.ts';
 import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import type { NodeUsage, UsageSeries } from './usage-series.ts';
@@ -45,8 +36,6 @@ export interface DispatcherChannels {
   readonly channels: readonly DispatchChannel[];
   readonly router: Router<DispatchChannel>;
   readonly limits: PartLimits;
-  /** Per channel, by its number among all streams. */
-  readonly decoders: readonly Pick<ResponseDecoder, 'decode' | 'takesTime'>[];
 }
 
 /**
@@ -59,7 +48,6 @@ export class Dispatcher implements ChannelEvents {
   readonly #cutter: PartCutter;
   #channels: readonly DispatchChannel[] = [];
   #router: Router<DispatchChannel> | undefined;
-  #decoders: DispatcherChannels['decoders'] = [];
   #isBroken = false;
   #hasGivenUp = false;
   /** All that was on the wire was reported as lost, since one node was. */
@@ -99,8 +87,7 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /** From now on queries go out. */
-  begin({ channels, router, limits, decoders }: DispatcherChannels): void {
-    this.#decoders = decoders;
+  begin({ channels, router, limits }: DispatcherChannels): void {
     this.#channels = channels;
     this.#router = router;
     this.#cutter.setLimits(limits);
@@ -138,48 +125,52 @@ export class Dispatcher implements ChannelEvents {
     this.#dispatch(true);
   }
 
-  onResponses(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
-    if (this.#isStopped) {
-      this.#noteLate(channel, responses);
-      return;
-    }
-    const { sink } = this.#parts;
-    const atNs = sink.nowNs();
-    const ledger = this.#ledgerOf(channel);
-    for (const { id, payload } of responses.firstTokens) {
-      sink.firstToken(channel.outstanding.find(id), payload, atNs);
-      const wrong = channel.tokenStreams?.begin(id, payload);
-      if (wrong !== undefined) this.onClaim(channel, 'token-stream', wrong);
-    }
-    if (responses.tokens.length > 0) this.#takeTokens(channel, responses.tokens, atNs);
-    for (const sample of responses.completed) {
-      if (sample.tokenCount !== undefined && sample.tokenCount < 0) {
-        this.onClaim(channel, 'token-count', `told ${sample.tokenCount} tokens of a response`);
-      }
-      ledger.completedCount += 1;
-      ledger.responseBytes += sample.payload.length;
-      this.#complete(channel, sample, atNs);
-    }
-    for (const { id, code, text } of responses.failed) {
-      this.#fail(channel, id, { code: failureWord(code), text: failureText(code, text) });
-    }
-    this.#dispatch(true);
+  nowNs(): number {
+    return this.#parts.sink.nowNs();
+  }
+
+  onFirstToken(
+    channel: DispatchChannel,
+    wireId: number,
+    payload: BorrowedBytes,
+    atNs: number,
+  ): void {
+    if (this.#isStopped) this.#noteLate(channel);
+    else this.#parts.sink.firstToken(channel.outstanding.find(wireId), payload, atNs);
   }
 
   /** Of an id that is not outstanding the sink tells what is wrong. */
-  #takeTokens(
+  onTokens(channel: DispatchChannel, wireId: number, count: number, atNs: number): void {
+    if (this.#isStopped) this.#noteLate(channel);
+    else this.#parts.sink.tokens(channel.outstanding.find(wireId), count, atNs);
+  }
+
+  /** An answer that cannot be used is lost, never passed on as complete. */
+  onCompleted(
     channel: DispatchChannel,
-    told: readonly WireTokens<BorrowedBytes>[],
+    wireId: number,
+    sample: CompletedSample,
     atNs: number,
   ): void {
-    const { tokenStreams, outstanding } = channel;
-    if (tokenStreams === null) return;
-    for (const { id, payload } of told) {
-      const responseId = outstanding.find(id);
-      const count = responseId === NOT_OUTSTANDING ? 0 : tokenStreams.tell(id, payload);
-      if (typeof count === 'string') this.onClaim(channel, 'token-stream', count);
-      else this.#parts.sink.tokens(responseId, count, atNs);
+    if (this.#isStopped) {
+      this.#noteLate(channel);
+      return;
     }
+    const { payload, tokenCount = 0, durations, fault, decodeNs = 0 } = sample;
+    if (tokenCount < 0) {
+      this.onClaim(channel, 'token-count', `told ${tokenCount} tokens of a response`);
+    }
+    const { sink } = this.#parts;
+    const ledger = this.#ledgerOf(channel);
+    ledger.completedCount += 1;
+    ledger.responseBytes += sample.receivedBytes ?? payload.length;
+    const responseId = channel.outstanding.release(wireId);
+    if (fault !== undefined) {
+      sink.fail(responseId, ofNode(channel, fault));
+      return;
+    }
+    sink.served(responseId, channel.place.nodeIndex, durations, decodeNs);
+    sink.complete(responseId, payload, tokenCount, atNs);
   }
 
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void {
@@ -187,53 +178,19 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /** After a run was given up a node may still answer; after a complete one every answer is an error. */
-  #noteLate(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
+  #noteLate(channel: DispatchChannel): void {
     if (!this.#wasComplete) return;
-    const { firstTokens, tokens, completed, failed } = responses;
-    const count = firstTokens.length + tokens.length + completed.length + failed.length;
     const text = 'sent a response after Close, when every sample had its response';
-    if (count > 0) this.onClaim(channel, 'late-response', text, count);
+    this.onClaim(channel, 'late-response', text);
   }
 
   onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {
-    if (this.#isStopped) return;
-    this.#fail(channel, wireId, failure);
-    this.#dispatch(true);
-  }
-
-  #fail(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {
+    if (this.#isStopped) {
+      this.#noteLate(channel);
+      return;
+    }
     this.#ledgerOf(channel).failedCount += 1;
     this.#parts.sink.fail(channel.outstanding.release(wireId), ofNode(channel, failure));
-  }
-
-  /** A response that cannot be read is lost, never passed on as complete. */
-  #complete(
-    channel: DispatchChannel,
-    sample: WireCompleted<BorrowedBytes>,
-    arrivedAtNs: number,
-  ): void {
-    const { sink } = this.#parts;
-    const slot = channel.outstanding.slotOf(sample.id);
-    const fault = channel.faultOf(slot, sample);
-    const responseId = channel.outstanding.release(sample.id);
-    if (fault !== undefined) {
-      sink.fail(responseId, ofNode(channel, fault));
-      return;
-    }
-    const decoder = this.#decoders[channel.place.streamIndex];
-    let response = sample.payload;
-    try {
-      if (decoder !== undefined) response = decoder.decode(sample.encoding, response);
-    } catch (error) {
-      sink.fail(responseId, ofNode(channel, { code: 'bad-response', text: messageOf(error) }));
-      return;
-    }
-    // Decompression counts: where there is any, the clock is read behind it.
-    const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
-    const difference = channel.tokenStreams?.differenceFrom(slot, sample, response);
-    if (difference !== undefined) this.onClaim(channel, 'token-stream', difference);
-    sink.served(responseId, channel.place.nodeIndex, sample.durations, atNs - arrivedAtNs);
-    sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }
 
   onUsage(channel: DispatchChannel, usage: NodeUsage): void {

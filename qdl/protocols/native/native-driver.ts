@@ -12,10 +12,10 @@ import type {
   ProtocolDriver,
 } from '../../dispatch/query-dispatch-library.ts';
 import type { WaitProgress } from '../../dispatch/ready-wait.ts';
-import { ResponseDecoder } from '../../dispatch/response-decoder.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { Http2Transport, NativeConnections } from './channel/http2-transport.ts';
 import type { Reopening } from './channel/one-stream.ts';
+import { ResponseDecoder } from './channel/response-decoder.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { NATIVE_PROTOCOL } from './native-protocol.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
@@ -72,17 +72,11 @@ export class NativeDriver implements ProtocolDriver {
     const { callTimeoutMs, division, tokenBytes } = this.#settings;
     const openTransport: OpenTransport = ({ address, connection }, ends) =>
       new Http2Transport(this.#connections.to(address, connection), this.#payloads, ends);
-    this.#channels = places.map(
-      (place) =>
-        new SutChannel(
-          place,
-          openTransport,
-          this.#open(runId, place),
-          events,
-          tokenBytes,
-          this.#reopening(runId, place),
-        ),
-    );
+    this.#channels = places.map((place) => {
+      const open = this.#open(runId, place);
+      const reopening = this.#reopening(runId, place);
+      return new SutChannel(place, { openTransport, open, tokenBytes, reopening }, events);
+    });
     const opened = await Promise.all(
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),
     );
@@ -93,10 +87,12 @@ export class NativeDriver implements ProtocolDriver {
       channel.requireCredit();
     });
     requireOneNode(this.nodes, division, this.names.last);
+    this.#channels.forEach((channel, i) => {
+      channel.begin(this.#decoder(opened[i]?.responseEncodings ?? []));
+    });
     return {
       channels: this.#channels,
       limits: partLimits(this.#channels, opened, this.#settings),
-      decoders: opened.map(({ responseEncodings: agreed }) => this.#decoder(agreed)),
     };
   }
 

@@ -137,7 +137,6 @@ export class OipDriver implements ProtocolDriver {
         samplesMax: Math.min(plan.samplesPerRequest, nodeOutstandingMax),
         sampleBytesMax: REQUEST_BYTES_MAX,
       },
-      decoders: [],
     };
   }
 

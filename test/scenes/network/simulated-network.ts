@@ -9,9 +9,12 @@ import {
   type QdlNode,
   QueryDispatchLibrary,
 } from '../../../qdl/dispatch/query-dispatch-library.ts';
-import { ResponseDecoder } from '../../../qdl/dispatch/response-decoder.ts';
 import { RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
-import { SutChannel } from '../../../qdl/protocols/native/channel/sut-channel.ts';
+import { ResponseDecoder } from '../../../qdl/protocols/native/channel/response-decoder.ts';
+import {
+  type OpenTransport,
+  SutChannel,
+} from '../../../qdl/protocols/native/channel/sut-channel.ts';
 import {
   compareLedgers,
   partLimits,
@@ -232,18 +235,19 @@ class SimulatedDriver implements ProtocolDriver {
         digestPerMillion: ALL_DIGESTED,
         streamIndex: place.streamOfNode,
       };
-      return new SutChannel(place, (at, ends) => this.#link(at, ends), open, events);
+      const openTransport: OpenTransport = (at, ends) => this.#link(at, ends);
+      return new SutChannel(place, { openTransport, open }, events);
     });
     const opened = await Promise.all(this.#channels.map((channel) => channel.opened(60_000)));
     for (const channel of this.#channels) channel.requireCredit();
     const { responseEncodings, messageBytesMax } = this.#settings;
+    this.#channels.forEach((channel, i) => {
+      const agreed = opened[i]?.responseEncodings ?? [];
+      channel.begin(new ResponseDecoder(responseEncodings, agreed, messageBytesMax));
+    });
     return {
       channels: this.#channels,
       limits: partLimits(this.#channels, opened, this.#settings),
-      decoders: opened.map(
-        ({ responseEncodings: agreed }) =>
-          new ResponseDecoder(responseEncodings, agreed, messageBytesMax),
-      ),
     };
   }
 

@@ -107,18 +107,21 @@ class ConnectionDouble implements GrpcCallConnection {
 /** Events of a channel, as lines. */
 class Reports implements ChannelEvents {
   readonly lines: string[] = [];
+  /** How often waiting queries were told that they may go. */
+  rooms = 0;
   onRoom(): void {
-    this.lines.push('room');
+    this.rooms += 1;
   }
-  onResponses(
-    ...[channel, { firstTokens, completed }]: Parameters<ChannelEvents['onResponses']>
+  readonly nowNs = (): number => 0;
+  onFirstToken(...[channel, id]: Parameters<ChannelEvents['onFirstToken']>): void {
+    this.lines.push(`first ${channel.outstanding.find(id)}`);
+  }
+  onTokens(): void {}
+  onCompleted(
+    ...[channel, id, { payload, tokenCount }]: Parameters<ChannelEvents['onCompleted']>
   ): void {
-    for (const { id } of firstTokens) this.lines.push(`first ${channel.outstanding.find(id)}`);
-    for (const { id, payload, tokenCount = '-' } of completed) {
-      this.lines.push(
-        `complete ${channel.outstanding.release(id)} ${payload.length} ${tokenCount}`,
-      );
-    }
+    const responseId = channel.outstanding.release(id);
+    this.lines.push(`complete ${responseId} ${payload.length} ${tokenCount ?? '-'}`);
   }
   onFailed(...[channel, id, { code }]: Parameters<ChannelEvents['onFailed']>): void {
     this.lines.push(`${code} ${channel.outstanding.release(id)}`);

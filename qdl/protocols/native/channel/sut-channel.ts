@@ -10,16 +10,13 @@ import {
   sutRefused,
   wireError,
 } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { SampleFailure } from '../../../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../../shared/evidence/evidence-schema.ts';
 import { lossReason } from '../../../../shared/security/connection-errors.ts';
 import {
   decodeResponses,
   isResponses,
-  type WireCompleted,
   type WireResponses,
-  type WireTokens,
 } from '../../../../shared/wire/responses-codec.ts';
 import {
   decodeSutMessage,
@@ -27,28 +24,32 @@ import {
   TOKEN_STREAM_FEATURE,
   USAGE_FEATURE,
 } from '../../../../shared/wire/sut-contract.ts';
-import {
-  type ChannelEvents,
-  type ChannelPlace,
-  type DispatchChannel,
-  EARLY_CLAIM,
-  EARLY_RESPONSE,
-  type OutgoingPart,
+import type {
+  ChannelEvents,
+  ChannelPlace,
+  DispatchChannel,
+  OutgoingPart,
 } from '../../../dispatch/dispatch-channel.ts';
 import { OutstandingTable } from '../../../dispatch/outstanding-table.ts';
-import { TokenStreams } from '../../../dispatch/token-streams.ts';
 import { GrantedCredit, type Reopening, ReopenLimit } from './one-stream.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
+import type { ResponseDecoder } from './response-decoder.ts';
+import { ResponseReader } from './response-reader.ts';
 
 const NO_CREDIT = { samples: 0, bytes: 0 };
 
-const IN_PIECES: SampleFailure = {
-  code: 'bad-response',
-  text: 'a response came in pieces, which was not agreed on',
-};
-
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
+
+/** Parts of a channel. */
+export interface SutChannelParts {
+  readonly openTransport: OpenTransport;
+  readonly open: Open;
+  /** Bytes of a token in a response; absent: not known but by the first one. */
+  readonly tokenBytes?: number | undefined;
+  /** Absent: a stream that ends is a loss in any case. */
+  readonly reopening?: Reopening;
+}
 
 /**
  * One long-lived Infer stream to one SUT node (state machine: qdl/README.md).
@@ -61,7 +62,6 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
 export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
   readonly outstanding: OutstandingTable;
-  readonly tokenStreams: TokenStreams | null;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   /** This end's view of the stream's call. After Opened. */
@@ -80,9 +80,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   isDraining = false;
   /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
-  readonly #takesFirstTokens: boolean;
-  readonly #takesTokens: boolean;
   readonly #takesUsage: boolean;
+  readonly #reader: ResponseReader;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #credit = new GrantedCredit();
   /** Bytes of the stream up to the last sample that is in line for the socket; infinite amid the pieces of one. */
@@ -93,29 +92,30 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   #whenOpened = new Deferred<Opened__Output>();
   readonly #whenClosed = new Deferred<void>();
 
-  /** @param reopening Undefined: a stream that ends is a loss in any case. */
   constructor(
     place: ChannelPlace,
-    openTransport: OpenTransport,
-    open: Open,
+    { openTransport, open, tokenBytes, reopening }: SutChannelParts,
     events: ChannelEvents,
-    tokenBytes?: number,
-    reopening?: Reopening,
   ) {
     this.place = place;
     this.#openTransport = openTransport;
     this.#events = events;
     this.#reopening = reopening;
     this.#protocolVersion = open.protocolVersion;
-    this.#takesFirstTokens = open.tokenLatencies === true;
     this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
     this.outstanding = new OutstandingTable(place);
-    this.#takesTokens = open.features?.includes(TOKEN_STREAM_FEATURE) === true;
-    this.tokenStreams = this.#takesFirstTokens
-      ? new TokenStreams(this.outstanding, tokenBytes)
-      : null;
+    this.#reader = new ResponseReader(this, events, {
+      first: open.tokenLatencies === true,
+      others: open.features?.includes(TOKEN_STREAM_FEATURE) === true,
+      bytesOfEach: tokenBytes,
+    });
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
+  }
+
+  /** Before the first part: what was agreed on with the node. */
+  begin(decoder: ResponseDecoder): void {
+    this.#reader.decoder = decoder;
   }
 
   /** Waits for Opened. @throws MlperfError when the node refuses, is lost or does not answer in time. */
@@ -158,15 +158,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return this.outstanding.releaseAll();
   }
 
-  faultOf(slot: number, { offset, total }: WireCompleted): SampleFailure | undefined {
-    if (total !== 0 || offset !== 0) return IN_PIECES;
-    if (this.#isSent(slot)) return undefined;
-    this.#events.onClaim(this, 'early-response', EARLY_CLAIM);
-    return EARLY_RESPONSE;
+  get isClosing(): boolean {
+    return this.#state === 'closing';
   }
 
-  /** False while of an outstanding sample some bytes have not gone to the socket. */
-  #isSent(slot: number): boolean {
+  isSent(slot: number): boolean {
     const { sentBytes } = this.#transport;
     return sentBytes >= this.#framedBytes || !(this.outstanding.lastByteOf(slot) > sentBytes);
   }
@@ -265,32 +261,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     // Outside the try: an error of LoadGen's own is no fault of the node.
     if (responses === undefined) return;
     this.#reopenLimit.onAnswer();
-    if (!this.#takesFirstTokens && responses.firstTokens.length > 0) {
-      const text = 'sent a first token though Open.token_latencies was false';
-      this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
-    }
-    if (!this.#takesTokens && responses.tokens.length > 0) {
-      const text = `sent tokens though Open did not ask for ${TOKEN_STREAM_FEATURE}`;
-      this.#events.onClaim(this, 'unasked-tokens', text, responses.tokens.length);
-      responses = { ...responses, tokens: [] };
-    }
-    if (responses.firstTokens.length + responses.tokens.length > 0) {
-      responses = this.#withoutEarly(responses);
-    }
-    this.#events.onResponses(this, responses);
-  }
-
-  /** Tokens of samples that were sent: who tells one before that cannot have it. */
-  #withoutEarly(responses: WireResponses): WireResponses {
-    if (this.#transport.sentBytes >= this.#framedBytes) return responses;
-    const isSent = ({ id }: WireTokens): boolean => this.#isSent(this.outstanding.slotOf(id));
-    const firstTokens = responses.firstTokens.filter(isSent);
-    const tokens = responses.tokens.filter(isSent);
-    const told = responses.firstTokens.length + responses.tokens.length;
-    const earlyCount = told - firstTokens.length - tokens.length;
-    if (earlyCount === 0) return responses;
-    this.#events.onClaim(this, 'early-response', EARLY_CLAIM, earlyCount);
-    return { ...responses, firstTokens, tokens };
+    this.#reader.read(responses);
   }
 
   #onControl(bytes: Buffer): void {

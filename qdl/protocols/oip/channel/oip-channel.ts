@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { type BorrowedBytes, NO_BYTES } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import {
   grpcToMlperfError,
   type MlperfError,
@@ -8,7 +8,6 @@ import {
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import { AnswerRoom } from '../../../../shared/http2/flow-control.ts';
 import { lossReason } from '../../../../shared/security/connection-errors.ts';
-import type { WireCompleted, WireTokens } from '../../../../shared/wire/responses-codec.ts';
 import {
   type ChannelEvents,
   type ChannelPlace,
@@ -63,7 +62,6 @@ interface OipChannelParts {
 export class OipChannel implements DispatchChannel, RequestWayEvents {
   readonly place: ChannelPlace;
   readonly outstanding: OutstandingTable;
-  readonly tokenStreams: null = null;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
   readonly #way: OipRequestWay;
@@ -113,11 +111,6 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#way.send(pendingRequest(ids, bytes), message, this.#parts.traceparentOf?.(query));
   }
 
-  /** The gatherer has looked at them. */
-  faultOf(): undefined {
-    return undefined;
-  }
-
   dropUnsent(): void {
     // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
     for (const { ids, bytes } of this.#way.dropUnsent()) {
@@ -164,15 +157,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
 
   onGathered(request: PendingRequest, gathered: Gathered): void {
     if (gathered.kind === 'more') {
-      const firstTokens = this.#firstTokens(request, gathered.firstPayload);
-      if (firstTokens.length > 0) {
-        this.#events.onResponses(this, {
-          firstTokens,
-          tokens: NONE,
-          completed: NONE,
-          failed: NONE,
-        });
-      }
+      this.#tellFirstToken(request, gathered.firstPayload, this.#events.nowNs());
       return;
     }
     this.#outstandingBytes = Math.max(0, this.#outstandingBytes - request.bytes);
@@ -182,15 +167,17 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
         this.#events.onClaim(this, 'early-response', EARLY_CLAIM, request.ids.length);
       }
       for (const id of request.ids) this.#events.onFailed(this, id, { code, text });
-      return;
+    } else {
+      const atNs = this.#events.nowNs();
+      const { payloads, firstPayload } = gathered;
+      const tokenCount = this.#parts.tokenLatencies ? gathered.tokenCount : undefined;
+      this.#tellFirstToken(request, firstPayload, atNs);
+      request.ids.forEach((id, i) => {
+        const payload = payloads[i] as BorrowedBytes; // One per sample.
+        this.#events.onCompleted(this, id, { payload, tokenCount, durations: undefined }, atNs);
+      });
     }
-    const { payloads, tokenCount, firstPayload } = gathered;
-    const told = this.#parts.tokenLatencies ? tokenCount : undefined;
-    const completed = request.ids.map((id, i) =>
-      completedOf(id, payloads[i] as BorrowedBytes, told),
-    );
-    const firstTokens = this.#firstTokens(request, firstPayload);
-    this.#events.onResponses(this, { firstTokens, tokens: NONE, completed, failed: NONE });
+    this.#events.onRoom();
   }
 
   onUnavailable(request: PendingRequest | undefined, details: string): void {
@@ -201,8 +188,8 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   /** Counted by the sink as a response that breaks the contract. */
   onUnasked(): void {
     if (this.#state === 'closing' || this.#state === 'closed') return;
-    const completed = [completedOf(Number.NaN, new Uint8Array(0), undefined)];
-    this.#events.onResponses(this, { firstTokens: NONE, tokens: NONE, completed, failed: NONE });
+    const sample = { payload: NO_BYTES, tokenCount: undefined, durations: undefined };
+    this.#events.onCompleted(this, Number.NaN, sample, this.#events.nowNs());
   }
 
   onStatusTwice(): void {
@@ -226,12 +213,13 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     }
   }
 
-  #firstTokens(
-    request: PendingRequest,
+  #tellFirstToken(
+    { ids: [id] }: PendingRequest,
     payload: BorrowedBytes | undefined,
-  ): WireTokens<BorrowedBytes>[] {
-    if (!this.#parts.tokenLatencies || payload === undefined) return NONE;
-    return [{ id: request.ids[0] as number, payload }];
+    atNs: number,
+  ): void {
+    if (!this.#parts.tokenLatencies || payload === undefined) return;
+    this.#events.onFirstToken(this, id as number, payload, atNs);
   }
 
   /** Settles doubtful requests: if the connection is still there, UNAVAILABLE was the server's own word. */
@@ -267,16 +255,6 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#state = 'closed';
     if (!wasClosing) this.#events.onLost(this, error);
   }
-}
-
-const NONE: never[] = [];
-
-function completedOf(
-  id: number,
-  payload: BorrowedBytes,
-  tokenCount: number | undefined,
-): WireCompleted<BorrowedBytes> {
-  return { id, payload, encoding: 0, tokenCount, durations: undefined, offset: 0, total: 0 };
 }
 
 /** Takes what connections to a node report. */

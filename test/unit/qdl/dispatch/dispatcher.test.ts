@@ -8,7 +8,6 @@ import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
 import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
 import { createRouter, NodeLoad } from '../../../../qdl/dispatch/router.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';
-import { TokenStreams } from '../../../../qdl/dispatch/token-streams.ts';
 import {
   DISPATCH_POLICIES,
   type DispatchPolicy,
@@ -16,8 +15,7 @@ import {
 } from '../../../../qdl/settings/dispatch-settings.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
-import { ClaimBook, contradictsResult } from '../../../../shared/evidence/node-claims.ts';
-import type { WireResponses } from '../../../../shared/wire/responses-codec.ts';
+import { ClaimBook } from '../../../../shared/evidence/node-claims.ts';
 import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
 
 // Goal: whatever nodes, sockets and losses do, each sample ends once, parts hold one query, and no limit is exceeded.
@@ -37,11 +35,12 @@ function payloadBytes(sampleIndex: number): number {
   return sampleIndex % 13 === 3 ? 150 : 1 + (sampleIndex % 20);
 }
 
+const ANSWER = { payload: new Uint8Array(4), tokenCount: undefined, durations: undefined };
+
 /** A stream to a node that answers when the simulation says so. */
 class SimulatedChannel implements DispatchChannel {
   readonly place: DispatchChannel['place'];
   readonly outstanding: OutstandingTable;
-  tokenStreams: TokenStreams | null = null;
   readonly #onPart: (part: OutgoingPart) => void;
   /** Samples of which every byte has arrived, by wire id. */
   readonly arrived: number[] = [];
@@ -81,7 +80,6 @@ class SimulatedChannel implements DispatchChannel {
     }
   }
 
-  faultOf: DispatchChannel['faultOf'] = () => undefined;
   readonly dropUnsent = (): void => {};
   retire(): void {
     this.isOpen = false;
@@ -96,10 +94,8 @@ class SimulatedChannel implements DispatchChannel {
       events.onRoom();
       return;
     }
-    const payload = new Uint8Array(4);
-    const sample = { id, payload, encoding: 0, offset: 0, total: 0 };
-    const completed = [{ ...sample, tokenCount: undefined, durations: undefined }];
-    events.onResponses(this, { firstTokens: [], tokens: [], completed, failed: [] });
+    events.onCompleted(this, id, ANSWER, events.nowNs());
+    events.onRoom();
   }
 
   lose(events: ChannelEvents): void {
@@ -148,7 +144,7 @@ function scene(policy: DispatchPolicy, onNodeLoss: NodeLossPolicy) {
     (_, i) => new SimulatedChannel(i, loads[i % NODES] as NodeLoad, check.onPart),
   );
   const router = createRouter(policy, channels);
-  dispatcher.begin({ channels, router, limits: LIMITS, decoders: [] });
+  dispatcher.begin({ channels, router, limits: LIMITS });
   return { dispatcher, channels, router, sink, ledgers, claims, check };
 }
 
@@ -221,18 +217,16 @@ describe.each(DISPATCH_POLICIES)('a run by %s', (policy) => {
 
 const PLACE = { id: 0, firstResponseId: 0, sampleIndices: Uint32Array.of(0), sampleOffset: 0 };
 
-it.each(['decoder', 'channel'])('a response that its %s refuses is lost', (who) => {
-  const { dispatcher, channels, router, sink } = scene('round-robin', 'fail');
-  const decode = (): never => {
-    throw new Error('damaged');
-  };
-  const decoders = who === 'decoder' ? channels.map(() => ({ decode, takesTime: false })) : [];
-  const fault = who === 'channel' ? { code: 'bad-response', text: 'damaged' } : undefined;
-  dispatcher.begin({ channels, router, limits: LIMITS, decoders });
+it('an answer that cannot be used counts as one, and its sample is lost', () => {
+  const { dispatcher, channels, sink, ledgers } = scene('round-robin', 'fail');
   dispatcher.issue({ ...PLACE, sampleCount: 1, responseIdStride: 1 });
-  for (const one of channels) Object.assign(one, { faultOf: () => fault }).answer(0, dispatcher);
+  const [channel] = channels as [SimulatedChannel];
+  const fault = { code: 'bad-response', text: 'damaged' };
+  const sample = { ...ANSWER, fault, receivedBytes: 9 };
+  dispatcher.onCompleted(channel, channel.arrived[0] as number, sample, 0);
   const failure = { code: 'bad-response', text: 'SUT node node0: damaged' };
   expect([sink.completed, sink.failed]).toEqual([[], [{ id: 0, failure }]]);
+  expect(ledgers[0]).toMatchObject({ completedCount: 1, failedCount: 0, responseBytes: 9 });
 });
 
 it('a response after all samples had theirs is a claim of the node', () => {
@@ -240,160 +234,8 @@ it('a response after all samples had theirs is a claim of the node', () => {
   dispatcher.issue({ ...PLACE, sampleCount: 1, responseIdStride: 1 });
   for (const channel of channels) channel.answer(0, dispatcher);
   dispatcher.stop();
-  const sample = { id: 1, payload: new Uint8Array(4), encoding: 0, offset: 0, total: 0 };
-  const completed = [{ ...sample, tokenCount: undefined, durations: undefined }];
   const [channel] = channels as [SimulatedChannel];
-  dispatcher.onResponses(channel, { firstTokens: [], tokens: [], completed, failed: [] });
-  expect(claims[0]?.toClaims()).toMatchObject([{ kind: 'late-response', count: 1 }]);
-});
-
-describe('tokens that a node tells as they come', () => {
-  const ID_BYTES = 4;
-  const ids = (...list: number[]): Buffer => Buffer.from(Int32Array.from(list).buffer);
-
-  /** One sample on the wire: its wire id, and what LoadGen hears. */
-  function streaming(bytesOfEach?: number) {
-    const { dispatcher, channels, claims, sink } = scene('round-robin', 'fail');
-    const heard: string[] = [];
-    sink.firstToken = () => heard.push('first');
-    sink.tokens = (id, count) => heard.push(`${id}: ${count}`);
-    for (const channel of channels)
-      channel.tokenStreams = new TokenStreams(channel.outstanding, bytesOfEach);
-    dispatcher.issue({ ...PLACE, sampleCount: 1, responseIdStride: 1 });
-    const channel = channels.find(({ outstanding }) => outstanding.count > 0) as SimulatedChannel;
-    const [wireId] = channel.arrived as [number];
-    const say = (responses: Partial<WireResponses>): void => {
-      const none = { firstTokens: [], tokens: [], completed: [], failed: [] };
-      dispatcher.onResponses(channel, { ...none, ...responses });
-    };
-    const complete = (payload: Buffer, tokenCount = payload.length / ID_BYTES): void => {
-      const plain = { encoding: 0, durations: undefined, offset: 0, total: 0 };
-      say({ completed: [{ id: wireId, payload, tokenCount, ...plain }] });
-    };
-    const claim = () => claims[channel.place.nodeIndex]?.toClaims() ?? [];
-    return { say, complete, claim, heard, sink, wireId };
-  }
-
-  it('reach LoadGen as counts, and are held against the response', () => {
-    const { say, complete, claim, heard, sink, wireId } = streaming();
-    say({
-      tokens: [{ id: wireId, payload: ids(8, 9) }],
-      firstTokens: [{ id: wireId, payload: ids(7) }],
-    });
-    say({ tokens: [{ id: wireId, payload: ids(10) }] });
-    complete(ids(7, 8, 9, 10, 11));
-    expect(heard).toEqual(['first', '0: 2', '0: 1']);
-    expect(claim()).toEqual([]);
-    expect(sink.completed).toHaveLength(1);
-  });
-
-  it.each<[what: string, text: RegExp, (s: ReturnType<typeof streaming>) => void]>([
-    [
-      'other bytes than the response has',
-      /^told other tokens/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-        say({ tokens: [{ id: wireId, payload: ids(9) }] });
-        complete(ids(7, 8, 9));
-      },
-    ],
-    [
-      'another first token',
-      /^told other tokens/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(6) }] });
-        say({ tokens: [{ id: wireId, payload: ids(8) }] });
-        complete(ids(7, 8, 9));
-      },
-    ],
-    [
-      'more tokens than the count says',
-      /^told 3 tokens of a response that has 2$/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-        say({ tokens: [{ id: wireId, payload: ids(8, 9) }] });
-        complete(ids(7, 8, 9), 2);
-      },
-    ],
-    [
-      'more bytes than the response',
-      /^told 12 bytes of tokens of a response that has 8$/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-        say({ tokens: [{ id: wireId, payload: ids(8, 9) }] });
-        complete(ids(7, 8), 3);
-      },
-    ],
-    [
-      'half a token',
-      /^told 6 bytes of tokens, whose first one has 4$/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-        say({ tokens: [{ id: wireId, payload: Buffer.alloc(6) }] });
-        complete(ids(7, 0));
-      },
-    ],
-    [
-      'no token',
-      /^told 0 bytes of tokens/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-        say({ tokens: [{ id: wireId, payload: ids() }] });
-        complete(ids(7, 8));
-      },
-    ],
-    [
-      'a first token of no bytes',
-      /^told a first token of no bytes$/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids() }] });
-        complete(ids(7, 8));
-      },
-    ],
-    [
-      'a first token that the response does not begin with',
-      /^told other tokens than the response has$/,
-      ({ say, complete, wireId }) => {
-        say({ firstTokens: [{ id: wireId, payload: ids(99) }] });
-        complete(ids(7, 8));
-      },
-    ],
-    [
-      'tokens before the first',
-      /^told tokens of a sample before its first one$/,
-      ({ say, complete, wireId }) => {
-        say({ tokens: [{ id: wireId, payload: ids(7) }] });
-        complete(ids(7, 8));
-      },
-    ],
-  ])('as %s contradict the result', (_what, text, play) => {
-    const one = streaming();
-    play(one);
-    const [claim, ...others] = one.claim();
-    expect(claim).toMatchObject({ kind: 'token-stream', count: 1 });
-    expect(claim?.text).toMatch(text);
-    expect(claim && contradictsResult(claim)).toBe(true);
-    expect(others).toEqual([]);
-  });
-
-  it.each([ID_BYTES, undefined])('are as many as the response has bytes for', (bytesOfEach) => {
-    const { say, complete, claim, wireId } = streaming(bytesOfEach);
-    say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-    complete(ids(7, 8), 4);
-    const text = 'counted 4 tokens in a response of 8 bytes, where each has 4';
-    expect(claim()).toEqual([{ kind: 'token-stream', count: 1, text }]);
-  });
-
-  it.each([
-    ['an id that never was', 1_000 * STREAMS],
-    ['a sample that was answered', undefined],
-  ])('of %s are of no sample', (_what, other) => {
-    const { say, complete, claim, heard, wireId } = streaming();
-    say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
-    complete(ids(7, 8));
-    say({ tokens: [{ id: other ?? wireId, payload: ids(8) }] });
-    // LoadGen's sink counts that as a broken contract.
-    expect(heard).toEqual(['first', '-1: 0']);
-    expect(claim()).toEqual([]);
-  });
+  dispatcher.onCompleted(channel, 1, ANSWER, 0);
+  dispatcher.onFailed(channel, 1, { code: 'inference', text: '' });
+  expect(claims[0]?.toClaims()).toMatchObject([{ kind: 'late-response', count: 2 }]);
 });

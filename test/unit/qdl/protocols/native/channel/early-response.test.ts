@@ -31,14 +31,13 @@ const ENCODINGS = [{ form: 'raw', compression: 'identity' }];
 class Heard implements ChannelEvents {
   readonly lines: string[] = [];
 
-  onResponses(...[channel, told]: Parameters<ChannelEvents['onResponses']>): void {
-    for (const { id } of told.firstTokens) {
-      this.lines.push(`first ${channel.outstanding.find(id)}`);
-    }
-    for (const sample of told.completed) {
-      const fault = channel.faultOf(channel.outstanding.slotOf(sample.id), sample);
-      this.lines.push(`${fault?.code ?? 'complete'} ${channel.outstanding.release(sample.id)}`);
-    }
+  readonly nowNs = (): number => 0;
+  onFirstToken(...[channel, id]: Parameters<ChannelEvents['onFirstToken']>): void {
+    this.lines.push(`first ${channel.outstanding.find(id)}`);
+  }
+  onTokens(): void {}
+  onCompleted(...[channel, id, { fault }]: Parameters<ChannelEvents['onCompleted']>): void {
+    this.lines.push(`${fault?.code ?? 'complete'} ${channel.outstanding.release(id)}`);
   }
 
   readonly onClaim = (...[, kind, , count = 1]: Parameters<ChannelEvents['onClaim']>): void => {
@@ -63,8 +62,10 @@ async function open(windowBytes: number) {
   const payloads = { encoding: ENCODINGS[0] as (typeof ENCODINGS)[0], payloadOf: () => NONE };
   channel = new SutChannel(
     { ...place, connection: 0, streamCount: 1, load },
-    (_, events) => new Http2Transport(connection, payloads, events),
-    { protocolVersion: 1, tokenLatencies: true, encodings: ENCODINGS },
+    {
+      openTransport: (_, events) => new Http2Transport(connection, payloads, events),
+      open: { protocolVersion: 1, tokenLatencies: true, encodings: ENCODINGS },
+    },
     heard,
   );
   await peer.frame(data);

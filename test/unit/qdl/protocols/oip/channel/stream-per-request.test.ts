@@ -41,7 +41,9 @@ describe('a stream per request', () => {
     expect(reports.lines).toEqual(['first 1', 'complete 1 16 2']);
     call.answer(message(call));
     call.finish();
-    expect(reports.lines.slice(2)).toEqual(['complete -1 0 -', 'room']);
+    expect(reports.lines.slice(2)).toEqual(['complete -1 0 -']);
+    // At its answer, and at the end of its call.
+    expect(reports.rooms).toBe(2);
   });
 
   it('fails once, whatever the server sends then', () => {
@@ -54,9 +56,10 @@ describe('a stream per request', () => {
     send(2).finish();
     send(3).finish(status.INVALID_ARGUMENT, 'no text');
     expect(reports.lines).toEqual([
-      ...['first 1', 'inference 1', 'room'],
+      ...['first 1', 'inference 1'],
       ...['bad-response 2', 'bad-sample 3'],
     ]);
+    expect(reports.rooms).toBe(4);
   });
 
   it('fails where the connection ends between two responses', async () => {

@@ -1,5 +1,5 @@
-import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import type { WireCompleted } from '../../shared/wire/responses-codec.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import type { WireCompleted } from '../../../../shared/wire/responses-codec.ts';
 
 /** Places of the samples that are outstanding on a stream. */
 interface Slots {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ResponseDecoder } from '../../../../qdl/dispatch/response-decoder.ts';
-import { copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { codecNamed } from '../../../../shared/compression/codec.ts';
+import { ResponseDecoder } from '../../../../../../qdl/protocols/native/channel/response-decoder.ts';
+import { copyOf } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
+import { codecNamed } from '../../../../../../shared/compression/codec.ts';
 
 // Goal: a response comes out as the SUT made it, or as an error; never anything else, never unbounded.
 // Method: decoders of what was offered and agreed on, given good and bad responses.

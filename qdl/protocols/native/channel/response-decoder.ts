@@ -1,7 +1,7 @@
-import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { wireError } from '../../shared/base/errors/mlperf-error.ts';
-import { type Codec, codecNamed } from '../../shared/compression/codec.ts';
-import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { wireError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { type Codec, codecNamed } from '../../../../shared/compression/codec.ts';
+import type { PayloadEncoding } from '../../../../shared/domain/system-under-test.ts';
 
 /**
  * Decompresses the responses of one stream inside the timed region, and changes them in no other
