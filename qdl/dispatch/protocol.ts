@@ -29,6 +29,24 @@ export interface ProtocolTraits {
   readonly hasStreams: boolean;
 }
 
+/** A protocol's own words, for people. */
+export interface ProtocolWords {
+  /** The call of a node that LoadGen's Name() makes. */
+  readonly nameCall: string;
+  /** How requests travel, by the method of their plan; a method that is missing is its own word. */
+  readonly methods: Readonly<Record<string, string>>;
+  /** Setting that has no idle streams which a server may end; empty: there is none. */
+  readonly idleStreams: string;
+  /** What the evidence of a run shows, and what it does not. Whole sentences. */
+  readonly evidence: {
+    readonly shown: readonly string[];
+    /** On proxies that are not found; may be empty. */
+    readonly proxies: string;
+    /** What no evidence of this protocol shows, or where there is more. */
+    readonly beyond: string;
+  };
+}
+
 /** A protocol between LoadGen and SUT, as a value. */
 export interface Protocol {
   /** Word in files: audit, summary. Never changes. */
@@ -38,4 +56,5 @@ export interface Protocol {
   /** Before `://` of an address; null: addresses have no scheme. */
   readonly scheme: string | null;
   readonly traits: ProtocolTraits;
+  readonly words: ProtocolWords;
 }

@@ -2,6 +2,8 @@ import type { Protocol } from '../dispatch/protocol.ts';
 import { NATIVE_PROTOCOL } from './native/native-protocol.ts';
 import { OIP_PROTOCOL } from './oip/oip-protocol.ts';
 
+export type { Protocol, ProtocolTraits } from '../dispatch/protocol.ts';
+
 /** All protocols; the first one is that of addresses without a scheme. */
 const protocols: Protocol[] = [NATIVE_PROTOCOL, OIP_PROTOCOL];
 
@@ -21,8 +23,12 @@ export function addProtocol(protocol: Protocol): void {
   protocols.push(protocol);
 }
 
-/** The protocol with this name. @throws RangeError for a name that none has */
-export function protocolNamed(name: string): Protocol {
+/**
+ * The protocol with this name.
+ * @param name Absent in files of older builds, all of longhaul's own.
+ * @throws RangeError for a name that none has
+ */
+export function protocolNamed(name: string = NATIVE_PROTOCOL.name): Protocol {
   const found = protocols.find((one) => one.name === name);
   if (found === undefined) throw new RangeError(`no protocol is called "${name}"`);
   return found;

@@ -1,19 +1,22 @@
 import { counted } from '../base/text.ts';
 import type { OtherWork } from '../domain/system-under-test.ts';
 import type { NodeEvidence } from './evidence-schema.ts';
+import { serverOf } from './server-evidence.ts';
 
 /** Addresses and their characters that are shown: a node may say anything. */
 const SHOWN_MAX = 8;
 const SHOWN_LENGTH_MAX = 64;
 
 /**
- * Samples that a node answered for others during a run: by its own ledger, or by the statistics of a server of the Open Inference
- * Protocol, which count the requests of all its clients, those of ours that failed here among them. Null where there were none, and
- * where the node does not tell.
+ * Samples that a node answered for others during a run: by its own ledger, or by a server's statistics, which count the
+ * requests of all its clients, those of ours that failed here among them. Null where there were none, and where the node does
+ * not tell.
  */
-export function otherWorkOf({ theirs, oip, ours }: NodeEvidence): OtherWork | null {
-  if (oip !== undefined) {
-    const requests = (oip.statistics?.success.count ?? 0) - ours.partCount;
+export function otherWorkOf(node: NodeEvidence): OtherWork | null {
+  const { theirs, ours } = node;
+  const server = serverOf(node);
+  if (server !== undefined) {
+    const requests = (server.statistics?.success.count ?? 0) - ours.partCount;
     if (requests <= 0) return null;
     const text = `answered ${counted(requests, 'request')} of other clients meanwhile`;
     return { samples: requests, text };

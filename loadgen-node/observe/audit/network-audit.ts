@@ -132,7 +132,7 @@ const audit = z.object(
       /** Every setting of the QDL by name. */
       settings,
     }),
-    /** Null where the run did not speak the Open Inference Protocol. */
+    /** Requests to servers; null: the run spoke longhaul's own protocol. */
     oip: oipEvidence.nullable(),
     nameCalls: z.array(nameCall),
     nodes: z.array(nodeEvidence),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
-import type { OipDuration, OipStatistics } from '../../../shared/evidence/evidence-schema.ts';
+import type { ServerEvidence } from '../../../shared/evidence/server-evidence.ts';
 
 /** Where a server spends the time of a request, by its own statistics, in words for people. */
 export const SERVER_PART_WORDS = {
@@ -34,7 +34,9 @@ export const SERVER_STATISTICS = z
 export type ServerStatistics = DeepReadonly<z.infer<typeof SERVER_STATISTICS>>;
 
 /** Means of what a server's statistics grew by. */
-export function serverStatistics(grown: OipStatistics): ServerStatistics {
+export function serverStatistics(
+  grown: NonNullable<ServerEvidence['statistics']>,
+): ServerStatistics {
   const { success, fail, inferenceCount, executionCount } = grown;
   return {
     successCount: success.count,
@@ -47,7 +49,7 @@ export function serverStatistics(grown: OipStatistics): ServerStatistics {
   };
 }
 
-function meanNs({ count, ns }: OipDuration): number | null {
+function meanNs({ count, ns }: { readonly count: number; readonly ns: number }): number | null {
   return count > 0 ? ns / count : null;
 }
 

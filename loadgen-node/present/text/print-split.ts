@@ -1,3 +1,4 @@
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { formatNs, sentencesOf } from '../../../shared/base/text.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
@@ -33,7 +34,7 @@ export function timeLines({
       ['Time', `typical       ${shares(parts, what, ({ typicalNs }) => typicalNs)}`],
       ['', `slowest 1 %   ${shares(parts, what, ({ tailNs }) => tailNs)}`],
     );
-  } else if (split === null && protocol === 'oip') {
+  } else if (split === null && !protocolNamed(protocol).traits.hasDurations) {
     lines.push(['Time', 'in no parts: the protocol reports no times of single queries']);
   }
   lines.push(...serverLines(nodes));

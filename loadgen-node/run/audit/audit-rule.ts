@@ -1,4 +1,6 @@
+import type { ProtocolTraits } from '../../../qdl/protocols/index.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { serverOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts, AuditFinding } from '../../observe/audit/network-audit.ts';
 
 /** Sections of the rules that most findings are about. */
@@ -22,15 +24,12 @@ export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> 
   /** Default: `rule`. */
   readonly kind?: AuditFinding['kind'];
   readonly judge: (facts: AuditFacts) => Judged;
-  /**
-   * Verdict over the Open Inference Protocol on a rule that `judge` does not find broken. The
-   * standard has no ledger, no digests, no identity of a node, no facts of its host and no
-   * settings, and a server's answer to ServerMetadata does not echo the request: a rule that is judged
-   * by these is not provable. Absent: it is judged as always.
-   */
-  readonly oip?: (facts: AuditFacts, judged: Judged) => Judged;
+  /** Traits of a protocol that `judge` needs. Absent: it judges a run over any. */
+  readonly needs?: Partial<ProtocolTraits>;
+  /** Verdict over a protocol that lacks one of them, on a rule that `judge` does not find broken. */
+  readonly without?: (facts: AuditFacts, judged: Judged) => Judged;
   /** In place of these in round v0.5, which has no Network division. Absent: that of v4.1 is followed there, and the source says so. */
-  readonly v05?: Partial<Pick<AuditRule, 'rule' | 'source' | 'judge' | 'oip'>>;
+  readonly v05?: Partial<Pick<AuditRule, 'rule' | 'source' | 'judge'>>;
 }
 
 export function holds(why: string, evidence: readonly string[] = []): Judged {
@@ -68,13 +67,14 @@ export function notProvableOf(why: string, line: (node: NodeEvidence) => string)
     );
 }
 
-/** Name and version of a server of the Open Inference Protocol. */
-export function serverText({ oip }: NodeEvidence): string {
-  if (oip === undefined || oip.serverName === '') return 'the server reports no name';
-  return oip.serverVersion === '' ? oip.serverName : `${oip.serverName} ${oip.serverVersion}`;
+/** Name and version of a server. */
+export function serverText(node: NodeEvidence): string {
+  const { serverName: name = '', serverVersion: version } = serverOf(node) ?? {};
+  if (name === '') return 'the server reports no name';
+  return version === '' ? name : `${name} ${version}`;
 }
 
-/** Requests that went to a server of the Open Inference Protocol. */
-export function requestsOf({ oip }: NodeEvidence): number {
-  return oip?.requestCount ?? 0;
+/** Requests that went to a server. */
+export function requestsOf(node: NodeEvidence): number {
+  return serverOf(node)?.requestCount ?? node.ours.partCount;
 }

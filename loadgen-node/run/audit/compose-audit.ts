@@ -1,3 +1,4 @@
+import { type ProtocolTraits, protocolNamed } from '../../../qdl/protocols/index.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import {
   AUDIT_SCHEMA_VERSION,
@@ -21,24 +22,23 @@ const RULES: readonly AuditRule[] = [
 
 /** Judges every rule of the Network division by the facts of a run. A pure function. */
 export function composeAudit(facts: AuditFacts): NetworkAudit {
-  const { run, loadgenNode, oip: ofRun, nameCalls, nodes } = facts;
-  const ofRound = hasNetworkDivision(run.round) ? RULES : RULES.map(ruleOfV05);
-  const rules = ofRound.map(({ judge, oip, kind = 'rule', ...text }): AuditFinding => {
+  const { compression: _, ...evidenceOfRun } = facts;
+  const { protocol, round } = facts.run;
+  const { traits } = protocolNamed(protocol);
+  const ofRound = hasNetworkDivision(round) ? RULES : RULES.map(ruleOfV05);
+  const rules = ofRound.map(({ judge, needs, without, kind = 'rule', ...text }): AuditFinding => {
     const judged = judge(facts);
     // Evidence against a rule weighs more than what a protocol lacks.
-    const isFinal = ofRun === null || judged.verdict === 'broken' || oip === undefined;
-    const { verdict, why, evidence } = isFinal ? judged : oip(facts, judged);
+    const isFinal = judged.verdict === 'broken' || without === undefined || has(traits, needs);
+    const { verdict, why, evidence } = isFinal ? judged : without(facts, judged);
     return { id: text.id, kind, rule: text.rule, source: text.source, verdict, why, evidence };
   });
-  return {
-    schemaVersion: AUDIT_SCHEMA_VERSION,
-    run,
-    loadgenNode,
-    oip: ofRun,
-    nameCalls,
-    nodes,
-    rules,
-  };
+  return { schemaVersion: AUDIT_SCHEMA_VERSION, ...evidenceOfRun, rules };
+}
+
+function has(traits: ProtocolTraits, needs: AuditRule['needs'] = {}): boolean {
+  const keys = Object.keys(needs) as (keyof ProtocolTraits)[]; // Those of its type.
+  return keys.every((trait) => traits[trait] === needs[trait]);
 }
 
 /** A rule as a run of round v0.5 is held to it. */

@@ -1,7 +1,12 @@
+import { type Protocol, protocolNamed } from '../../../qdl/protocols/index.ts';
 import { asOneLine, wrapped } from '../../../shared/base/text.ts';
-import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import {
+  type RequestEvidence,
+  requestsTo,
+  type ServerEvidence,
+  serverOf,
+} from '../../../shared/evidence/server-evidence.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
-import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';
 
@@ -30,42 +35,22 @@ const ROUND_NOTE =
   'LoadGen and SUT. So the run is held to the Network division of v4.1, the oldest text of it that longhaul has: without ' +
   'it nothing would say that the network was measured. Where v0.5 has a rule of its own, that is quoted.';
 
-/** Texts below the rules, by protocol. */
-const WHAT_IT_SHOWS: Readonly<Record<string, readonly string[]>> = {
-  longhaul: [
-    'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
-      'together with another or padded, and a node that was exchanged, are found. So is an answer before its sample, since ' +
-      'ids cannot be guessed. A payload that was changed without changing its length is found among the digested samples only ' +
-      '(--digest 100: all).',
-    "It is no proof against a SUT node that lies: the author of a node's software decides what it " +
-      'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
-    `${PATH_NOTE} A proxy that takes over addresses, ports and headers of both ends on purpose is not found.`,
-    'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
-      'that is for the submission and its review.',
-  ],
-  oip: [
-    'The Open Inference Protocol has no ledger, no digests, no identity of a node, no facts of its host and no settings: ' +
-      'what arrived, and where, is known to the server alone. What holds here holds by what this end counted, and by ' +
-      'construction for the source code of this LoadGen node. An answer before the last byte of its request is found.',
-    'A proxy or a load balancer before a server, a server that answers from a cache, and two addresses that lead to one ' +
-      'server are not found. Statistics of a server are its own, and other clients are in them.',
-    PATH_NOTE,
-    'For evidence of both ends run longhaul on the SUT node, which speaks this protocol as well, and measure it over its own.',
-  ],
-};
-
 /** The audit of a run in plain words, rule by rule, ending with a newline. */
 export function explainAudit(audit: NetworkAudit): string {
-  const { run, loadgenNode, oip, nodes, rules } = audit;
+  const { run, loadgenNode, nodes, rules } = audit;
+  const protocol = protocolNamed(run.protocol);
+  const requests = requestsTo(audit);
   const lines = [
     `Run ${run.runId}`,
     row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
     ...(hasNetworkDivision(run.round) ? [] : wrapped(ROUND_NOTE, LABEL_WIDTH, 'Round')),
-    ...(oip === null ? [] : oipLines(oip)),
+    ...(requests === null ? [] : requestLines(protocol, requests)),
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
-    ...nodes.flatMap(({ address, description, streams, theirs, oip: server }) => {
+    ...nodes.flatMap((node) => {
+      const { address, description, streams, theirs } = node;
+      const server = serverOf(node);
       if (server !== undefined)
-        return wrapped(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
+        return wrapped(serverLine(address, server), LABEL_WIDTH, 'SUT node');
       const name = description?.name ?? streams[0]?.nodeName ?? 'name not reported';
       const host = description?.host?.hostname ?? 'host not reported';
       const software = description === null ? 'software not reported' : versionOf(description);
@@ -86,32 +71,34 @@ export function explainAudit(audit: NetworkAudit): string {
     ...summaryOf(audit),
     '',
     'What this evidence shows, and what it does not:',
-    ...(WHAT_IT_SHOWS[run.protocol] ?? []).flatMap((text) => wrapped(text, 2, '- ')),
+    ...whatItShows(protocol.words.evidence).flatMap((text) => wrapped(text, 2, '- ')),
   ];
   // Texts may come from a SUT node: a line of it must stay a line.
   return `${lines.map((line) => asOneLine(line)).join('\n')}\n`;
 }
 
-const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
-  unary: 'ModelInfer',
-  stream: 'ModelStreamInfer',
-  'stream-per-request': 'ModelStreamInfer, a stream per request',
-};
-
-function oipLines({ service, plan, notes }: OipEvidence): string[] {
-  const method = plan === null ? '' : `, ${WORDS_OF_METHOD[plan.method]}`;
+function requestLines(
+  { title, words }: Protocol,
+  { service, plan, notes }: RequestEvidence,
+): string[] {
+  const method = plan === null ? '' : `, ${words.methods[plan.method] ?? plan.method}`;
   return [
-    row('Protocol', `Open Inference Protocol, ${service}${method}`),
+    row('Protocol', `${title.replace(/^the /, '')}, ${service}${method}`),
     ...notes.flatMap((note) => wrapped(note, LABEL_WIDTH)),
   ];
 }
 
-function oipNodeText(address: string, server: OipNodeEvidence): string {
+function serverLine(address: string, server: ServerEvidence): string {
   const { serverName, serverVersion, modelName, modelVersions, platform } = server;
   const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
   const versions = modelVersions.length === 0 ? '' : `, version ${modelVersions.join(', ')}`;
   const kind = platform === '' ? '' : ` (${platform})`;
   return `${software || 'name not reported'} at ${address}, model ${modelName}${versions}${kind}`;
+}
+
+/** Texts below the rules. */
+function whatItShows({ shown, proxies, beyond }: Protocol['words']['evidence']): string[] {
+  return [...shown, [PATH_NOTE, proxies].join(' ').trim(), beyond];
 }
 
 function explainFinding(finding: AuditFinding): string[] {

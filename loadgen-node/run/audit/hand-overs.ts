@@ -1,9 +1,13 @@
+import type { Protocol } from '../../../qdl/protocols/index.ts';
 import { counted } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { CONNECTION_LIMITS, STREAM_LIMITS } from '../../../shared/security/connection-errors.ts';
 
 /** Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node. */
-export function handOverTexts({ handOvers }: NodeEvidence, isOip: boolean): string[] {
+export function handOverTexts(
+  { handOvers }: NodeEvidence,
+  { words: { idleStreams } }: Pick<Protocol, 'words'>,
+): string[] {
   if (handOvers === undefined) return [];
   const { connectionCount, callCount, streamCount, connectionReason, streamReason } = handOvers;
   const texts: string[] = [];
@@ -17,8 +21,8 @@ export function handOverTexts({ handOvers }: NodeEvidence, isOip: boolean): stri
   }
   if (streamCount > 0) {
     const what = `ended ${counted(streamCount, 'stream')} in mid-run with nothing outstanding`;
-    const unary = isOip ? '; --oip-method unary has no idle stream' : '';
-    texts.push(`${what} ${tookOver(streamCount, streamReason)} ${STREAM_LIMITS}${unary}`);
+    const remedy = idleStreams === '' ? '' : `; ${idleStreams}`;
+    texts.push(`${what} ${tookOver(streamCount, streamReason)} ${STREAM_LIMITS}${remedy}`);
   }
   return texts;
 }

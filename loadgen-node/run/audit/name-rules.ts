@@ -1,3 +1,4 @@
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../../shared/domain/system-under-test.ts';
@@ -6,6 +7,7 @@ import type {
   NodeEvidence,
   NodeNameCall,
 } from '../../../shared/evidence/evidence-schema.ts';
+import { serverOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
@@ -39,12 +41,13 @@ const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
     id: 'name-every-node',
     rule: 'Name() asks every SUT node, every time, and joins the answers.',
     judge: judgeAll,
-    oip: ({ nameCalls, nodes }, judged) => {
+    needs: { hasNameEcho: true },
+    without: ({ run, nameCalls, nodes }, judged) => {
       if (judged.verdict !== 'holds') return judged;
       const calls =
         nameCalls.length === 1 ? 'In the one call' : `In each of ${nameCalls.length} calls`;
       return holds(
-        `${calls} ServerMetadata was asked of ${nodes.length === 1 ? 'the one node, which' : `all ${nodes.length} nodes, and each`} answered. Whether the server ` +
+        `${calls} ${nameCallOf(run)} was asked of ${nodes.length === 1 ? 'the one node, which' : `all ${nodes.length} nodes, and each`} answered. Whether the server ` +
           'itself answered is not told by that (name-round-trip).',
       );
     },
@@ -53,10 +56,11 @@ const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
     id: 'name-round-trip',
     rule: 'Name() makes at least one round trip over the network and does not return before it is complete.',
     judge: judgeRoundTrip,
-    oip: (_facts, judged) => {
+    needs: { hasNameEcho: true },
+    without: ({ run }, judged) => {
       if (judged.verdict !== 'holds') return judged;
       return notProvable(
-        'Name() returned after every answer was there, but an answer to ServerMetadata does not echo its request: a ' +
+        `Name() returned after every answer was there, but an answer to ${nameCallOf(run)} does not echo its request: a ` +
           'proxy or a cache before the server may have given it.',
         judged.evidence,
       );
@@ -66,13 +70,15 @@ const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
     id: 'name-unique',
     rule: 'Every SUT node has a name of its own.',
     judge: judgeUnique,
-    oip: judgeServerNames,
+    needs: { peer: 'sut-node' },
+    without: judgeServerNames,
   },
   {
     id: 'one-node-one-identity',
     rule: 'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
     judge: judgeIdentity,
-    oip: notProvableOf(
+    needs: { peer: 'sut-node' },
+    without: notProvableOf(
       'The protocol has no identity of a node: two addresses may lead to one server, and one address to several.',
       serverText,
     ),
@@ -85,6 +91,10 @@ export const NAME_RULES: readonly AuditRule[] = JUDGED_BY_ANSWERS.map((row) => (
   source: QDL_CONSTRAINTS,
   judge: (facts) => (facts.nameCalls.length === 0 ? notProvable(NEVER_ASKED) : row.judge(facts)),
 }));
+
+function nameCallOf({ protocol }: AuditFacts['run']): string {
+  return protocolNamed(protocol).words.nameCall;
+}
 
 function judgeSubstring({ nameCalls }: AuditFacts): Judged {
   const evidence = nameCalls.map(({ name, failure }, i) =>
@@ -188,7 +198,7 @@ function judgeUnique({ nameCalls }: AuditFacts): Judged {
 
 function judgeServerNames({ nodes }: AuditFacts, judged: Judged): Judged {
   if (judged.verdict !== 'holds') return judged;
-  const nameOf = ({ oip }: NodeEvidence): string => oip?.serverName ?? '';
+  const nameOf = (node: NodeEvidence): string => serverOf(node)?.serverName ?? '';
   const shared = repeatedOf(nodes.map(nameOf));
   if (shared.length === 0) return holds('No two servers gave the same name.');
   return notProvable(

@@ -1,3 +1,4 @@
+import { type ProtocolTraits, protocolNamed } from '../../../qdl/protocols/index.ts';
 import { hostAndPort } from '../../../shared/base/text.ts';
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
@@ -26,7 +27,8 @@ export const PATH_RULE: AuditRule = {
     'compresses calls, or spreads them over several nodes.',
   source: SOURCE,
   judge,
-  oip: ({ nameCalls }, judged) => {
+  needs: { peer: 'sut-node' },
+  without: ({ nameCalls }, judged) => {
     const isAsked = nameCalls.some(({ nodes }) => nodes.some(({ path }) => path !== null));
     if (!isAsked) return judged;
     return notProvable(
@@ -107,8 +109,8 @@ function pathsOf(
 
 function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
   const groups = new Map<string, GroupedSign>();
-  const isStandard = facts.oip !== null;
-  for (const sign of pathsOf(node, facts).flatMap((path) => pathSigns(path, isStandard))) {
+  const { peer } = protocolNamed(facts.run.protocol).traits;
+  for (const sign of pathsOf(node, facts).flatMap((path) => pathSigns(path, peer))) {
     // Ports differ from connection to connection.
     const key = sign.kind === 'address' ? sign.kind : `${sign.kind} ${sign.text}`;
     const { text, callCount } = groups.get(key) ?? { ...sign, callCount: 0 };
@@ -119,7 +121,8 @@ function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
 
 function linesOf(node: NodeEvidence, signs: readonly GroupedSign[], facts: AuditFacts): string[] {
   const paths = pathsOf(node, facts);
-  const which = facts.oip === null ? 'Name and streams' : 'Name, and the first of each connection';
+  const { peer, message } = protocolNamed(facts.run.protocol).traits;
+  const which = message === 'part' ? 'Name and streams' : 'Name, and the first of each connection';
   const all = `${paths.length} ${paths.length === 1 ? 'call' : 'calls'} (${which})`;
   if (signs.length > 0) {
     return signs.map(
@@ -127,7 +130,7 @@ function linesOf(node: NodeEvidence, signs: readonly GroupedSign[], facts: Audit
     );
   }
   const [first] = paths;
-  if (first?.loadgen == null || facts.oip !== null) return [];
+  if (first?.loadgen == null || peer === 'server') return [];
   const { localAddress, remoteAddress, remotePort } = first.loadgen;
   const ends = `from ${localAddress} to ${remoteAddress} port ${remotePort}`;
   return [`${node.address}: ${ends}, the same at both ends in ${all}`];
@@ -192,19 +195,20 @@ const ATTEMPT_COUNT = 'x-envoy-attempt-count';
 
 /**
  * Differences between both ends' views of a call's path; empty where they agree.
- * @param isStandard The node is any server of the Open Inference Protocol: what a response is like may be its own doing.
+ * @param peer A response of any `server` may be its own doing.
  */
-export function pathSigns(path: CallPath, isStandard = false): PathSign[] {
+export function pathSigns(path: CallPath, peer: ProtocolTraits['peer'] = 'sut-node'): PathSign[] {
   const { requestHeaders, responseHeaders } = path;
+  const isServer = peer === 'server';
   const ofResponse = compressionSigns('a response', responseHeaders);
   return [
     ...attemptSigns([...(requestHeaders ?? []), ...responseHeaders]),
     ...compressionSigns('a request', requestHeaders ?? []),
-    ...(isStandard ? ofResponse.map(asOfServer) : ofResponse),
+    ...(isServer ? ofResponse.map(asOfServer) : ofResponse),
     ...requestSigns(path),
-    ...responseSigns(path, isStandard ? ANSWERED_BY_OTHERS : ANSWERED),
+    ...responseSigns(path, isServer ? ANSWERED_BY_OTHERS : ANSWERED),
     // That such a server does not tell its end of a connection, is of the protocol and no sign.
-    ...(isStandard ? [] : addressSigns(path)),
+    ...(isServer ? [] : addressSigns(path)),
   ];
 }
 

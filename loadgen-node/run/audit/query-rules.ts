@@ -1,4 +1,6 @@
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
@@ -28,14 +30,16 @@ export const QUERY_RULES: readonly AuditRule[] = [
     rule: 'The QDL batches no queries: a message carries samples of exactly one query.',
     source: QDL_CONSTRAINTS,
     judge: judgeBatching,
-    oip: judgeRequests,
+    needs: { hasLedger: true },
+    without: judgeRequests,
   },
   {
     id: 'payload-unchanged',
     rule: 'The QDL neither pads nor pre-processes: a payload goes out as the sample library holds it.',
     source: QDL_CONSTRAINTS,
     judge: judgePayload,
-    oip: notProvableOf(
+    needs: { hasLedger: true, hasDigests: true },
+    without: notProvableOf(
       'The QDL sends payloads as the sample library holds them, by construction; the protocol has neither counts nor ' +
         'digests of what arrived.',
       ({ ours }) => `${ours.payloadBytes} payload bytes were sent`,
@@ -47,21 +51,24 @@ export const QUERY_RULES: readonly AuditRule[] = [
     source: GENERAL_CONSTRAINTS,
     v05: { source: V05_CACHING },
     judge: judgeQueriesCross,
-    oip: judgeSent,
+    needs: { hasLedger: true },
+    without: judgeSent,
   },
   {
     id: 'all-responses-cross',
     rule: 'Every response crosses the network, and the QDL hands it on without post-processing.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeResponsesCross,
-    oip: judgeAnswered,
+    needs: { hasLedger: true },
+    without: judgeAnswered,
   },
   {
     id: 'both-ends-agree',
     rule: 'What both ends counted of the run is the same, node by node.',
     source: `${QDL_CONSTRAINTS}: what shows that they are kept`,
     judge: judgeAgreement,
-    oip: () =>
+    needs: { hasLedger: true },
+    without: () =>
       notProvable('This protocol has no ledger: what arrived is known to the server alone.'),
   },
   {
@@ -73,7 +80,8 @@ export const QUERY_RULES: readonly AuditRule[] = [
         'By construction: an id is made of a slot and, under a random key, of a count of its uses (qdl/dispatch/wire-ids.ts). So it ' +
           'cannot be known before it comes, either.',
       ),
-    oip: () =>
+    needs: { message: 'part' },
+    without: () =>
       holds(
         'By construction: the id of a request is made of a slot and, under a random key, of a count of its uses ' +
           '(qdl/dispatch/wire-ids.ts), and only its tensors tell one sample from another.',
@@ -85,7 +93,8 @@ export const QUERY_RULES: readonly AuditRule[] = [
     source: GENERAL_CONSTRAINTS,
     v05: { source: V05_CACHING },
     judge: () => notProvable('Traffic on the network does not show whether a SUT node caches.'),
-    oip: judgeCaching,
+    needs: { peer: 'sut-node' },
+    without: judgeCaching,
   },
 ];
 
@@ -171,10 +180,11 @@ function judgeBatching(facts: AuditFacts): Judged {
 }
 
 /** Counted on our side alone; what cannot be so by construction is a contradiction. */
-function judgeRequests({ run, nodes, oip }: AuditFacts): Judged {
+function judgeRequests(facts: AuditFacts): Judged {
+  const { run, nodes } = facts;
   const evidence = nodes.flatMap((node) => {
     const { address, ours } = node;
-    const statistics = node.oip?.statistics;
+    const statistics = serverOf(node)?.statistics;
     return [
       `${address}: ${ours.sampleCount} samples of ${ours.queryCount} queries in ${requestsOf(node)} requests`,
       ...(statistics
@@ -184,7 +194,7 @@ function judgeRequests({ run, nodes, oip }: AuditFacts): Judged {
         : []),
     ];
   });
-  const room = oip?.plan?.samplesPerRequest ?? 1;
+  const room = requestsTo(facts)?.plan?.samplesPerRequest ?? 1;
   const isJoined = (node: NodeEvidence): boolean =>
     requestsOf(node) < node.ours.queryCount || requestsOf(node) * room < node.ours.sampleCount;
   if (run.isComplete && nodes.some(isJoined)) {
@@ -247,10 +257,10 @@ function short(digest: string): string {
   return digest === '' ? 'none' : digest.slice(0, 16);
 }
 
-function handOverLines({ nodes, oip }: AuditFacts): string[] {
-  const isOip = oip !== null;
+function handOverLines({ run, nodes }: AuditFacts): string[] {
+  const protocol = protocolNamed(run.protocol);
   return nodes.flatMap((node) =>
-    handOverTexts(node, isOip).map((text) => `${node.address} ${text}`),
+    handOverTexts(node, protocol).map((text) => `${node.address} ${text}`),
   );
 }
 
@@ -313,11 +323,12 @@ function judgeSent(facts: AuditFacts): Judged {
 }
 
 /** Triton counts executed requests of all clients in its statistics. */
-function statisticsLine({ address, oip }: NodeEvidence): string[] {
-  if (!oip?.statistics) return [];
-  const { success, fail, inferenceCount } = oip.statistics;
+function statisticsLine(node: NodeEvidence): string[] {
+  const statistics = serverOf(node)?.statistics;
+  if (!statistics) return [];
+  const { success, fail, inferenceCount } = statistics;
   return [
-    `${address}: its statistics grew by ${success.count + fail.count} requests and ${inferenceCount} inferences, those ` +
+    `${node.address}: its statistics grew by ${success.count + fail.count} requests and ${inferenceCount} inferences, those ` +
       'of other clients among them',
   ];
 }
@@ -358,8 +369,9 @@ function judgeAnswered({ run, nodes }: AuditFacts): Judged {
 }
 
 function judgeCaching({ nodes }: AuditFacts): Judged {
-  const evidence = nodes.flatMap(({ address, ours, oip }) => {
-    const counted = oip?.statistics?.inferenceCount ?? ours.completedCount;
+  const evidence = nodes.flatMap((node) => {
+    const { address, ours } = node;
+    const counted = serverOf(node)?.statistics?.inferenceCount ?? ours.completedCount;
     if (counted >= ours.completedCount) return [];
     return [
       `${address}: its statistics grew by ${counted} inferences, and ${ours.completedCount} samples were answered`,

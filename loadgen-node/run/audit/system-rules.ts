@@ -49,7 +49,8 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: 'Only the sample library compresses, before the clock starts.',
     source: COMPRESSION_TABLE,
     judge: judgeEncodings,
-    oip: () =>
+    needs: { hasLedger: true },
+    without: () =>
       notProvable(
         'The QDL has no code that compresses; which form arrived, the protocol does not tell.',
       ),
@@ -59,7 +60,8 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: "gRPC's own compression of messages is off.",
     source: COMPRESSION_TABLE,
     judge: judgeGrpcCompression,
-    oip: ({ nodes }) =>
+    needs: { peer: 'sut-node' },
+    without: ({ nodes }) =>
       notProvableAt(
         nodes.filter(({ ours }) => ours.completedCount === 0),
         'There is no response of a server to look at.',
@@ -74,7 +76,8 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: 'The QDL shows LoadGen one SUT, whatever the number of nodes.',
     source: QDL_CONSTRAINTS,
     judge: judgeSingleSut,
-    oip: ({ nodes, nameCalls }) => {
+    needs: { message: 'part' },
+    without: ({ nodes, nameCalls }) => {
       if (nameCalls.length === 0) return notProvable(NEVER_ASKED);
       const unused = nodes.filter((node) => requestsOf(node) === 0);
       return (
@@ -97,7 +100,8 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
       holds(
         'Every node reported its settings by name; they stand in this file, with the versions.',
       ),
-    oip: notProvableOf(
+    needs: { peer: 'sut-node' },
+    without: notProvableOf(
       'The protocol reports name, version and tensors, and no settings of a server: the submission must name them.',
       serverText,
     ),
@@ -143,7 +147,8 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: 'QDL and SUT run on physically separate and distinct systems.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeTopology,
-    oip: (facts) =>
+    needs: { peer: 'sut-node' },
+    without: (facts) =>
       notProvableOf(
         'The protocol does not describe the machine of a server: only its address is known.',
         ({ address }) => {
@@ -161,7 +166,8 @@ export const CLAIMS_RULE: AuditRule = {
   rule: 'What a SUT node says of a run can be: it contradicts neither the protocol nor what was seen here.',
   source: 'longhaul: what the result is believed by',
   judge: judgeClaims,
-  oip: () => notProvable('A server reports no counts of the run to compare with.'),
+  needs: { hasLedger: true },
+  without: () => notProvable('A server reports no counts of the run to compare with.'),
 };
 
 function judgeEncodings({ run, nodes }: AuditFacts): Judged {

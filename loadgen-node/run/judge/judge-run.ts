@@ -1,4 +1,5 @@
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { counted, percentage } from '../../../shared/base/text.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
@@ -30,13 +31,12 @@ import {
   exampleMarks,
   lateNotes,
   modelMarks,
-  NO_LEDGER_NOTE,
   nodeDetails,
   nodeNotes,
-  oipModelMarks,
-  oipNotes,
   pathNotes,
   pathProblems,
+  serverModelMarks,
+  serverNotes,
   softwareMarks,
   unansweredNotes,
 } from './run-notes.ts';
@@ -125,7 +125,7 @@ export class RunJudge {
     const { qdl, selfCheck } = sut;
     const audit = await this.#compose(test, sut);
     this.#audit = audit;
-    const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...oipModelMarks(audit)];
+    const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...serverModelMarks(audit)];
     this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
     const lost = lostNodes(plan.dispatch.onNodeLoss, qdl);
     const ofNodes = [
@@ -141,7 +141,7 @@ export class RunJudge {
       notes: [
         ...ofModels,
         ...softwareMarks(audit.nodes),
-        ...oipNotes(audit),
+        ...serverNotes(audit),
         ...ofData,
         ...divisionMarks(plan),
         ...breaches,
@@ -282,12 +282,12 @@ function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
 }
 
 /** @param lost Nodes that cannot tell what they counted; a note says of each that it is gone. */
-export function ledgerNote(
-  { run, oip, nodes: all }: NetworkAudit,
-  lost: readonly string[],
-): string {
+export function ledgerNote({ run, nodes: all }: NetworkAudit, lost: readonly string[]): string {
   const nodes = all.filter(({ address }) => !lost.includes(address));
-  if (oip !== null) return NO_LEDGER_NOTE;
+  const { title, traits } = protocolNamed(run.protocol);
+  if (!traits.hasLedger) {
+    return `${title} has no ledger: what arrived is known to the server alone, and the counts of this run are those of one end`;
+  }
   if (!run.isComplete) {
     return 'the counts of the two ends were not compared, because the run did not come to its end';
   }

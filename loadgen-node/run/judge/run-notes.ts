@@ -1,13 +1,15 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { asOneLine, counted, grouped } from '../../../shared/base/text.ts';
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type {
-  NodeDescription,
-  NodeEvidence,
-  OipEvidence,
-  OipNodeEvidence,
-} from '../../../shared/evidence/evidence-schema.ts';
+import type { NodeDescription, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
+import {
+  type RequestEvidence,
+  requestsTo,
+  type ServerEvidence,
+  serverOf,
+} from '../../../shared/evidence/server-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -133,7 +135,8 @@ function unknownCourse({ course, summary }: PerformanceOutcome): string[] {
  * Impossible claims of SUT nodes, workers that they lost, connections and streams that ended. They change no figure, but a
  * reader must know them.
  */
-export function nodeNotes({ nodes, oip }: NetworkAudit): string[] {
+export function nodeNotes({ run, nodes }: NetworkAudit): string[] {
+  const protocol = protocolNamed(run.protocol);
   return nodes.flatMap((node) => {
     const { address, claims = [], theirs } = node;
     const texts = claims.map(({ text }) => text);
@@ -146,7 +149,7 @@ export function nodeNotes({ nodes, oip }: NetworkAudit): string[] {
         `${other.text}, beside ${own} of this run: the latencies are not those of this load alone`,
       );
     }
-    texts.push(...handOverTexts(node, oip !== null));
+    texts.push(...handOverTexts(node, protocol));
     return texts.map((text) => asOneLine(`SUT node ${address} ${text}`));
   });
 }
@@ -202,10 +205,10 @@ export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
 
 /** Marks of models that are not the benchmark's own. */
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
-  return nodes.flatMap(({ address, description, oip }) => {
+  return nodes.flatMap(({ address, description }) => {
     const model = description?.model;
     // Only the user knows which model is the benchmark's own there.
-    if (oip !== undefined || model?.isStandIn !== true || benchmark === 'custom') return [];
+    if (model?.isStandIn !== true || benchmark === 'custom') return [];
     if (isStandInName(model.name)) {
       return [
         `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
@@ -219,9 +222,12 @@ export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): s
 }
 
 /** Model or server of each node in the detail log, without nodes that report no model. */
-export function nodeDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
-  return nodes.flatMap(({ address, description, oip: server }) => {
-    if (oip !== null && server !== undefined) return [serverDetail(address, server, oip)];
+export function nodeDetails(audit: NetworkAudit): LoggedDetail[] {
+  const requests = requestsTo(audit);
+  return audit.nodes.flatMap((node) => {
+    const { address, description } = node;
+    const server = serverOf(node);
+    if (requests !== null && server !== undefined) return [serverDetail(address, server, requests)];
     const model = description?.model;
     return model === null || model === undefined ? [] : [modelDetail(address, model)];
   });
@@ -239,12 +245,14 @@ export function modelDetail(
 /** The models of a run for people, a line for each, with the nodes that have it. */
 export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
   const addresses = new Map<string, string[]>();
-  for (const { address, description, oip } of nodes) {
+  for (const node of nodes) {
+    const { address, description } = node;
+    const server = serverOf(node);
     const model = description?.model;
     const text =
-      oip === undefined
+      server === undefined
         ? model && modelText(model)
-        : `${oip.modelName}, ${digestText(oip.modelSha256)}`;
+        : `${server.modelName}, ${digestText(server.modelSha256)}`;
     if (text === null || text === undefined) continue;
     addresses.set(text, [...(addresses.get(text) ?? []), address]);
   }
@@ -269,30 +277,36 @@ function standInNote(model: NodeModel): string {
   return isStandInName(model.name) ? ': A STAND-IN' : ": not known to be the benchmark's own";
 }
 
-/** Notes on the servers of the Open Inference Protocol and on the requests of the run. */
-export function oipNotes({ oip, nodes }: NetworkAudit): string[] {
-  if (oip === null) return [];
+/** Notes on servers, and on the requests of the run to them. */
+export function serverNotes(audit: NetworkAudit): string[] {
+  const servers = serversOf(audit);
   return [
-    ...nodes.flatMap(({ address, oip: server }) =>
-      server === undefined ? [] : [`SUT node ${address} is ${oipServerText(server)}`],
-    ),
-    ...versionMarks(nodes),
-    ...oip.notes,
+    ...servers.map(({ address, server }) => `SUT node ${address} is ${serverText(server)}`),
+    ...versionMarks(servers),
+    ...(requestsTo(audit)?.notes ?? []),
   ];
 }
 
-/** Stands in place of the counts of both ends. */
-export const NO_LEDGER_NOTE =
-  'the Open Inference Protocol has no ledger: what arrived is known to the server alone, and the counts of this run are those of one end';
+/** A node that is a server, and what it reports of itself. */
+interface ServerNode {
+  readonly address: string;
+  readonly server: ServerEvidence;
+}
+
+function serversOf({ nodes }: Pick<NetworkAudit, 'nodes'>): ServerNode[] {
+  return nodes.flatMap((node) => {
+    const server = serverOf(node);
+    return server === undefined ? [] : [{ address: node.address, server }];
+  });
+}
 
 /**
  * Marks of the servers' models: a stand-in by its own name, and in an MLPerf benchmark every other
- * model, since no server of this protocol tells which model it has behind a name.
+ * model, since no server tells which model it has behind a name.
  */
-export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
-  const { benchmark, isOfficialBenchmark } = run;
-  return nodes.flatMap(({ address, oip: server }) => {
-    if (server === undefined) return [];
+export function serverModelMarks(audit: NetworkAudit): string[] {
+  const { benchmark, isOfficialBenchmark } = audit.run;
+  return serversOf(audit).flatMap(({ address, server }) => {
     const serves = `SUT node ${address} serves ${server.modelName}`;
     if (isStandInName(server.modelName)) {
       return [`${serves}, a stand-in: neither its accuracy nor its speed is that of ${benchmark}`];
@@ -306,14 +320,18 @@ export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
   });
 }
 
-function serverDetail(address: string, server: OipNodeEvidence, oip: OipEvidence): LoggedDetail {
+function serverDetail(
+  address: string,
+  server: ServerEvidence,
+  requests: RequestEvidence,
+): LoggedDetail {
   const value = {
     address,
     server: server.serverName,
     server_version: server.serverVersion,
-    service: oip.service,
-    method: oip.plan?.method ?? '',
-    model: oipModelText(server, oip),
+    service: requests.service,
+    method: requests.plan?.method ?? '',
+    model: servedModelText(server, requests),
     platform: server.platform,
     ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
     requests: String(server.requestCount),
@@ -326,16 +344,16 @@ function serverDetail(address: string, server: OipNodeEvidence, oip: OipEvidence
  * Model and version as they are requested: `resnet50:2`; the version is left out where it is not
  * known.
  */
-export function oipModelText(
-  { modelName, modelVersions }: OipNodeEvidence,
-  oip: OipEvidence,
+export function servedModelText(
+  { modelName, modelVersions }: ServerEvidence,
+  { plan }: RequestEvidence,
 ): string {
   const only = modelVersions.length === 1 ? (modelVersions[0] as string) : '';
-  const version = oip.plan?.model.version || only;
+  const version = plan?.model.version || only;
   return version === '' ? modelName : `${modelName}:${version}`;
 }
 
-function oipServerText(server: OipNodeEvidence): string {
+function serverText(server: ServerEvidence): string {
   const { serverName, serverVersion, modelName, modelVersions, platform } = server;
   const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
   const versions =
@@ -346,12 +364,10 @@ function oipServerText(server: OipNodeEvidence): string {
   return `${software || 'a server without a name'}, model ${modelName}${versions}${kind}`;
 }
 
-function versionMarks(nodes: NetworkAudit['nodes']): string[] {
-  const told = nodes.flatMap(({ address, oip }) =>
-    oip === undefined || oip.serverVersion === '' ? [] : [{ address, version: oip.serverVersion }],
-  );
-  if (new Set(told.map(({ version }) => version)).size < 2) return [];
-  const list = told.map(({ address, version }) => `${address} ${version}`).join(', ');
+function versionMarks(servers: readonly ServerNode[]): string[] {
+  const told = servers.filter(({ server }) => server.serverVersion !== '');
+  if (new Set(told.map(({ server }) => server.serverVersion)).size < 2) return [];
+  const list = told.map(({ address, server }) => `${address} ${server.serverVersion}`).join(', ');
   return [`the servers are of different versions: ${list}: they may not be equally fast`];
 }
 

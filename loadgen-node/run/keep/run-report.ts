@@ -3,6 +3,7 @@ import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
+import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
 import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
@@ -29,7 +30,7 @@ import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { NamedQuality } from '../../samples/data-set/data-set.ts';
 import type { RunHost } from '../host/host.ts';
-import { oipModelText } from '../judge/run-notes.ts';
+import { servedModelText } from '../judge/run-notes.ts';
 import type { ScoredAccuracy } from '../judge/score-accuracy.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
@@ -228,14 +229,17 @@ function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
 }
 
 /** The SUT nodes of a run as its summary has them. */
-export function summaryNodes({ nodes, nameCalls, oip: ofRun }: NetworkAudit): RunSummary['nodes'] {
-  return nodes.map(({ address, description, streams, ours, oip }) => {
+export function summaryNodes(audit: NetworkAudit): RunSummary['nodes'] {
+  const requests = requestsTo(audit);
+  return audit.nodes.map((node) => {
+    const { address, description, streams, ours } = node;
+    const reported = serverOf(node);
     const counts = {
       issuedSamples: ours.sampleCount,
       completedSamples: ours.completedCount,
       failedSamples: ours.failedCount,
     };
-    if (oip === undefined || ofRun === null) {
+    if (reported === undefined || requests === null) {
       return {
         address,
         name: streams[0]?.nodeName ?? description?.name ?? '',
@@ -243,12 +247,12 @@ export function summaryNodes({ nodes, nameCalls, oip: ofRun }: NetworkAudit): Ru
         ...counts,
       };
     }
-    const asked = nameCalls[0]?.nodes.find((node) => node.address === address);
-    const { serverName, serverVersion, statistics } = oip;
+    const asked = audit.nameCalls[0]?.nodes.find((one) => one.address === address);
+    const { serverName, serverVersion, statistics } = reported;
     return {
       address,
       name: asked?.name ?? serverName,
-      model: oipModelText(oip, ofRun),
+      model: servedModelText(reported, requests),
       ...counts,
       server: {
         name: serverName,

@@ -24,10 +24,10 @@ export function sutText({ audit, summary }: EndedReport): string[] {
 }
 
 /** Workers and cores of a node that reports them; a benchmark without a model has none. */
-function workerTexts({ description, oip }: NodeEvidence): string[] {
+function workerTexts({ description }: NodeEvidence): string[] {
   const { settings, host, model } = description ?? {};
   const workers = Number(settings?.['workerCount']);
-  if (oip !== undefined || model == null || model.sha256 === '' || !(workers > 0)) return [];
+  if (model == null || model.sha256 === '' || !(workers > 0)) return [];
   const texts = [counted(workers, 'worker')];
   const threads = Number(settings?.['threadsPerWorker']);
   const cores = host?.cpuCount ?? 0;

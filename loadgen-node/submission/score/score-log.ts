@@ -6,6 +6,7 @@ import {
   statIfThere,
   writeText,
 } from '../../../shared/base/files/read-file.ts';
+import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
 import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -293,18 +294,20 @@ export async function requireSameData(folder: string, dataSet: DataSet): Promise
 }
 
 /**
- * The data set that scores responses of a run over the Open Inference Protocol as the run did: its
- * audit tells the model's outputs. Any other data set is left as it is.
+ * The data set that scores responses of a run over a server as the run did: its audit has the model's
+ * outputs. Any other data set is left as it is.
  */
 function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
   const { responseTensor } = rules;
   if (!existsSync(join(folder, RUN_FILES.audit)) || responseTensor === undefined) return dataSet;
-  const { oip, nodes } = readAudit(folder);
-  const outputs = nodes[0]?.oip?.outputs;
-  if (oip?.plan == null || outputs === undefined || responseTensor.shape.includes(-1)) {
+  const audit = readAudit(folder);
+  const [server] = audit.nodes.map(serverOf);
+  const outputs = server?.outputs;
+  const plan = requestsTo(audit)?.plan;
+  if (plan == null || outputs === undefined || responseTensor.shape.includes(-1)) {
     return dataSet;
   }
-  const found = responseClass(rules, responseTensor, outputs, oip.plan.hasBatchAxis);
+  const found = responseClass(rules, responseTensor, outputs, plan.hasBatchAxis);
   const scoreAccuracy = scoreReadable(dataSet, found, responseTensor);
   return { ...dataSet, scoreAccuracy };
 }

@@ -115,7 +115,7 @@ export const HOUSE_RULES: HouseRules = {
   mayImportQdl: MAY_IMPORT_QDL,
   packages: PACKAGES,
   sameNames: SAME_NAMES,
-  entries: ['qdl/index.ts', 'loadgen-node/index.ts'],
+  entries: ['qdl/index.ts', 'qdl/protocols/index.ts', 'loadgen-node/index.ts'],
   fullFolders: FULL_FOLDERS,
   filesWithoutReason: 25,
   filesMax: 60,

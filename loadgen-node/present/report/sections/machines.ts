@@ -1,4 +1,5 @@
 import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
+import { type ServerEvidence, serverOf } from '../../../../shared/evidence/server-evidence.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
 import { divisionInWords } from '../../../../shared/rules/rounds/rounds.ts';
 import type { CppEngine, NetworkAudit } from '../../../observe/audit/network-audit.ts';
@@ -105,8 +106,9 @@ function nodeEnds({ nodes, nameCalls }: NetworkAudit): End[] {
   }));
 }
 
-function nodeFacts({ description, oip }: NodeEvidence): End['facts'] {
-  if (description === null) return oip === undefined ? {} : serverFacts(oip);
+function nodeFacts(node: NodeEvidence): End['facts'] {
+  const { description } = node;
+  if (description === null) return serverFacts(serverOf(node));
   const { host, software, softwareVersion, components, model, settings } = description;
   // Benchmarks without a model run no ONNX Runtime, and have no workers and no batches.
   const hasModel = model === null || model.sha256 !== '';
@@ -132,13 +134,15 @@ function nodeFacts({ description, oip }: NodeEvidence): End['facts'] {
   });
 }
 
-/** A server of the Open Inference Protocol tells of its model, and of no machine. */
-function serverFacts(oip: NonNullable<NodeEvidence['oip']>): End['facts'] {
+/** A server reports its model, and no machine. */
+function serverFacts(server: ServerEvidence | undefined): End['facts'] {
+  if (server === undefined) return {};
+  const { serverName, serverVersion, modelName, modelVersions, modelSha256, platform } = server;
   return known({
-    Server: [oip.serverName, oip.serverVersion].join(' ').trim() || undefined,
-    Model: [oip.modelName, ...oip.modelVersions].join(' '),
-    'SHA-256 of the model': oip.modelSha256 === undefined ? undefined : digest(oip.modelSha256),
-    Platform: oip.platform || undefined,
+    Server: [serverName, serverVersion].join(' ').trim() || undefined,
+    Model: [modelName, ...modelVersions].join(' '),
+    'SHA-256 of the model': modelSha256 === undefined ? undefined : digest(modelSha256),
+    Platform: platform || undefined,
   });
 }
 

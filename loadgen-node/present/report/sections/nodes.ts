@@ -1,3 +1,4 @@
+import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { formatNs, grouped } from '../../../../shared/base/text.ts';
 import { ExactDistribution } from '../../../observe/figures/figures.ts';
 import type { LatencyTable } from '../../../observe/figures/figures-of-records.ts';
@@ -155,8 +156,8 @@ export function renderSplit({ split, protocol }: RunSummary): Html | null {
   if (split === null) {
     const why =
       'No sample came with times of the SUT that can be used, so latency cannot be split.';
-    // The Open Inference Protocol reports no times of single queries.
-    return protocol === 'oip' ? null : section('split', title, html`<p>${why}</p>`);
+    const { hasDurations } = protocolNamed(protocol).traits;
+    return hasDurations ? section('split', title, html`<p>${why}</p>`) : null;
   }
   // What is left is selected by its times: its parts are not those of the run.
   if (leftOutText(split) !== null) return section('split', title, html`<p>${split.text}</p>`);

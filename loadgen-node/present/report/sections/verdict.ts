@@ -1,3 +1,4 @@
+import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { counted, grouped } from '../../../../shared/base/text.ts';
 import { hasNetworkDivision } from '../../../../shared/rules/rounds/rounds.ts';
 import type { Verdict } from '../../../loadgen/engine/test-outcome.ts';
@@ -177,10 +178,10 @@ ${scroll(
 
 /** Verdict on each rule of the division, by the evidence. */
 export function renderAudit({ audit, division, protocol, round }: RunSummary): Html {
-  const ends =
-    protocol === 'oip'
-      ? 'by the evidence of this end: the Open Inference Protocol has none of the other end'
-      : 'by the evidence of both ends';
+  const { title, traits } = protocolNamed(protocol);
+  const ends = traits.hasLedger
+    ? 'by the evidence of both ends'
+    : `by the evidence of this end: ${title} has none of the other end`;
   const rows = audit.map(({ rule, verdict, text }) => [
     rule,
     html`<strong class="${verdict === 'broken' ? 'bad' : 'quiet'}">${verdict}</strong>`,

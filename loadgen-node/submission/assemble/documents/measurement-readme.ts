@@ -1,4 +1,6 @@
+import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
+import { serverOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { flagText } from '../../../run/plan/flag-text.ts';
@@ -151,24 +153,28 @@ function commandText(run: SubmittedRun, output: string): string {
   );
 }
 
-function serversText({ nodes }: NetworkAudit): string {
+function serversText(nodes: NetworkAudit['nodes'], title: string): string {
   return document(
     '### SUT nodes',
-    'The run spoke the Open Inference Protocol, which reports no settings of a server: the submitter must state them.',
+    `The run spoke ${title}, which reports no settings of a server: the submitter must state them.`,
     table(
       ['node', 'server', 'model', 'platform'],
-      nodes.map(({ address, oip }) => [
-        address,
-        [oip?.serverName, oip?.serverVersion].join(' ').trim() || 'not reported',
-        [oip?.modelName, ...(oip?.modelVersions ?? [])].join(' '),
-        oip?.platform || 'not reported',
-      ]),
+      nodes.map((node) => {
+        const server = serverOf(node);
+        return [
+          node.address,
+          [server?.serverName, server?.serverVersion].join(' ').trim() || 'not reported',
+          [server?.modelName, ...(server?.modelVersions ?? [])].join(' '),
+          server?.platform || 'not reported',
+        ];
+      }),
     ),
   );
 }
 
 function nodesText({ audit }: SubmittedRun): string {
-  if (audit !== undefined && audit.oip !== null) return serversText(audit);
+  const { title, traits } = protocolNamed(audit?.run.protocol);
+  if (audit !== undefined && traits.peer === 'server') return serversText(audit.nodes, title);
   const nodes = audit?.nodes.filter(({ description }) => description !== null) ?? [];
   if (nodes.length === 0) return '';
   return document(

@@ -1,3 +1,5 @@
+import { protocolNamed } from '../../../../qdl/protocols/index.ts';
+import { serverOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/read-submission-config.ts';
@@ -80,12 +82,15 @@ interface End
 function toldComponents({ runs }: PlannedResult) {
   const { audit } = runs.performance;
   if (audit === undefined) return [];
-  const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
-    if (oip === undefined) {
+  const { nameCall } = protocolNamed(audit.run.protocol).words;
+  const nodes = audit.nodes.flatMap((node): End[] => {
+    const { address, description } = node;
+    const server = serverOf(node);
+    if (server === undefined) {
       return description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }];
     }
-    const { serverName: software, serverVersion: softwareVersion } = oip;
-    const from = `SUT node ${address}, by ServerMetadata`;
+    const { serverName: software, serverVersion: softwareVersion } = server;
+    const from = `SUT node ${address}, by ${nameCall}`;
     return software === '' ? [] : [{ software, softwareVersion, components: [], from }];
   });
   const loadgen = { ...audit.loadgenNode, from: 'LoadGen node', identifier: filesOf(runs) };

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { statIfThere } from '../../../../shared/base/files/read-file.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
@@ -171,10 +172,11 @@ function warnOfEvidence({ audit, files }: SubmittedRun, problems: Problems): voi
   }
   const idsOf = (wanted: string): string[] =>
     audit.rules.filter(({ verdict }) => verdict === wanted).map(({ id }) => id);
-  if (audit.run.protocol === 'oip') {
+  const { title, traits } = protocolNamed(audit.run.protocol);
+  if (!traits.hasLedger) {
     const open = idsOf('not-provable');
     problems.warn(
-      `${files.folder} is a run over the Open Inference Protocol, which cannot prove ${open.length} rules of the network division: ${open.join(', ')}`,
+      `${files.folder} is a run over ${title}, which cannot prove ${open.length} rules of the network division: ${open.join(', ')}`,
     );
   }
   const broken = idsOf('broken');

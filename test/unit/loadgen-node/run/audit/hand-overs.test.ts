@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { handOverTexts } from '../../../../../loadgen-node/run/audit/hand-overs.ts';
+import { protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
 
 // Goal: a reader learns of every connection that another one took over from. Method: the facts of a run, with such ends.
@@ -26,5 +27,7 @@ it('connections and streams that ended at no cost of a sample are evidence, and 
       / ended 1 stream in mid-run with nothing outstanding \(INTERNAL.*\), and another one took over: .*grpc_read_timeout/,
     ),
   ]);
-  expect(handOverTexts(ended, true)[1]).toMatch(/--oip-method unary has no idle stream$/);
+  expect(handOverTexts(ended, protocolNamed('oip'))[1]).toMatch(
+    /--oip-method unary has no idle stream$/,
+  );
 });

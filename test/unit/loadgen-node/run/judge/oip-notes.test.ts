@@ -6,9 +6,9 @@ import {
   modelMarks,
   modelsInWords,
   nodeDetails,
-  oipModelMarks,
-  oipNotes,
   pathNotes,
+  serverModelMarks,
+  serverNotes,
 } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/run-report.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
@@ -29,7 +29,7 @@ const official = (audit: NetworkAudit): NetworkAudit => ({
 
 it('a run of longhaul has none of it', () => {
   const audit = composeAudit(auditFacts());
-  expect([...oipNotes(audit), ...oipModelMarks(audit)]).toEqual([]);
+  expect([...serverNotes(audit), ...serverModelMarks(audit)]).toEqual([]);
   expect(nodeDetails(audit).map(({ key }) => key)).not.toContain('longhaul_oip_server');
   expect(summaryNodes(audit)[0]).not.toHaveProperty('server');
 });
@@ -52,12 +52,12 @@ describe('notes', () => {
       'a server without a name, model resnet50',
     ],
   ])('name %s', (_what, fields, text) => {
-    expect(oipNotes(auditOf(fields))).toEqual([`SUT node sut-0.example:50051 is ${text}`]);
+    expect(serverNotes(auditOf(fields))).toEqual([`SUT node sut-0.example:50051 is ${text}`]);
   });
 
   it('tell servers of different versions, and what the QDL noted', () => {
     const audit = auditOf({}, { serverVersion: '2.59.0' });
-    const notes = oipNotes({
+    const notes = serverNotes({
       ...audit,
       oip: { ...OIP_EVIDENCE, notes: ['raw contents were refused'] },
     });
@@ -76,14 +76,14 @@ describe('notes', () => {
 
 describe('models', () => {
   it('of a benchmark of MLPerf are never known to be its own', () => {
-    const [mark, ...others] = oipModelMarks(official(auditOf({})));
+    const [mark, ...others] = serverModelMarks(official(auditOf({})));
     expect(mark).toMatch(/serves resnet50, which is not known to be resnet50's own model/);
     expect(others).toEqual([]);
-    expect(oipModelMarks(auditOf({}))).toEqual([]);
+    expect(serverModelMarks(auditOf({}))).toEqual([]);
   });
 
   it('that call themselves stand-ins are marked in any benchmark', () => {
-    expect(oipModelMarks(auditOf({ modelName: 'resnet50-standin' }))[0]).toMatch(
+    expect(serverModelMarks(auditOf({ modelName: 'resnet50-standin' }))[0]).toMatch(
       /a stand-in: neither/,
     );
   });
@@ -94,7 +94,9 @@ describe('models', () => {
     expect(modelsInWords(audit.nodes).join()).toContain(
       `resnet50, SHA-256 ${sha256} as its server says`,
     );
-    expect(oipModelMarks(official(audit))[0]).toMatch(/own model: its digest is what the server/);
+    expect(serverModelMarks(official(audit))[0]).toMatch(
+      /own model: its digest is what the server/,
+    );
     expect(nodeDetails(audit)[0]?.value).toMatchObject({ model_sha256: sha256 });
   });
 
