@@ -112,7 +112,7 @@ export class RecordsReader {
   async readAll(parts?: readonly number[]): Promise<SampleRecords> {
     const wanted = this.parts.filter(({ part }) => parts === undefined || parts.includes(part));
     const rowCount = wanted.reduce((sum, { rowCount: ofPart }) => sum + ofPart, 0);
-    const records = emptyTable(rowCount, this.columns);
+    const records = tableFor(rowCount, this.columns);
     let at = 0;
     for await (const block of this.blocks(parts)) {
       copyRecords(records, at, block);
@@ -190,7 +190,9 @@ function cutText(parts: readonly PartOfFile[], end: 'cut' | 'cut-index'): string
  * All records as CSV (RFC 4180), block by block: a header with the names of the columns, which end with their units, then a line
  * per sample. An empty field: the sample has none.
  */
-export async function* csvOf(reader: RecordsReader): AsyncGenerator<string> {
+export async function* csvOf(
+  reader: Pick<RecordsReader, 'about' | 'blocks' | 'columns'>,
+): AsyncGenerator<string> {
   const { columns, about } = reader;
   yield `${columns.map(({ name }) => name).join(',')}\r\n`;
   const names = about.nodes.map(csvField);
@@ -230,7 +232,7 @@ function fieldsOf(
 
 /** Reads a record batch into a table of its own. @param columns Those of its schema, in order. */
 function decodeBatch(batch: RecordBatch, columns: readonly RecordColumn[]): SampleRecords {
-  const block = emptyTable(batch.numRows, columns);
+  const block = tableFor(batch.numRows, columns);
   for (const [i, column] of columns.entries()) {
     const data = batch.data.children[i] as Data; // One per field.
     decodeColumn(column, data, column.of(block) as ColumnArray);
@@ -240,7 +242,12 @@ function decodeBatch(batch: RecordBatch, columns: readonly RecordColumn[]): Samp
   return block;
 }
 
-function emptyTable(rowCount: number, columns: readonly RecordColumn[]): SampleRecords {
+/** A table with these columns. @param hostNames As {@link allocateRecords}. */
+export function tableFor(
+  rowCount: number,
+  columns: readonly RecordColumn[],
+  hostNames: readonly string[] = [],
+): SampleRecords {
   const has = (name: string): boolean => columns.some((column) => column.name === name);
   const tokens = {
     hasTokens: has('token_count'),
@@ -248,7 +255,7 @@ function emptyTable(rowCount: number, columns: readonly RecordColumn[]): SampleR
     hasGaps: has('longest_gap_ns'),
     hasPrompts: has('prompt_tokens'),
   };
-  return allocateRecords(rowCount, tokens);
+  return allocateRecords(rowCount, tokens, hostNames);
 }
 
 function decodeColumn({ type }: RecordColumn, data: Data, target: ColumnArray): void {

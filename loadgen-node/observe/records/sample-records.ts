@@ -21,10 +21,14 @@ interface TokenColumns {
 /** Tokens of a sample by its index; undefined: samples are no tokens. */
 export type PromptTokensOf = ((sampleIndex: number) => number) | undefined;
 
-/** Allocates a table of zeros: 76 bytes per row, 4 more with tokens, 8 with first tokens, 4 with gaps, 4 with prompts. */
+/**
+ * Allocates a table of zeros: 76 bytes per row, 4 more with tokens, 8 with first tokens, 4 with gaps, 4 with prompts, 2 with hosts.
+ * @param hostNames Of a run of several LoadGen hosts. Default: there is one, without a name.
+ */
 export function allocateRecords(
   rowCount: number,
   { hasTokens, hasFirstTokens, hasGaps = false, hasPrompts = false }: TokenColumns,
+  hostNames: readonly string[] = [],
 ) {
   const service = SERVICE_TIMES.map((column) => [column, new Float32Array(rowCount)]);
   return {
@@ -63,6 +67,8 @@ export function allocateRecords(
     tokenGaps: hasGaps ? gapHistogram() : (null as LogHistogram | null),
     /** Tokens of the sample; null where samples are no tokens. */
     promptTokens: hasPrompts ? new Uint32Array(rowCount) : null,
+    /** The LoadGen host that issued the sample, an index into the names; no column of a file. Null where there is one host. */
+    hosts: hostNames.length === 0 ? null : { names: hostNames, ofRow: new Uint16Array(rowCount) },
   };
 }
 
@@ -137,7 +143,7 @@ export interface RecordColumn {
 /** A column of {@link SampleRecords}. */
 export type ColumnArray = Uint16Array | Uint32Array | Float64Array | Float32Array | Int16Array;
 
-type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service' | 'tokenGaps'>;
+type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service' | 'tokenGaps' | 'hosts'>;
 
 const SINCE = 'in ns since the start of the part';
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
@@ -13,7 +12,8 @@ import {
   withoutRates,
 } from '../figures/figure-names.ts';
 import { figuresOf } from '../figures/figures-of-records.ts';
-import type { RecordsReader } from '../records/records-reader.ts';
+import { findRecords } from '../records/record-set.ts';
+import type { RecordSetReader } from '../records/record-set-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
 import type { PartFigures } from '../split/split-sums.ts';
@@ -25,15 +25,12 @@ import { boundsOfRun, type RunSummary, readSummary } from './run-summary.ts';
  *   version, or of two runs.
  */
 export async function deriveRun(folder: string) {
-  const hasOwnFiles = [RUN_FILES.records, RUN_FILES.runSummary].some((name) =>
-    existsSync(join(folder, name)),
-  );
-  // A run that was killed, or one whose logs have dates in their names, has other files that show
-  // it.
-  if (!hasOwnFiles) openRunFolder(folder);
   /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
   const summary = readSummary(folder);
   const reader = await openRecords(folder);
+  // A run that was killed, or one whose logs have dates in their names, has other files that show
+  // it.
+  if (summary === null && reader === null) openRunFolder(folder);
   if (reader === null) return { folder, summary, derived: null };
   try {
     checkSameRun(reader, summary, folder);
@@ -53,30 +50,37 @@ export type ReadRun = Readonly<Awaited<ReturnType<typeof deriveRun>>>;
  * The records of a run; null where its folder has none. The caller closes them.
  * @throws MlperfError
  */
-export async function openRecords(folder: string): Promise<RecordsReader | null> {
-  const path = join(folder, RUN_FILES.records);
-  if (!existsSync(path)) return null;
-  const { RecordsReader } = await import('../records/records-reader.ts');
-  return await RecordsReader.open(path);
+export async function openRecords(folder: string): Promise<RecordSetReader | null> {
+  const set = findRecords(folder);
+  if (set.length === 0) return null;
+  // Heavy.
+  const { RecordSetReader } = await import('../records/record-set-reader.ts');
+  return await RecordSetReader.open(set);
 }
 
+/** @throws MlperfError `ERR_CONFIG_INVALID` where a file is of another run than the summary; without one, than the first file. */
 function checkSameRun(
-  { path, about }: RecordsReader,
+  { files, about }: RecordSetReader,
   summary: RunSummary | null,
   folder: string,
 ): void {
-  if (summary === null || summary.runId === about.runId) return;
+  const runId = summary?.runId ?? about.runId;
+  const other = files.find((file) => file.about.runId !== runId);
+  if (other === undefined) return;
+  const path = summary === null ? files[0]?.path : join(folder, RUN_FILES.runSummary);
   throw configInvalid(
-    `${path} has the records of run ${about.runId}, but ${join(folder, RUN_FILES.runSummary)} is of run ${summary.runId}`,
+    `${other.path} has the records of run ${other.about.runId}, but ${path} is of run ${runId}`,
   );
 }
 
 /** Derives figures, split and nodes from the records of a run alone. */
-async function derive(reader: RecordsReader, summary: RunSummary | null) {
-  const { path, about, rowCount, parts, cut } = reader;
+async function derive(reader: RecordSetReader, summary: RunSummary | null) {
+  const { files, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
   if (scenario === undefined) {
-    throw configInvalid(`${path} is of the scenario "${about.scenario}", which there is not`);
+    throw configInvalid(
+      `${files[0]?.path} is of the scenario "${about.scenario}", which there is not`,
+    );
   }
   const records = await reader.readAll(summary?.records?.parts);
   const measured = figuresOf(records, {
@@ -87,12 +91,11 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
   const isSutLost = summary?.verdict.cause?.kind === 'sut-broke';
   const figures = isSutLost ? withoutRates(measured) : measured;
   return {
-    path,
     scenario,
-    /** Rows of the file that could be read, of all parts. */
+    /** Rows of the files that could be read, of all parts. */
     rowCount,
     parts,
-    /** The missing rows of the file, in words; null for a whole one. */
+    /** The missing rows, in words; null where no file was cut. */
     cut,
     figures,
     split: latencySplit(records, {

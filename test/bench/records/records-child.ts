@@ -111,7 +111,7 @@ async function report(folder: string): Promise<RecordsResult> {
     seconds: (performance.now() - beginMs) / 1e3,
     rssBeginBytes,
     rssMaxBytes: process.resourceUsage().maxRSS * 1024,
-    fileBytes: statSync(derived.path).size,
+    fileBytes: statSync(join(folder, RUN_FILES.records)).size,
     issueS: 0,
   };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/test-context.ts';
@@ -134,25 +134,38 @@ export function partRecords(rows: readonly PartRow[]): SampleRecords {
   return records;
 }
 
+/** Rows of a host of several: it issues each query whose number is its own, counted around. */
+interface HostPlace {
+  readonly host: number;
+  readonly hostCount: number;
+  /** Its start, after that of the records. */
+  readonly startNs: number;
+}
+
 /**
  * Puts the rows of one part back into a recorder, as a run of the Server scenario would have done it: what keeps records can be
  * tried with any table.
  */
-export function recordedSet(records: SampleRecords): RecordedSet {
-  const { rowCount, scheduledNs, tokenCount, firstTokenNs } = records;
+export function recordedSet(
+  records: SampleRecords,
+  { host, hostCount, startNs }: HostPlace = { host: 0, hostCount: 1, startNs: 0 },
+): RecordedSet {
+  const { rowCount, tokenCount, firstTokenNs } = records;
+  const scheduledNs = records.scheduledNs.map((ns) => ns - startNs);
   const plan: QueryPlan = {
     ...{ queryCount: rowCount, samplesPerQuery: 1, sampleIndices: records.sampleIndex },
     ...{ scheduledDeltaNs: scheduledNs, periodNs: 0, generatedQueryCount: rowCount },
     generatedDurationNs: scheduledNs.at(-1) ?? 0,
   };
   const recorder = new SampleRecorder(plan, 'plan', {
+    threadCount: hostCount,
     countsTokens: tokenCount !== null,
     timesFirstTokens: firstTokenNs !== null,
     keepsService: true,
   });
-  recorder.begin(0);
-  for (let row = 0; row < rowCount; row += 1) {
-    recorder.issue(records.issuedNs[row] as number);
+  recorder.begin(startNs);
+  for (let row = host; row < rowCount; row += hostCount) {
+    recorder.issue(records.issuedNs[row] as number, row);
     recorder.handOver(row, records.handedNs[row] as number);
     complete(recorder, records, row);
   }
@@ -207,6 +220,35 @@ export async function writeRecords(
   for (const part of parts) await writer.writeSet(recordedSet(part));
   await writer.end();
   await file.close();
+}
+
+/**
+ * Writes the records of a part as those of several LoadGen hosts, each with a clock, a start and an order of the nodes of its own,
+ * and the list of the files.
+ */
+export async function writeRecordSet(
+  folder: string,
+  records: SampleRecords,
+  about: RecordsAbout,
+  hostCount = 2,
+): Promise<void> {
+  const hosts = [];
+  for (let host = 0; host < hostCount; host += 1) {
+    // The last one starts first.
+    const startNs = (hostCount - 1 - host) * 777_777_777;
+    const nodes = about.nodes.map((_, i) => about.nodes.at(i - host) as string);
+    const node = records.node.map((one) => nodes.indexOf(about.nodes[one] ?? ''));
+    const place = { host, hostCount, startNs };
+    const name = `host-${host}.arrow`;
+    const file = await open(join(folder, name), 'w');
+    const writer = new RecordsWriter(file, { ...about, nodes });
+    await writer.writeSet(recordedSet({ ...records, node }, place));
+    await writer.end();
+    await file.close();
+    const startUnixNs = String(1_764_000_000_123_456_789n + BigInt(startNs));
+    hosts.push({ host: `loadgen-${host}`, file: name, startUnixNs, clockErrorNs: 1000 });
+  }
+  writeFileSync(join(folder, RUN_FILES.recordSet), JSON.stringify({ schemaVersion: 1, hosts }));
 }
 
 /** Writes what longhaul leaves of a run beside LoadGen's logs: its records and its summary. */

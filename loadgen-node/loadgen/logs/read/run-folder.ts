@@ -16,6 +16,8 @@ export const RUN_FILES = {
   record: 'longhaul_run.yaml',
   /** The records of every sample; absent with `--records none`, and in a run of another LoadGen, as are the two below. */
   records: 'longhaul_records.arrow',
+  /** Names the files with records, where several LoadGen hosts made them. */
+  recordSet: 'longhaul_records.json',
   /** The result for programs. */
   runSummary: 'longhaul_summary.json',
   /** The result for people. */

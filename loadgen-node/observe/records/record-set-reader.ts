@@ -1,0 +1,184 @@
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import type { RecordsAbout } from './arrow-schema.ts';
+import type { RecordSet } from './record-set.ts';
+import { type PartOfFile, RecordsReader, tableFor } from './records-reader.ts';
+import {
+  type ColumnArray,
+  copyRecords,
+  presentColumns,
+  type RecordColumn,
+  type SampleRecords,
+} from './sample-records.ts';
+
+/**
+ * The records of a run, open for reading as if one host had made them: times since the earliest start of a host, nodes numbered
+ * across all hosts.
+ */
+export class RecordSetReader {
+  readonly set: RecordSet;
+  /** By host. */
+  readonly files: readonly RecordsReader[];
+  /** That of the first host, with the nodes of all. */
+  readonly about: RecordsAbout;
+  readonly columns: readonly RecordColumn[];
+  readonly parts: readonly PartOfFile[];
+  /** Rows that can be read. */
+  readonly rowCount: number;
+  /** The missing rows, in words; null where all files are whole. */
+  readonly cut: string | null;
+
+  private constructor(set: RecordSet, files: readonly RecordsReader[]) {
+    const first = files[0] as RecordsReader; // A set has one host at least.
+    this.set = set;
+    this.files = files;
+    this.columns = first.columns;
+    this.about = { ...first.about, nodes: [...new Set(files.flatMap(({ about }) => about.nodes))] };
+    this.rowCount = sumOf(files, ({ rowCount }) => rowCount);
+    if (files.length === 1) {
+      this.parts = first.parts;
+      this.cut = first.cut;
+      return;
+    }
+    const rowsInAll = sumOf(files, ({ parts }) => parts[0]?.rowsInAll ?? 0);
+    this.parts = [{ part: first.parts[0]?.part ?? 0, rowCount: this.rowCount, rowsInAll }];
+    const cuts = files.flatMap(({ path, cut }) => (cut === null ? [] : [`${path}: ${cut}`]));
+    this.cut = cuts.join('; ') || null;
+  }
+
+  /**
+   * Opens the files of one host or more.
+   * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: as of a file alone, and for files of several hosts that do not
+   *   belong together
+   */
+  static async open(set: RecordSet): Promise<RecordSetReader> {
+    const files: RecordsReader[] = [];
+    try {
+      for (const { file } of set) files.push(await RecordsReader.open(file));
+      checkTogether(files);
+    } catch (error) {
+      for (const file of files) await file.close();
+      throw error;
+    }
+    return new RecordSetReader(set, files);
+  }
+
+  /**
+   * Reads block by block, one host after the other: one block is in memory at a time.
+   * @throws MlperfError `ERR_CONFIG_FILE`
+   */
+  async *blocks(): AsyncGenerator<SampleRecords> {
+    for (const host of this.files.keys()) yield* this.#blocksOf(host);
+  }
+
+  /**
+   * Reads all rows of these parts into one table, in the order of the plan: 76 bytes or more per row.
+   * @param parts Default: all.
+   * @throws MlperfError `ERR_CONFIG_FILE`; `ERR_CONFIG_INVALID` where two hosts have the same query
+   */
+  async readAll(parts?: readonly number[]): Promise<SampleRecords> {
+    const [first, ...others] = this.files;
+    if (first !== undefined && others.length === 0) return await first.readAll(parts);
+    const hostNames = this.set.map(({ host }) => host);
+    const records = tableFor(this.rowCount, this.columns, hostNames);
+    const ends: number[] = [];
+    let at = 0;
+    for (const host of this.files.keys()) {
+      for await (const block of this.#blocksOf(host)) {
+        copyRecords(records, at, block);
+        records.hosts?.ofRow.fill(host, at, at + block.rowCount);
+        at += block.rowCount;
+      }
+      ends.push(at);
+    }
+    arrange(records, orderByQuery(records.query, ends));
+    this.#checkOnce(records);
+    return records;
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.files) await file.close();
+  }
+
+  /** Blocks of one host, on the clock of all and with the numbers that nodes have among all. */
+  async *#blocksOf(host: number): AsyncGenerator<SampleRecords> {
+    const file = this.files[host] as RecordsReader;
+    const { startUnixNs } = this.set[host] as RecordSet[number];
+    const earliest = this.set.reduce((a, b) => (b.startUnixNs < a.startUnixNs ? b : a));
+    const offsetNs = Number(startUnixNs - earliest.startUnixNs);
+    const nodes = file.about.nodes.map((name) => this.about.nodes.indexOf(name));
+    for await (const block of file.blocks()) {
+      for (const { type, of } of this.columns) {
+        const values = of(block) as ColumnArray;
+        // All times of this type are instants.
+        if (type === 'int64') changeEach(values, (ns) => ns + offsetNs);
+        else if (type === 'node') changeEach(values, (node) => nodes[node] ?? -1);
+      }
+      yield block;
+    }
+  }
+
+  #checkOnce({ query, hosts }: SampleRecords): void {
+    const ofRow = hosts?.ofRow ?? [];
+    for (let row = 1; row < query.length; row += 1) {
+      if (query[row] !== query[row - 1] || ofRow[row] === ofRow[row - 1]) continue;
+      const [a, b] = [ofRow[row - 1], ofRow[row]].map((host) => this.files[host as number]?.path);
+      throw configInvalid(`${a} and ${b} both have the query ${query[row]}`);
+    }
+  }
+}
+
+function sumOf<T>(items: readonly T[], numberOf: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + numberOf(item), 0);
+}
+
+/** Times of a later part have a zero of their own, which a set does not know: files of several hosts have one part. */
+function checkTogether([first, ...others]: readonly RecordsReader[]): void {
+  if (first === undefined || others.length === 0) return;
+  const formOf = ({ about, columns }: RecordsReader): string =>
+    [about.scenario, about.benchmark, ...columns.map(({ name }) => name)].join(' ');
+  for (const file of [first, ...others]) {
+    if (file.parts.length > 1) {
+      throw configInvalid(
+        `${file.path} has ${file.parts.length} parts; one of several hosts has one`,
+      );
+    }
+    if (formOf(file) === formOf(first)) continue;
+    const text = `is of another scenario or benchmark, or has other columns, than ${first.path}`;
+    throw configInvalid(`${file.path} ${text}`);
+  }
+}
+
+function changeEach(values: ColumnArray, change: (value: number) => number): void {
+  for (let row = 0; row < values.length; row += 1) values[row] = change(values[row] as number);
+}
+
+/**
+ * Numbers of the rows in the order of their queries; those of a host have it already.
+ * @param ends The row that follows the last one of each host.
+ */
+function orderByQuery(query: Uint32Array, ends: readonly number[]): Uint32Array {
+  const next = ends.map((_, host) => ends[host - 1] ?? 0);
+  const queryAt = (host: number): number => {
+    const row = next[host] as number;
+    return row < (ends[host] as number) ? (query[row] as number) : Number.POSITIVE_INFINITY;
+  };
+  return query.map(() => {
+    let least = 0;
+    for (let host = 1; host < ends.length; host += 1) {
+      if (queryAt(host) < queryAt(least)) least = host;
+    }
+    next[least] = (next[least] as number) + 1;
+    return (next[least] as number) - 1;
+  });
+}
+
+/** Puts the rows into an order; beside them there is one column in memory. */
+function arrange(records: SampleRecords, order: Uint32Array): void {
+  const columns = presentColumns(records).map(({ of }) => of(records) as ColumnArray);
+  for (const column of [...columns, records.hosts?.ofRow ?? new Uint16Array(0)]) {
+    const before = column.slice();
+    for (let row = 0; row < column.length; row += 1) {
+      column[row] = before[order[row] as number] as number;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { readVersionedFile } from '../../../shared/base/files/read-file.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+
+/** The records that one LoadGen host made in a run. */
+interface HostRecords {
+  /** Name of the host; empty in a set of one. */
+  readonly host: string;
+  /** Path of the file. */
+  readonly file: string;
+  /** Unix time in ns at which its times are 0. */
+  readonly startUnixNs: bigint;
+  /** Largest error of that Unix time in ns. Latencies are free of it: a query is timed by one host. */
+  readonly clockErrorNs: number;
+}
+
+/**
+ * The records of a run: a file per LoadGen host. Host k of n issues the queries k, k + n, ... of one plan, so that all files
+ * together have each query once, under its number in the plan.
+ */
+export type RecordSet = readonly HostRecords[];
+
+const VERSION = 1;
+const SET_FILE = z.strictObject({
+  schemaVersion: z.literal(VERSION),
+  hosts: z
+    .array(
+      z.strictObject({
+        host: z.string().min(1),
+        file: z
+          .string()
+          .refine((name) => name === basename(name), 'must be a name without folders'),
+        startUnixNs: z.string().regex(/^\d{1,20}$/, 'must be whole ns as a string'),
+        clockErrorNs: z.number().min(0),
+      }),
+    )
+    .min(1),
+});
+
+/**
+ * The records in the folder of a run: those that its list `longhaul_records.json` names, or, without a list, the one file
+ * `longhaul_records.arrow`. Empty: there are none.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for a list that cannot be read
+ */
+export function findRecords(folder: string): RecordSet {
+  const list = join(folder, RUN_FILES.recordSet);
+  if (existsSync(list)) {
+    const { hosts } = readVersionedFile(list, SET_FILE, { version: VERSION });
+    return hosts.map(({ host, file, startUnixNs, clockErrorNs }) => {
+      return { host, file: join(folder, file), startUnixNs: BigInt(startUnixNs), clockErrorNs };
+    });
+  }
+  const file = join(folder, RUN_FILES.records);
+  return existsSync(file) ? [{ host: '', file, startUnixNs: 0n, clockErrorNs: 0 }] : [];
+}
