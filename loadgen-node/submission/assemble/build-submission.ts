@@ -4,7 +4,7 @@ import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { assembleTree } from './assemble-tree.ts';
 import { readSubmissionConfig } from './config/read-submission-config.ts';
-import { planSubmission } from './plan/plan-submission.ts';
+import { planSubmission, type SubmissionPlan } from './plan/plan-submission.ts';
 import { checkTreeTarget, writeTree } from './tree-files.ts';
 
 /** Paths and flags of a build. */
@@ -26,14 +26,18 @@ export interface BuildOptions {
  * A tree that was built: its plan, the number of files, and what the submitter should know, one
  * sentence each.
  */
-export type BuiltTree = Awaited<ReturnType<typeof buildSubmission>>;
+export interface BuiltTree {
+  readonly plan: SubmissionPlan;
+  readonly fileCount: number;
+  readonly warnings: readonly string[];
+}
 
 /**
  * Builds a complete submission tree, or writes no file.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per
  *   line), `ERR_OUTPUT`
  */
-export async function buildSubmission(options: BuildOptions) {
+export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
   const { tree, isDryRun, mayReplace, selfCheck } = options;
   const config = readSubmissionConfig(options.config);
   checkTreeTarget(tree, mayReplace);

@@ -25,7 +25,7 @@ type FileContent = { readonly text: string; readonly mode: number } | { readonly
  * MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not
  * allowed.
  */
-export function treeFiles() {
+export function treeFiles(): TreeFiles {
   const files = new Map<string, FileContent>();
   const add = (path: string, content: FileContent): void => {
     const before = files.get(path);
@@ -45,20 +45,28 @@ export function treeFiles() {
   const copy = (path: string, copyOf: string) => add(path, { copyOf });
   return {
     ...{ text, copy },
-    /** Files, sorted by path. */
     entries: () => [...files].sort(([a], [b]) => (a < b ? -1 : 1)),
-    /** A text that is executable. */
-    script: (path: string, content: string) => add(path, { text: content, mode: 0o755 }),
-    /** A value as JSON. */
-    json: (path: string, value: unknown) => text(path, `${jsonText(value, 2)}\n`),
-    /** Copies many files into a folder. @param own Path below the folder → file. */
-    copyAll: (folder: string, own: ReadonlyMap<string, string>): void => {
+    script: (path, content) => add(path, { text: content, mode: 0o755 }),
+    json: (path, value) => text(path, `${jsonText(value, 2)}\n`),
+    copyAll: (folder, own): void => {
       for (const [name, file] of own) copy(posix.join(folder, name), file);
     },
   };
 }
 
-export type TreeFiles = ReturnType<typeof treeFiles>;
+/** Files that the tree will have; none is written yet. */
+export interface TreeFiles {
+  readonly text: (path: string, content: string) => void;
+  readonly copy: (path: string, copyOf: string) => void;
+  /** Files, sorted by path. */
+  readonly entries: () => [string, FileContent][];
+  /** A text that is executable. */
+  readonly script: (path: string, content: string) => void;
+  /** A value as JSON. */
+  readonly json: (path: string, value: unknown) => void;
+  /** Copies many files into a folder. @param own Path below the folder → file. */
+  readonly copyAll: (folder: string, own: ReadonlyMap<string, string>) => void;
+}
 
 /**
  * Refuses a path that has something which longhaul did not build.

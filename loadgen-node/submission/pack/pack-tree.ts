@@ -50,7 +50,7 @@ export function sideFiles(output: string) {
  * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents and refuseKeys), `ERR_CONFIG_INVALID`
  *   (output or key file in the tree), `ERR_OUTPUT`
  */
-export async function packTree(packing: Packing) {
+export async function packTree(packing: Packing): Promise<PackedTree> {
   const { tree, output, encryption, keyFile } = packing;
   const side = sideFiles(output);
   checkPaths(packing);
@@ -75,7 +75,12 @@ export async function packTree(packing: Packing) {
 }
 
 /** A tarball that was written: its number of files, its size and its digests. */
-export type PackedTree = Awaited<ReturnType<typeof packTree>>;
+export interface PackedTree {
+  readonly fileCount: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly sha1: string;
+}
 
 /** A tarball until it is whole; what an interrupted run left is written over. */
 function unfinishedOf(output: string): string {

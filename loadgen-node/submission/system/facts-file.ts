@@ -56,17 +56,34 @@ interface NodeConnection {
 }
 
 /** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
-export type LinkFacts = ReturnType<typeof linkFacts>;
+export interface LinkFacts extends NodeConnection {
+  readonly loadgen: LinkEnd;
+  /** Unknown where an address is translated on the way. */
+  readonly sut: LinkEnd;
+  /** The QDL asks Name, Ready and Describe on one connection of their own. */
+  readonly controlConnections: number;
+  readonly isSameMachine: boolean | null;
+}
+
+/** One end of a link. */
+interface LinkEnd {
+  /** The interface that has the address. */
+  readonly interface: string | null;
+  /** The cards behind it: itself, or what a bond, bridge or VLAN is made of; none where it is software only. */
+  readonly nics: readonly string[];
+  /** Of the interface, in 10^6 bit/s; null where the kernel does not tell. */
+  readonly speedMbps: number | null;
+}
 
 /** An end of a link that stays within one machine, or whose address no interface has. */
-const NO_END = { interface: null, nics: [] as readonly string[], speedMbps: null };
+const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
 
 /** Which interfaces a link goes through. @param sut Null where the node sent no facts. */
 export function linkFacts(
   connection: NodeConnection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
-) {
+): LinkFacts {
   const isWithinOne = isSameMachine(connection, loadgen, sut);
   const end = (facts: SystemFacts | null, address: string | null) =>
     // Traffic within a machine passes no network card, whichever card has the address.
@@ -74,9 +91,7 @@ export function linkFacts(
   return {
     ...connection,
     loadgen: end(loadgen, connection.localAddress),
-    /** Unknown where an address is translated on the way. */
     sut: end(sut, connection.remoteAddress),
-    /** The QDL asks Name, Ready and Describe on one connection of their own. */
     controlConnections: 1,
     isSameMachine: isWithinOne,
   };
@@ -96,12 +111,7 @@ function isSameMachine(
   return bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
 }
 
-/**
- * One end of a link: the interface that has the address, and the cards behind it (itself, or what a
- * bond, bridge or VLAN is made of; none where it is software only). `speedMbps` is the interface's,
- * in 10^6 bit/s; null where the kernel does not tell.
- */
-function linkEnd(facts: SystemFacts | null, address: string | null) {
+function linkEnd(facts: SystemFacts | null, address: string | null): LinkEnd {
   const interfaces = facts?.network.interfaces ?? [];
   const end = interfaces.find(
     ({ addresses }) => address !== null && addresses.some((one) => isAddress(one, address)),

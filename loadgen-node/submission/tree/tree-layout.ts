@@ -45,7 +45,7 @@ export interface ResultPlace {
  * with `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"),
  * and the flat one from v6.0 on, in which all of a result lies in its folder under `results/`.
  */
-export function treeLayout(round: SubmissionRound) {
+export function treeLayout(round: SubmissionRound): TreeLayout {
   const isFlat = round === 'v6.0' || round === 'v6.1';
   const of = (kind: string, { division, submitter, system, model, scenario }: ResultPlace) =>
     posix.join(division, submitter, isFlat ? 'results' : kind, system, model, scenario);
@@ -57,27 +57,17 @@ export function treeLayout(round: SubmissionRound) {
     posix.join(division, submitter, 'documentation');
   return {
     ...{ round, isFlat, result, measurements, documentation },
-    system: (division: SubmissionDivision, submitter: string, system: string) =>
+    system: (division, submitter, system) =>
       posix.join(division, submitter, 'systems', `${system}.json`),
-    /** Folder of the sources. */
-    code: (division: SubmissionDivision, submitter: string) =>
-      posix.join(division, submitter, isFlat ? 'src' : 'code'),
-    /** @param run From 1; Server of round v0.5 has five. */
-    performance: (place: ResultPlace, run = 1) =>
-      posix.join(result(place), 'performance', `run_${run}`),
-    accuracy: (place: ResultPlace) => posix.join(result(place), 'accuracy'),
-    /** @param implementation Id of the implementation, part of the name in the older layout. */
-    measurementsFile: (place: ResultPlace, implementation: string) => {
+    code: (division, submitter) => posix.join(division, submitter, isFlat ? 'src' : 'code'),
+    performance: (place, run = 1) => posix.join(result(place), 'performance', `run_${run}`),
+    accuracy: (place) => posix.join(result(place), 'accuracy'),
+    measurementsFile: (place, implementation) => {
       const name = isFlat ? 'measurements' : `${place.system}_${implementation}_${place.scenario}`;
       return posix.join(measurements(place), `${name}.json`);
     },
-    /** Folder of a compliance test: verify_*.txt, performance/run_1, accuracy. */
-    compliance: (place: ResultPlace, test: string) => posix.join(of('compliance', place), test),
-    /**
-     * Folder of what longhaul knows of a run and no official tool reads: network_audit.json,
-     * longhaul_run.yaml.
-     */
-    evidence: ({ division, submitter, system, model, scenario }: ResultPlace, run: string) =>
+    compliance: (place, test) => posix.join(of('compliance', place), test),
+    evidence: ({ division, submitter, system, model, scenario }, run) =>
       posix.join(documentation(division, submitter), 'evidence', system, model, scenario, run),
   };
 }
@@ -87,7 +77,29 @@ export function evidenceOfRun(i: number): string {
   return i === 0 ? 'performance' : `performance_${i + 1}`;
 }
 
-export type TreeLayout = ReturnType<typeof treeLayout>;
+/** Paths in a submission tree, from its root; folders are those of a result. */
+export interface TreeLayout {
+  readonly round: SubmissionRound;
+  readonly isFlat: boolean;
+  readonly result: (place: ResultPlace) => string;
+  readonly measurements: (place: ResultPlace) => string;
+  readonly documentation: (division: SubmissionDivision, submitter: string) => string;
+  readonly system: (division: SubmissionDivision, submitter: string, system: string) => string;
+  /** Folder of the sources. */
+  readonly code: (division: SubmissionDivision, submitter: string) => string;
+  /** @param run From 1; Server of round v0.5 has five. */
+  readonly performance: (place: ResultPlace, run?: number) => string;
+  readonly accuracy: (place: ResultPlace) => string;
+  /** @param implementation Id of the implementation, part of the name in the older layout. */
+  readonly measurementsFile: (place: ResultPlace, implementation: string) => string;
+  /** Folder of a compliance test: verify_*.txt, performance/run_1, accuracy. */
+  readonly compliance: (place: ResultPlace, test: string) => string;
+  /**
+   * Folder of what longhaul knows of a run and no official tool reads: network_audit.json,
+   * longhaul_run.yaml.
+   */
+  readonly evidence: (resultPlace: ResultPlace, run: string) => string;
+}
 
 /** The error for a folder that is no submission tree, with a hint where it is a division. */
 export function noTree(folder: string): MlperfError {

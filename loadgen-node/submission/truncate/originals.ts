@@ -20,7 +20,7 @@ import type { LogPlace } from './log-places.ts';
  * @param tree The originals may not lie in it: they would be handed in.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_DATA_SET` (damaged list), `ERR_OUTPUT`
  */
-export async function openOriginals(folder: string, tree: string) {
+export async function openOriginals(folder: string, tree: string): Promise<Originals> {
   if (isWithin(folder, tree)) {
     throw configInvalid(
       `the originals must not lie in the tree: ${folder} is in ${tree}; name a folder elsewhere`,
@@ -43,11 +43,6 @@ export async function openOriginals(folder: string, tree: string) {
   };
   return {
     folder,
-    /**
-     * The original of a place with this hash, the latest one; undefined: none is kept. Log and
-     * accuracy.txt lie in the same numbered folder; `text` is undefined where there was no
-     * accuracy.txt before the truncation.
-     */
     find: (place: LogPlace, sha256: string) => {
       const numbers = [...checksums].flatMap(([kept, checksum]) => {
         const [, number, path] = /^(\d+)\/(.*)$/s.exec(kept) ?? [];
@@ -58,12 +53,7 @@ export async function openOriginals(folder: string, tree: string) {
       const text = posix.join(latest, place.text);
       return { log: posix.join(latest, place.log), text: checksums.has(text) ? text : undefined };
     },
-    /** SHA-256 of a kept file. */
     checksumOf: (kept: string) => checksums.get(kept),
-    /**
-     * Keeps a log and its accuracy.txt, if there is one. @throws MlperfError `ERR_OUTPUT`
-     * @param sha256 Of the log.
-     */
     keep: async (place: LogPlace, sha256: string): Promise<void> => {
       const files = new Map([[place.log, sha256]]);
       const text = join(tree, place.text);
@@ -76,7 +66,6 @@ export async function openOriginals(folder: string, tree: string) {
         checksums.set(kept, checksum);
       }
     },
-    /** Writes the list, once all are kept. @throws MlperfError `ERR_OUTPUT` */
     writeList: async (): Promise<void> => {
       await orFail('write', folder, () => makeFolder(folder));
       await replaceFile(join(folder, CHECKSUM_FILE), formatChecksumList(checksums));
@@ -84,4 +73,27 @@ export async function openOriginals(folder: string, tree: string) {
   };
 }
 
-export type Originals = Awaited<ReturnType<typeof openOriginals>>;
+/** Log and accuracy.txt lie in the same numbered folder. */
+interface KeptLog {
+  readonly log: string;
+  /** Undefined: there was no accuracy.txt before the truncation. */
+  readonly text: string | undefined;
+}
+
+/** Logs as they were before their truncation, in a folder that is not handed in. */
+export interface Originals {
+  readonly folder: string;
+  /**
+   * The original of a place with this hash, the latest one; undefined: none is kept.
+   */
+  readonly find: (place: LogPlace, sha256: string) => KeptLog | undefined;
+  /** SHA-256 of a kept file. */
+  readonly checksumOf: (kept: string) => string | undefined;
+  /**
+   * Keeps a log and its accuracy.txt, if there is one. @throws MlperfError `ERR_OUTPUT`
+   * @param sha256 Of the log.
+   */
+  readonly keep: (place: LogPlace, sha256: string) => Promise<void>;
+  /** Writes the list, once all are kept. @throws MlperfError `ERR_OUTPUT` */
+  readonly writeList: () => Promise<void>;
+}

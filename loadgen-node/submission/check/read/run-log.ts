@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { withReason } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
+  type DetailRecord,
   isNumber,
   numberOf,
   type ReadDetailLog,
@@ -44,7 +45,7 @@ export interface SeenRecord {
  * reports it.
  * @param file Relative to the root of the tree.
  */
-export function runLog(file: string, detail: ReadDetailLog) {
+export function runLog(file: string, detail: ReadDetailLog): RunLog {
   const record = (key: string) => detail.records.get(key);
   const value = (key: string) => record(key)?.value;
   /** A finding about a record, with its line if it is there. */
@@ -60,22 +61,39 @@ export function runLog(file: string, detail: ReadDetailLog) {
   };
   return {
     ...{ file, detail, record, value, at, wrong },
-    /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
-    ownValues: (key: string) =>
-      detail.ownRecords.flatMap((one) => (one.key === key ? [one.value] : [])),
+    ownValues: (key) => detail.ownRecords.flatMap((one) => (one.key === key ? [one.value] : [])),
     keys: () => detail.records.keys(),
-    /** Undefined where the record is missing or no number. */
-    number: (key: string) => numberOf({ detail }, key),
-    /** Checks the number of a record. @param check Words for a number that is wrong. */
-    wrongNumber: (key: string, check: (value: number) => string | false) =>
-      wrong(key, (one) => isNumber(one) && check(Number(one))),
+    number: (key) => numberOf({ detail }, key),
+    wrongNumber: (key, check) => wrong(key, (one) => isNumber(one) && check(Number(one))),
   };
 }
 
-export type RunLog = ReturnType<typeof runLog>;
+/** The detail log of a run, and its values as findings. */
+export interface RunLog {
+  readonly file: string;
+  readonly detail: ReadDetailLog;
+  readonly record: (key: string) => DetailRecord | undefined;
+  readonly value: (key: string) => unknown;
+  readonly at: (key: string, text: string) => SeenRecord;
+  readonly wrong: (key: string, check: (value: unknown) => string | false) => false | SeenRecord;
+  /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
+  readonly ownValues: (key: string) => unknown[];
+  readonly keys: () => Iterable<string>;
+  /** Undefined where the record is missing or no number. */
+  readonly number: (key: string) => number | undefined;
+  /** Checks the number of a record. @param check Words for a number that is wrong. */
+  readonly wrongNumber: (
+    key: string,
+    check: (value: number) => string | false,
+  ) => false | SeenRecord;
+}
 
 /** Accuracy logs before truncation. */
-export type OriginalLogs = ReturnType<typeof originalLogs>;
+export interface OriginalLogs {
+  readonly folder: string;
+  /** Files that may be the original of a log; none where it is missing. @param path In the tree. */
+  readonly of: (path: string) => string[];
+}
 
 /**
  * Finds accuracy logs as they were before truncation.
@@ -83,7 +101,7 @@ export type OriginalLogs = ReturnType<typeof originalLogs>;
  *   of these, or any folder that is laid out as the tree is.
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder.
  */
-export function originalLogs(folder: string) {
+export function originalLogs(folder: string): OriginalLogs {
   const names = withReason(
     `cannot read the originals in ${folder}`,
     () => readdirSync(folder),
@@ -92,9 +110,6 @@ export function originalLogs(folder: string) {
   const parts = ['', ...names.filter((name) => /^\d+$/.test(name))];
   return {
     folder,
-    /**
-     * Files that may be the original of a log; none where it is missing. @param path In the tree.
-     */
-    of: (path: string) => parts.map((part) => join(folder, part, path)).filter(existsSync),
+    of: (path) => parts.map((part) => join(folder, part, path)).filter(existsSync),
   };
 }

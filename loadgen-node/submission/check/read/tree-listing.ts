@@ -27,7 +27,7 @@ const NO_FOLDER: TreeFolder = { files: [], folders: [] };
  * root is ''. Taken once, so that every check sees the same tree. Links in it are not followed; the root may be one.
  * @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read.
  */
-export function treeListing(root: string) {
+export function treeListing(root: string): TreeListing {
   const { sizes, folders, oddities } = readTree(root);
   const pathOf = (path: string) => join(root, path);
   const hasFolder = (path: string) => folders.has(path);
@@ -36,30 +36,20 @@ export function treeListing(root: string) {
   const odd = (...kinds: TreeOddity['kind'][]) =>
     oddities.filter(({ kind }) => kinds.includes(kind));
   return {
-    /** Path for the file system. */
     pathOf,
     hasFolder,
-    /** Entries of a folder; none where there is no such folder. */
     entries,
     odd,
-    /** Every folder below the root, and the root. */
     folderPaths: () => folders.keys(),
-    /** Every file. */
     filePaths: () => sizes.keys(),
-    hasFile: (path: string) => sizes.has(path),
-    /** Size of a file in bytes; undefined where there is none. */
-    bytesOf: (path: string) => sizes.get(path),
-    /** True for an empty folder, without files, folders and links. */
-    isEmpty: (path: string) => {
+    hasFile: (path) => sizes.has(path),
+    bytesOf: (path) => sizes.get(path),
+    isEmpty: (path) => {
       const { files, folders: below } = entries(path);
       const hasOdd = oddities.some(({ file }) => file === path || posix.dirname(file) === path);
       return files.length + below.length === 0 && !hasOdd;
     },
-    /**
-     * True for a folder, for a link to one, and for a folder behind such a link, which is not
-     * listed.
-     */
-    leadsToFolder: (path: string) => {
+    leadsToFolder: (path) => {
       const links = odd('symlink-to-folder');
       if (hasFolder(path) || links.some(({ file }) => file === path)) return true;
       return (
@@ -70,7 +60,29 @@ export function treeListing(root: string) {
   };
 }
 
-export type TreeListing = ReturnType<typeof treeListing>;
+/** Files, folders and oddities of a tree; paths are from its root. */
+export interface TreeListing {
+  /** Path for the file system. */
+  readonly pathOf: (path: string) => string;
+  readonly hasFolder: (path: string) => boolean;
+  /** Entries of a folder; none where there is no such folder. */
+  readonly entries: (path: string) => TreeFolder;
+  readonly odd: (...kinds: TreeOddity['kind'][]) => TreeOddity[];
+  /** Every folder below the root, and the root. */
+  readonly folderPaths: () => Iterable<string>;
+  /** Every file. */
+  readonly filePaths: () => Iterable<string>;
+  readonly hasFile: (path: string) => boolean;
+  /** Size of a file in bytes; undefined where there is none. */
+  readonly bytesOf: (path: string) => number | undefined;
+  /** True for an empty folder, without files, folders and links. */
+  readonly isEmpty: (path: string) => boolean;
+  /**
+   * True for a folder, for a link to one, and for a folder behind such a link, which is not
+   * listed.
+   */
+  readonly leadsToFolder: (path: string) => boolean;
+}
 
 function readTree(root: string) {
   const checkRoot = (): void => {

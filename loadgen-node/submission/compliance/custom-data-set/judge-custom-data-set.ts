@@ -29,7 +29,11 @@ const SERVER_LATENCY_SLACK_SHARE = 0.1;
  * @param accuracyDropMax Points, as a fraction, by which the custom data set may be harder.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs can not be compared.
  */
-export function judgeCustomDataSet(submission: RunPair, custom: RunPair, accuracyDropMax: number) {
+export function judgeCustomDataSet(
+  submission: RunPair,
+  custom: RunPair,
+  accuracyDropMax: number,
+): CustomDataSetVerdict {
   const [obstacle] = obstaclesOf(submission, custom);
   if (obstacle !== undefined) throw configInvalid(obstacle);
   const accuracy = judgeAccuracy(submission.accuracy, custom.accuracy, accuracyDropMax);
@@ -45,7 +49,22 @@ export function judgeCustomDataSet(submission: RunPair, custom: RunPair, accurac
 }
 
 /** Verdict of the test "custom data set". */
-export type CustomDataSetVerdict = ReturnType<typeof judgeCustomDataSet>;
+export interface CustomDataSetVerdict {
+  /** Undefined: the run does not tell, as those of the C++ LoadGen. */
+  readonly reference: MeasuredDataSet | undefined;
+  readonly custom: MeasuredDataSet | undefined;
+  readonly accuracy: CustomDataSetCheck;
+  readonly performance: readonly CustomDataSetCheck[];
+  readonly notes: readonly string[];
+  readonly hasPassed: boolean;
+}
+
+/** A data set by its name. */
+export interface MeasuredDataSet {
+  readonly name: string;
+  /** SHA-256 of its list of checksums. */
+  readonly digest: string;
+}
 
 /** The share of right answers must not fall by more than chance explains. */
 export function judgeAccuracy(submission: Proportion, custom: Proportion, accuracyDropMax: number) {
@@ -72,12 +91,16 @@ function compared(
   isMet: boolean,
   [before = '', after = '']: readonly string[],
   rules: readonly string[],
-) {
+): CustomDataSetCheck {
   return { name, isMet, lines: [...bothLines(before, after), ...rules] };
 }
 
 /** One thing that the test looks at; its lines are the figures and the bound, one fact a line. */
-export type CustomDataSetCheck = ReturnType<typeof compared>;
+export interface CustomDataSetCheck {
+  readonly name: string;
+  readonly isMet: boolean;
+  readonly lines: readonly string[];
+}
 
 /** Smallest drop that fails with these counts, in words. */
 function powerText(drop: number | undefined): string {
@@ -265,7 +288,7 @@ function adviceOf({ accuracy, performance }: CustomDataSetVerdict): string {
 }
 
 /** Name of a data set, which a run of another LoadGen does not tell. */
-function nameOf(dataSet: ReturnType<typeof dataSetOf>): string {
+function nameOf(dataSet: MeasuredDataSet | undefined): string {
   return dataSet?.name ?? 'not known';
 }
 
@@ -277,14 +300,18 @@ const SCRIPT_LINE = /^accuracy=[\d.]+%, good=(\d+), total=(\d+)\s*$/m;
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_OUTPUT`; `ERR_CONFIG_INVALID` where the accuracy is
  *   not known.
  */
-export async function readRunPair(performance: string, accuracy: string) {
+export async function readRunPair(performance: string, accuracy: string): Promise<RunPair> {
   const run = await readComplianceRun(performance);
   const accuracyRun = accuracy === performance ? run : await readComplianceRun(accuracy);
   return { performance: run, accuracyRun, accuracy: accuracyOf(accuracyRun) };
 }
 
 /** A performance run and the accuracy over the same data set. */
-export type RunPair = Awaited<ReturnType<typeof readRunPair>>;
+export interface RunPair {
+  readonly performance: ComplianceRun;
+  readonly accuracyRun: ComplianceRun;
+  readonly accuracy: Proportion;
+}
 
 /**
  * Right answers of an accuracy run: longhaul's own record, or the line of the official script in
@@ -314,11 +341,7 @@ function scriptAccuracy(path: string): Proportion | undefined {
   return match === null ? undefined : { correct: Number(match[1]), total: Number(match[2]) };
 }
 
-/**
- * Name of the data set that a run measured with, and the SHA-256 of its list of checksums.
- * Undefined: the run does not tell, as those of the C++ LoadGen.
- */
-function dataSetOf(run: ComplianceRun) {
+function dataSetOf(run: ComplianceRun): MeasuredDataSet | undefined {
   const value = recordOf(run, 'longhaul_data_set');
   const name = textOf(value, 'name');
   return name === undefined ? undefined : { name, digest: textOf(value, 'sha256') ?? '' };

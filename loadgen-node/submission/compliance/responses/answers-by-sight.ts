@@ -35,23 +35,19 @@ interface Sights {
  * For a metric that is a share of right samples.
  * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
  */
-export async function answersBySight({ accuracyLog, testLog }: LogPair, scorer: ResponseScorer) {
+export async function answersBySight(
+  { accuracyLog, testLog }: LogPair,
+  scorer: ResponseScorer,
+): Promise<AnswersBySight> {
   const samples = await scoreSamples(accuracyLog, await loggedResponses(testLog), scorer);
   const all = countRight(samples, ({ logged: own }) => own);
   const counterpart = countRight(samples, (one) => one.logged.map(() => one.accuracyRun));
   return {
-    /** All logged responses whose sample the accuracy run has, too. */
     logged: all,
-    /** The accuracy run's responses, each as often as the test logged its sample. */
     accuracyRun: counterpart,
-    /** As far as the two are apart, in percent; see {@link deltaPercent}. */
     deltaPercent: deltaPercent(percent(counterpart), percent(all)),
     first: countRight(samples, ({ logged: own }) => own.slice(0, 1)),
     repeats: countRight(samples, ({ logged: own }) => own.slice(1)),
-    /**
-     * Standard deviations by which the accuracy run's responses are right more often than the test's, or by which those
-     * and the first logged ones are right more often than the repeats, whichever is more.
-     */
     deviations: Math.max(
       rightLessOften(samples.map((one) => twoGroups(one, [one.accuracyRun]))),
       rightLessOften(samples.map((one) => twoGroups(one, firstSights(one)))),
@@ -60,7 +56,21 @@ export async function answersBySight({ accuracyLog, testLog }: LogPair, scorer: 
 }
 
 /** How right the logged responses of a test are: all of them, and by how often the sample was seen before. */
-export type AnswersBySight = Awaited<ReturnType<typeof answersBySight>>;
+export interface AnswersBySight {
+  /** All logged responses whose sample the accuracy run has, too. */
+  readonly logged: Proportion;
+  /** The accuracy run's responses, each as often as the test logged its sample. */
+  readonly accuracyRun: Proportion;
+  /** As far as the two are apart, in percent; see {@link deltaPercent}. */
+  readonly deltaPercent: number;
+  readonly first: Proportion;
+  readonly repeats: Proportion;
+  /**
+   * Standard deviations by which the accuracy run's responses are right more often than the test's, or by which those
+   * and the first logged ones are right more often than the repeats, whichever is more.
+   */
+  readonly deviations: number;
+}
 
 async function scoreSamples(
   accuracyLog: string,
@@ -158,7 +168,7 @@ export async function scorePair(
   counts: ReadonlyMap<number, number>,
   scorer: ResponseScorer,
   which: 'first' | 'last' = 'first',
-) {
+): Promise<AccuracyPair> {
   const place = (index: number): number => (which === 'first' ? 1 : (counts.get(index) ?? 0));
   const isWanted = (index: number): boolean =>
     counts.has(index) && (which === 'first' || place(index) > 1);
@@ -172,7 +182,6 @@ export async function scorePair(
   });
   return {
     ...{ baseline, compliance },
-    /** By metric, the benchmark's own first; NaN where a log has too few responses for a metric. */
     deltaPercents: new Map([
       [baseline.metric, deltaPercent(printed(baseline), printed(compliance))],
       ...further,
@@ -197,7 +206,12 @@ async function* nthOfEach(
  * Accuracy of the accuracy run on the test's samples, and of the test's first response to each of
  * them.
  */
-export type AccuracyPair = Awaited<ReturnType<typeof scorePair>>;
+export interface AccuracyPair {
+  readonly baseline: AccuracyReport;
+  readonly compliance: AccuracyReport;
+  /** By metric, the benchmark's own first; NaN where a log has too few responses for a metric. */
+  readonly deltaPercents: ReadonlyMap<string, number>;
+}
 
 /** Line of the benchmark's accuracy script, or the like where it has none. */
 export function accuracyLine(report: AccuracyReport): string {

@@ -19,11 +19,14 @@ const BYTES_OF: Readonly<Record<ResponseType, number>> = {
  * verify_accuracy.py does, and besides byte by byte. Streamed: of each sample a digest is kept.
  * @throws MlperfError `ERR_OUTPUT` when a log is damaged or cut off.
  */
-export async function compareResponses(accuracyLog: string, testLog: string, type: ResponseType) {
+export async function compareResponses(
+  accuracyLog: string,
+  testLog: string,
+  type: ResponseType,
+): Promise<ResponseComparison> {
   const { prints, ...ofAccuracy } = await readFingerprints(accuracyLog, type);
   // As the official script counts them: its mismatches are those with the entry before for the sample.
   const found = { testEntries: 0, matchedEntries: 0, firstElementMismatches: 0, missingSamples: 0 };
-  /** Entries whose bytes differ anywhere from the accuracy run's response. */
   let wholeMismatches = 0;
   let brokenResponse: { readonly sampleIndex: number; readonly bytes: number } | undefined;
   const differing = new Set<number>();
@@ -52,18 +55,32 @@ export async function compareResponses(accuracyLog: string, testLog: string, typ
   }
   return {
     ...{ ...ofAccuracy, ...found, wholeMismatches },
-    /** Samples with such an entry, in the order of the log. */
     differingSamples: [...differing],
     testSamples: latest.size,
-    /** Entries of the test's log by sample index. */
     counts,
-    /** Set where the script would break off: a response is no whole number of elements. */
     brokenResponse,
   };
 }
 
 /** Result of {@link compareResponses}. */
-export type ResponseComparison = Awaited<ReturnType<typeof compareResponses>>;
+export interface ResponseComparison {
+  /** Entries whose bytes differ anywhere from the accuracy run's response. */
+  readonly wholeMismatches: number;
+  /** Samples with such an entry, in the order of the log. */
+  readonly differingSamples: readonly number[];
+  readonly testSamples: number;
+  /** Entries of the test's log by sample index. */
+  readonly counts: ReadonlyMap<number, number>;
+  /** Set where the script would break off: a response is no whole number of elements. */
+  readonly brokenResponse: { readonly sampleIndex: number; readonly bytes: number } | undefined;
+  readonly testEntries: number;
+  readonly matchedEntries: number;
+  readonly firstElementMismatches: number;
+  readonly missingSamples: number;
+  readonly accuracyEntries: number;
+  readonly accuracyDuplicates: number;
+  readonly accuracyMismatches: number;
+}
 
 /** The first response of an accuracy log to each sample, and how its further ones compare with it. */
 async function readFingerprints(path: string, type: ResponseType) {

@@ -1,8 +1,13 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
-import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
-import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import {
+  numberOf,
+  type ReadDetailLog,
+  readDetailLog,
+  recordOf,
+} from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import {
   type RoundSeeds,
   readSeeds,
@@ -16,7 +21,7 @@ import {
  * @throws MlperfError `ERR_CONFIG_FILE` when the folder is no run folder or its logs are damaged,
  *   `ERR_OUTPUT` when a log cannot be read.
  */
-export async function readComplianceRun(path: string) {
+export async function readComplianceRun(path: string): Promise<ComplianceRun> {
   const folder = openRunFolder(path);
   const detail = await readDetailLog(folder.detail);
   const [damage] = detail.damages;
@@ -36,7 +41,12 @@ export async function readComplianceRun(path: string) {
 }
 
 /** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
-export type ComplianceRun = Readonly<Awaited<ReturnType<typeof readComplianceRun>>>;
+export interface ComplianceRun {
+  readonly folder: RunFolder;
+  readonly detail: ReadDetailLog;
+  readonly summary: SummaryLog;
+  readonly scenario: Scenario;
+}
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
 export function seedsOf(

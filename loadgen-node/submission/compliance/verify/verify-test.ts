@@ -56,23 +56,33 @@ export function verdictOn(
   round: SubmissionRound,
   tested: ComplianceRun,
   { checks: own, notes, texts }: TestFindings,
-) {
+): TestVerdict {
   const common = COUNTED_TESTS.includes(test) ? completenessChecks(tested) : validityChecks(tested);
   const checks = [...own, ...common, auditCheck(test, round, tested)];
   return {
     ...{ test, round },
     hasPassed: checks.every(({ isMet }) => isMet),
-    /** The official tools take the files. */
     isOfficialPass: checks.every(({ isMet, isOfficial }) => isMet || !isOfficial),
     ...{ checks, notes, texts },
-    isRehearsal: false as boolean,
-    /** Files to copy: path within the test's folder → file of the run. */
+    isRehearsal: false,
     copies: new Map(LOGS_OF[test].map(([path, log]) => [path, tested.folder[log]])),
   };
 }
 
 /** Verdict on a compliance test, and the files that a submission needs of it. */
-export type TestVerdict = ReturnType<typeof verdictOn>;
+export interface TestVerdict {
+  readonly test: TestId;
+  readonly round: SubmissionRound;
+  readonly hasPassed: boolean;
+  /** The official tools take the files. */
+  readonly isOfficialPass: boolean;
+  readonly checks: readonly TestCheck[];
+  readonly notes: readonly string[];
+  readonly texts: ReadonlyMap<string, string>;
+  readonly isRehearsal: boolean;
+  /** Files to copy: path within the test's folder → file of the run. */
+  readonly copies: ReadonlyMap<string, string>;
+}
 
 const REHEARSAL = 'A rehearsal (longhaul compliance --rehearse): it counts for no submission.';
 
