@@ -12,8 +12,12 @@ export function knownProtocols(): readonly Protocol[] {
   return protocols;
 }
 
-/** Adds a protocol of the caller. @throws RangeError for a name or scheme that another one has */
-export function addProtocol(protocol: Protocol): void {
+/**
+ * Adds a protocol of the caller.
+ * @returns Takes it out again.
+ * @throws RangeError for a name or scheme that another one has
+ */
+export function addProtocol(protocol: Protocol): () => void {
   const same = protocols.find(
     ({ name, scheme }) => name === protocol.name || scheme === protocol.scheme,
   );
@@ -21,6 +25,9 @@ export function addProtocol(protocol: Protocol): void {
     throw new RangeError(`protocol ${protocol.name}: ${same.name} has its name or scheme`);
   }
   protocols.push(protocol);
+  return () => {
+    protocols.splice(protocols.indexOf(protocol), 1);
+  };
 }
 
 /**
