@@ -153,7 +153,8 @@ function errorsText({ lostSamples, issuedSamples, contractErrors }: PhaseCounts)
 }
 
 function isBoundMissed({ summary, endCause }: PerformanceOutcome): boolean {
-  return !summary.validity.performance.isMet && !isBrokenEnd(endCause);
+  const isMet = summary.validity.performance.isMet && summary.bounds.every((one) => one.isMet);
+  return !isMet && !isBrokenEnd(endCause);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Measurements } from '../results/measurements.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { boundsOfLanes } from '../settings/lanes.ts';
 import { joinTimes } from './measurements.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { DispatchFindings } from './test-outcome.ts';
@@ -166,17 +167,15 @@ function isSutSlow(judged: JudgedSet, sortedLagsNs: Float64Array): boolean {
   return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * latencyNs;
 }
 
-/** Bound that the queries of a schedule have to keep; null without a schedule. */
+/** Bound that the queries of a schedule have to keep; null without a schedule. A late query is late in its first token. */
 function boundOf({
-  scenario,
-  useTokenLatencies,
-  serverTtftLatencyNs,
-  targetLatencyNs,
+  lanes,
   arrivalIntervalNs,
 }: EffectiveSettings): { readonly name: string; readonly ns: number } | null {
-  if (scenario === 'Server') {
-    if (useTokenLatencies) return { name: 'TTFT bound', ns: serverTtftLatencyNs };
-    return { name: 'latency bound', ns: targetLatencyNs };
+  const first = boundsOfLanes(lanes).filter(({ name }) => name !== 'tpot');
+  const [bound] = first.sort((a, b) => a.ns - b.ns);
+  if (bound !== undefined) {
+    return { name: bound.name === 'ttft' ? 'TTFT bound' : 'latency bound', ns: bound.ns };
   }
   // Round v0.5's MultiStream: a query is to be done before the next one is due.
   return arrivalIntervalNs > 0 ? { name: 'arrival interval', ns: arrivalIntervalNs } : null;

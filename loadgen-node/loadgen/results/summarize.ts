@@ -2,9 +2,11 @@ import { counted, formatBeside, formatExactNs, formatNs } from '../../../shared/
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { boundsOfServer, namedBounds } from '../settings/query-bounds.ts';
+import { judgeBounds, performanceRule } from './bound-verdicts.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
-import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
+import type { Measurements, ValidityItem } from './measurements.ts';
 import { summarizeTokens } from './token-summary.ts';
 
 /**
@@ -44,14 +46,19 @@ export function summarize(
   const arrivals = measured.intervalsTaken
     ? summarizeArrivals(measured.intervalsTaken, settings)
     : null;
+  const { scenario } = settings;
+  const none = new Float64Array(0);
+  const times = { latency: samplesNs, ttft: none, tpot: none, ...tokens?.times };
+  // LoadGen's own bounds are those of its settings, on tokens where it was given some.
+  const own = namedBounds(boundsOfServer({ ...settings, useTokenLatencies: tokens !== null }));
+  const verdicts = judgeBounds({ name: '', bounds: scenario === 'Server' ? own : [] }, times);
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
     /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
-    performance: tokens?.bounds ?? arrivals?.bound ?? evaluateLatencyBound(targetNs, settings),
+    performance: (tokens === null && arrivals?.bound) || performanceRule(verdicts),
     earlyStopping,
   };
-  const { scenario } = settings;
   const rates = {
     ...runRates(scenario, { ...measured, completedSamples: samplesNs.length }),
     /** SingleStream: queries per second by the mean latency alone. */
@@ -66,6 +73,8 @@ export function summarize(
     queryLatency: isMultiStream ? latencyStatistics(queriesNs) : null,
     /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of the queries). */
     target: { percentile, valueNs: targetNs },
+    /** Verdicts on the bounds of all lanes; of LoadGen's own rules one is on the bounds of its settings. */
+    bounds: settings.lanes.flatMap((lane) => judgeBounds(lane, times)),
     /** Server: samples above the latency bound; else 0. */
     overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
@@ -222,20 +231,5 @@ function evaluateMinQueries(measured: Measurements, settings: EffectiveSettings)
       ? ''
       : 'The test exited early, before enough queries were issued.\n' +
         'See the detailed log for why this may have occurred.',
-  };
-}
-
-function evaluateLatencyBound(targetNs: number, settings: EffectiveSettings): ValidityItem {
-  if (settings.scenario !== 'Server') {
-    return ALWAYS_MET;
-  }
-  const isMet = targetNs <= settings.targetLatencyNs;
-  return {
-    isMet,
-    needed:
-      `${percentileLabel(settings.targetLatencyPercentile, 2)}th percentile latency of ` +
-      `${formatExactNs(settings.targetLatencyNs)} or less`,
-    seen: formatBeside(targetNs, settings.targetLatencyNs),
-    recommendation: isMet ? '' : 'Reduce target QPS to improve latency.',
   };
 }

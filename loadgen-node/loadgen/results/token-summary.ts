@@ -1,12 +1,10 @@
-import { formatBeside, formatExactNs } from '../../../shared/base/text.ts';
-import { percentileLabel } from '../base/number-format.ts';
 import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { boundsOfLanes } from '../settings/lanes.ts';
 import { keepsBounds } from '../settings/query-bounds.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { latencyStatistics, percentileOf } from './latency-statistics.ts';
-import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
+import type { Measurements } from './measurements.ts';
 
 interface TokenInput {
   readonly measured: Measurements;
@@ -19,7 +17,7 @@ interface TokenInput {
   readonly queriesNs: Float64Array;
 }
 
-/** Results of a token model, and whether its bounds are met (Server; always met elsewhere). Pure. */
+/** Results of a token model, and its sorted times. Pure. */
 export function summarizeTokens(input: TokenInput) {
   const { measured, settings, meanLatencyNs } = input;
   const { tokenCount, gaps } = input.tokens;
@@ -28,7 +26,6 @@ export function summarizeTokens(input: TokenInput) {
   const perTokenNs = input.tokens.perOutputTokenNs.slice().sort();
   const isOffline = settings.scenario === 'Offline';
   const targetFirstTokenNs = percentileOf(firstNs, settings.targetLatencyPercentile);
-  const targetPerTokenNs = percentileOf(perTokenNs, settings.targetLatencyPercentile);
   const summary = {
     tokenCount,
     /** Time to first token; null in Offline. */
@@ -55,7 +52,7 @@ export function summarizeTokens(input: TokenInput) {
     },
     ...evaluateEarlyStopping(input, firstNs, perTokenNs),
   };
-  return { summary, bounds: evaluateBounds(settings, targetFirstTokenNs, targetPerTokenNs) };
+  return { summary, times: { ttft: firstNs, tpot: perTokenNs } };
 }
 
 /** Results of a token model. */
@@ -88,31 +85,4 @@ function evaluateEarlyStopping(input: TokenInput, firstNs: Float64Array, perToke
     perOutputTokenEarlyStopping: perToken,
     earlyStopping: { ...deciding, isMet: perToken.isMet && first.isMet },
   };
-}
-
-function evaluateBounds(
-  settings: EffectiveSettings,
-  firstNs: number,
-  perTokenNs: number,
-): ValidityItem {
-  if (settings.scenario !== 'Server') {
-    return ALWAYS_MET;
-  }
-  const { serverTtftLatencyNs, serverTpotLatencyNs } = settings;
-  const advice: string[] = [];
-  if (firstNs > serverTtftLatencyNs) advice.push(adviceFor('TTFT'));
-  if (perTokenNs > serverTpotLatencyNs) advice.push(adviceFor('TPOT'));
-  const label = percentileLabel(settings.targetLatencyPercentile, 2);
-  return {
-    isMet: advice.length === 0,
-    needed:
-      `${label}th percentile of ${formatExactNs(serverTtftLatencyNs)} or less to the first token and ` +
-      `${formatExactNs(serverTpotLatencyNs)} or less per output token`,
-    seen: `${formatBeside(firstNs, serverTtftLatencyNs)} and ${formatBeside(perTokenNs, serverTpotLatencyNs)}`,
-    recommendation: advice.join('\n * '),
-  };
-}
-
-function adviceFor(what: 'TTFT' | 'TPOT'): string {
-  return `${what} constrain not met: Reduce target QPS to improve latency.`;
 }

@@ -378,7 +378,7 @@ export class ExactDistribution implements GrowingDistribution {
  */
 export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { summary, counts, dispatchLag, durationNs } = performance;
-  const { scenario, completedSampleCount, tokens, rates, overlatencyCount } = summary;
+  const { scenario, completedSampleCount, tokens, rates, bounds } = summary;
   const { issuedQueries, issuedSamples, completedSamples, contractErrors } = counts;
   const answered = hasLatency(performance);
   const ofStatistics = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
@@ -402,8 +402,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
       longestGap: tokens.gaps && logged(tokens.gaps.longest, tokens.gaps.sampleCount),
     },
     multiStreamRate: completedSamples / (durationNs / 1e9),
-    // A token model has bounds for its tokens, and none for the whole latency.
-    overlatency: scenario === 'Server' && tokens === null ? overlatencyCount : null,
+    overlatency: bounds.find(({ name }) => name === 'latency')?.aboveCount ?? null,
     good: tokens?.good ?? null,
   });
 }

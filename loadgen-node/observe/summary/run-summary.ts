@@ -8,7 +8,12 @@ import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { CAUSE_KINDS } from '../../loadgen/engine/test-outcome.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { boundNsOn, namedBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
+import {
+  type BoundName,
+  boundNsOn,
+  namedBounds,
+  type QueryBound,
+} from '../../loadgen/settings/query-bounds.ts';
 import { CPP_ENGINE } from '../audit/network-audit.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/figures-of-records.ts';
@@ -198,6 +203,11 @@ export function boundsOfRun({
   return typeof latencyBoundNs === 'number'
     ? namedBounds({ boundNs: latencyBoundNs, percentile })
     : [];
+}
+
+/** The bound on a time in ns; null where there is none. */
+export function boundNsOf(name: BoundName, run: BoundsInSummary): number | null {
+  return boundNsOn(name, boundsOfRun(run));
 }
 
 /** Bounds as a summary has them. */

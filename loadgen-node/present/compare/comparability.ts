@@ -1,9 +1,9 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { formatNs } from '../../../shared/base/text.ts';
 import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { auditOf, type NetworkAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
+import { boundsText } from '../curve/load-point.ts';
 import { hostText, linkWords } from '../text/machine-text.ts';
 import type { NamedRun } from './compare-runs.ts';
 
@@ -38,12 +38,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'latency bound',
     weight: 'refused',
-    of: ({ summary: { latencyBoundNs, tokenBounds } }) =>
-      tokenBounds
-        ? `TTFT ${formatNs(tokenBounds.ttftNs)} and TPOT ${formatNs(tokenBounds.tpotNs)}`
-        : latencyBoundNs === null
-          ? 'none'
-          : formatNs(latencyBoundNs),
+    of: ({ summary }) => boundsText(boundsOfRun(summary), 'and') || 'none',
   },
   {
     what: 'target percentile',

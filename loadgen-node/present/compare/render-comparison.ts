@@ -1,6 +1,7 @@
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { latencyTable, sortedNumbers } from '../../observe/figures/figures-of-records.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
+import { boundNsOf } from '../../observe/summary/run-summary.ts';
 import { drawIntervals, type IntervalPoint } from '../charts/interval-chart.ts';
 import { drawPercentiles, renderFigure } from '../charts/percentile-chart.ts';
 import { type Html, html, htmlTable, judged, noteBox, scroll, section } from '../html/html.ts';
@@ -154,7 +155,7 @@ function distributionFigure({ runs }: RunComparison): Html {
     const { latencyNs } = latencyTable(records, summary.scenario, summary.records?.parts ?? null);
     return { name: folder, sorted: sortedNumbers(latencyNs) };
   });
-  const boundNs = runs[0]?.summary.latencyBoundNs ?? null;
+  const boundNs = runs[0] ? boundNsOf('latency', runs[0].summary) : null;
   const p99s = runs.map(
     ({ folder, summary }) => `${folder}: p99 ${timeOrDash(summary.figures.p99)}`,
   );

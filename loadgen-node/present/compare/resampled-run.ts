@@ -2,7 +2,7 @@ import { upperMedian } from '../../../shared/base/text.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
 import { tokenTimes } from '../../loadgen/recorder/recording.ts';
-import { boundNsOn, keepsBounds } from '../../loadgen/settings/query-bounds.ts';
+import { keepsBounds } from '../../loadgen/settings/query-bounds.ts';
 import {
   type FigureName,
   LAG_PERCENTILES,
@@ -13,7 +13,7 @@ import {
 } from '../../observe/figures/figure-names.ts';
 import { type LatencyTable, latencyTable } from '../../observe/figures/figures-of-records.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import { boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
+import { boundNsOf, boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
 
 /** Resampled runs. */
@@ -162,7 +162,7 @@ function overlatencyOf(
   { count, latencyNs }: LatencyTable,
   summary: RunSummary,
 ): Drawn[] {
-  const boundNs = boundNsOn('latency', boundsOfRun(summary));
+  const boundNs = boundNsOf('latency', summary);
   if (boundNs === null) return [];
   const above = draw.perPiece(count, (row) => ((latencyNs[row] as number) > boundNs ? 1 : 0));
   const all = draw.perPiece(count, () => 1);
@@ -176,7 +176,7 @@ function goodRow(
   summary: RunSummary,
 ): ((row: number) => boolean) | null {
   const bounds = boundsOfRun(summary);
-  const hasTimes = tokens !== null || boundNsOn('latency', bounds) !== null;
+  const hasTimes = tokens !== null || boundNsOf('latency', summary) !== null;
   if (summary.figures.goodput === undefined || bounds.length === 0 || !hasTimes) return null;
   return (row) =>
     keepsBounds(bounds, {

@@ -21,7 +21,7 @@ import {
   openRecords,
   type ReadRun,
 } from '../../observe/summary/derive-run.ts';
-import { hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
+import { boundNsOf, hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { type Html, html, section } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { DerivedReport } from '../text/report-text.ts';
@@ -199,7 +199,7 @@ function renderCharts(summary: RunSummary, table: LatencyTable): Html {
   // In Offline all is due at the start: latency over time would show only when each was completed.
   const isOffline = summary.scenario === 'Offline';
   return html`<div class="charts">
-${renderDistribution(summary, sorted)}${isOffline ? null : renderLatencyTimeline(timeline, summary.latencyBoundNs)}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' && hasSchedule(summary) ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
+${renderDistribution(summary, sorted)}${isOffline ? null : renderLatencyTimeline(timeline, boundNsOf('latency', summary))}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' && hasSchedule(summary) ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
 }
 
 function missingCharts({ mode, records }: RunSummary): Html {

@@ -295,7 +295,7 @@ function adviceOnRate(
   const kind = cause?.kind;
   const ofEvent = adviceOnEvent(cause, course);
   if (ofEvent !== undefined) return ofEvent;
-  const outOfReach = adviceOnFastest(summary, settings, kind !== 'queue');
+  const outOfReach = adviceOnFastest(summary, kind !== 'queue');
   if (outOfReach !== '') return outOfReach;
   if (kind === 'queue') {
     const { answeredPerSecond = 0 } = course.keepingUp ?? {};
@@ -335,31 +335,24 @@ function asSentence(text: string): string {
 
 /** On a bound that not one sample kept; empty where some kept each. */
 function adviceOnFastest(
-  { sampleLatency, tokens }: PerformanceSummary,
-  settings: EffectiveSettings,
+  { sampleLatency, tokens, bounds }: PerformanceSummary,
   keepsUp: boolean,
 ): string {
-  const ifAbove = (what: string, { minNs }: { minNs: number }, boundNs: number, flag: string) =>
-    minNs > boundNs
-      ? `Even the ${what} ${formatNs(minNs)}, above the bound of ${formatNs(boundNs)}: ` +
-        `no --target-qps helps, a faster SUT does (or ${flag}, which is another measurement).`
-      : '';
-  const { firstToken, perOutputToken } = tokens ?? {};
-  if (!firstToken || !perOutputToken) {
-    return ifAbove(
-      'fastest query took',
-      sampleLatency,
-      settings.targetLatencyNs,
-      '--target-latency',
+  const fastest = {
+    latency: ['fastest query took', sampleLatency, '--target-latency'],
+    ttft: ['shortest TTFT was', tokens?.firstToken, '--ttft'],
+    // Where queries pile up, even the tokens of the first one may come slower than at a lower rate.
+    tpot: ['shortest TPOT was', keepsUp ? tokens?.perOutputToken : null, '--tpot'],
+  } as const;
+  for (const { name, ns } of bounds) {
+    const [what, times, flag] = fastest[name];
+    if (!times || times.minNs <= ns) continue;
+    return (
+      `Even the ${what} ${formatNs(times.minNs)}, above the bound of ${formatNs(ns)}: ` +
+      `no --target-qps helps, a faster SUT does (or ${flag}, which is another measurement).`
     );
   }
-  return (
-    ifAbove('shortest TTFT was', firstToken, settings.serverTtftLatencyNs, '--ttft') ||
-    // Where queries pile up, even the tokens of the first one may come slower than at a lower rate.
-    (keepsUp
-      ? ifAbove('shortest TPOT was', perOutputToken, settings.serverTpotLatencyNs, '--tpot')
-      : '')
-  );
+  return '';
 }
 
 function lowerRate({ targetQps }: EffectiveSettings, share: number): string {

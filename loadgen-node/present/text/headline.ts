@@ -1,12 +1,17 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { FigureName } from '../../observe/figures/figure-names.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import {
+  type BoundsInSummary,
+  boundNsOf,
+  type RunSummary,
+} from '../../observe/summary/run-summary.ts';
 import { figureText, formatShare, percentileName } from './figure-text.ts';
 
 /** Source of the three figures at the head: a summary, or the part of it that a list of runs reads. */
 export type HeadOfRun = Pick<RunSummary, 'scenario' | 'figures'> &
-  Partial<Pick<RunSummary, 'targetPercentile' | 'latencyBoundNs' | 'tokenBounds' | 'round'>>;
+  Partial<Pick<RunSummary, 'round'>> &
+  BoundsInSummary;
 
 /** One of the figures that matter most, in words. */
 export interface HeadFigure {
@@ -78,14 +83,14 @@ export function headFigures(run: HeadOfRun): HeadFigure[] {
 }
 
 function tailFigures(run: HeadOfRun): HeadFigure[] {
-  const { scenario, figures, targetPercentile, latencyBoundNs = null } = run;
+  const { scenario, figures, targetPercentile } = run;
   const ofTokens = tokenTails(run);
   if (ofTokens.length > 0) return ofTokens;
   const target = scenario === 'Server' && targetPercentile ? percentileName(targetPercentile) : '';
   const figure = Object.hasOwn(figures, target) ? (target as FigureName) : TAILS[scenario];
   const above = figures.overlatency;
   const share = above === undefined ? '' : `, ${formatShare(above)} of the queries above it`;
-  const bound = { ns: latencyBoundNs, unknown: 'no bound', target, share };
+  const bound = { ns: boundNsOf('latency', run), unknown: 'no bound', target, share };
   return tailFigure(run, figure, ['Latency', figure], bound);
 }
 
@@ -122,18 +127,18 @@ function tailFigure(
 
 /** Token models: their bounds are those of the two times, which LoadGen's verdict holds them to. */
 function tokenTails(run: HeadOfRun): HeadFigure[] {
-  const { scenario, figures, tokenBounds, targetPercentile } = run;
+  const { scenario, figures, targetPercentile } = run;
   const { ttft_p99: first, tpot_p99: each, goodput } = figures;
   if (scenario !== 'Server' || first === undefined || each === undefined) return [];
   const target = targetPercentile ? percentileName(targetPercentile) : '';
-  const tail = (time: 'ttft' | 'tpot', title: string, boundNs: number | undefined) => {
+  const tail = (time: 'ttft' | 'tpot', title: string) => {
     const at = Object.hasOwn(figures, `${time}_${target}`) ? target : 'p99';
-    const bound = { ns: boundNs ?? null, unknown: 'bound not known', target };
+    const bound = { ns: boundNsOf(time, run), unknown: 'bound not known', target };
     return tailFigure(run, `${time}_${at}` as FigureName, [title, at], bound);
   };
   return [
-    ...tail('ttft', 'Time to the first token', tokenBounds?.ttftNs),
-    ...tail('tpot', 'Time per output token', tokenBounds?.tpotNs),
+    ...tail('ttft', 'Time to the first token'),
+    ...tail('tpot', 'Time per output token'),
     ...(goodput === undefined
       ? []
       : [

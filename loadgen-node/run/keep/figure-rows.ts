@@ -1,6 +1,7 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
+import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
@@ -13,18 +14,19 @@ import type { EndedReport } from './run-report.ts';
 const PERCENTILE_WIDTH = 11;
 
 /** Of a model with tokens; in Server its bounds are about them. */
-export function tokenRows({ outcome: { performance }, plan: { settings } }: EndedReport): Row[] {
+export function tokenRows({ outcome: { performance } }: EndedReport): Row[] {
   if (performance === null || !hasLatency(performance)) return [];
-  const { tokens, scenario, target, completedSampleCount } = performance.summary;
+  const { tokens, bounds, target, completedSampleCount } = performance.summary;
   if (tokens === null) return [];
   const { firstToken, perOutputToken, gaps } = tokens;
   const total = `${grouped(tokens.tokenCount)} output tokens, ${rateText(tokens.completed)} per second`;
-  const bound = (ns: number): string =>
-    scenario === 'Server'
-      ? `   (bound ${formatNs(ns)} at ${percentileName(target.percentile)})`
-      : '';
-  const times = (statistics: LatencyStatistics, boundNs: number): string =>
-    `${percentiles(statistics, completedSampleCount, target.percentile)}${bound(boundNs)}`;
+  const times = (name: BoundName, statistics: LatencyStatistics): string =>
+    [
+      percentiles(statistics, completedSampleCount, target.percentile),
+      ...bounds
+        .filter((bound) => bound.name === name)
+        .map(({ ns, percentile }) => `(bound ${formatNs(ns)} at ${percentileName(percentile)})`),
+    ].join('   ');
   const rows: Row[] = [['Tokens', total]];
   if (firstToken !== null && perOutputToken !== null) {
     // LoadGen takes a first token that did not come as 0.
@@ -33,8 +35,8 @@ export function tokenRows({ outcome: { performance }, plan: { settings } }: Ende
       valueNs: valueNs > 0 ? valueNs : Number.NaN,
     }));
     const first = { ...firstToken, percentiles: came };
-    rows.push(['First token', times(first, settings.serverTtftLatencyNs)]);
-    rows.push(['Per token', times(perOutputToken, settings.serverTpotLatencyNs)]);
+    rows.push(['First token', times('ttft', first)]);
+    rows.push(['Per token', times('tpot', perOutputToken)]);
     if (perOutputToken.meanNs < 0) {
       const what = "The sum of these times is negative: LoadGen's mean in its logs is meaningless";
       rows.push(['', what]);

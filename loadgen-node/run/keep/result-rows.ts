@@ -277,14 +277,18 @@ function latencyText(report: EndedReport, { summary }: PerformanceOutcome): stri
 }
 
 function boundText({ plan }: EndedReport, summary: PerformanceSummary): string {
-  const { scenario, target, tokens, overlatencyCount } = summary;
+  const { scenario, target, bounds } = summary;
   if (scenario === 'Offline') return '; all were due at the start';
   if (summary.arrivals !== null) return skipsText(summary.arrivals, target.percentile);
   if (scenario !== 'Server') return `; the metric is ${percentileName(target.percentile)}`;
-  if (tokens !== null) return '';
-  const bound = `${formatNs(plan.settings.serverTargetLatencyNs)} at ${percentileName(target.percentile)}`;
   const whose = plan.isBoundUnsaid ? ' (default: --target-latency sets it)' : '';
-  return `; bound ${bound}${whose}: ${grouped(overlatencyCount)} above`;
+  return bounds
+    .filter(({ name }) => name === 'latency')
+    .map(({ ns, percentile, aboveCount }) => {
+      const bound = `${formatNs(ns)} at ${percentileName(percentile)}`;
+      return `; bound ${bound}${whose}: ${grouped(aboveCount)} above`;
+    })
+    .join('');
 }
 
 function skipsText(arrivals: NonNullable<PerformanceSummary['arrivals']>, percentile: number) {

@@ -1,6 +1,6 @@
 import { formatNs, grouped } from '../../../../shared/base/text.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { boundNsOf, type RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Bin, logHistogram } from '../../charts/histogram.ts';
 import { drawWindow, hoverData } from '../../charts/hover.ts';
 import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
@@ -16,21 +16,19 @@ const TABLED = [0, 0.5, 0.9, 0.95, 0.97, 0.99, 0.999, 0.9999, 1];
 const SPOKEN = [0.5, 0.9, 0.99, 0.999, 1];
 
 /** Distribution of latency on the axis of the tail. */
-export function renderDistribution(
-  { latencyBoundNs, scenario }: RunSummary,
-  sorted: Float64Array,
-): Html {
-  const bound = latencyBoundNs === null ? '' : ` The bound is ${formatNs(latencyBoundNs)}.`;
+export function renderDistribution(summary: RunSummary, sorted: Float64Array): Html {
+  const boundNs = boundNsOf('latency', summary);
+  const bound = boundNs === null ? '' : ` The bound is ${formatNs(boundNs)}.`;
   return renderFigure({
     title: 'Latency by percentile',
     alternative: `${percentileWords(sorted)}.${bound}`,
     ...drawPercentiles({
       title: 'latency',
       distributions: [{ name: 'latency', sorted }],
-      boundNs: latencyBoundNs,
+      boundNs,
       marked: [0.5, 0.9, 0.99, 0.999],
     }),
-    caption: `Completed - scheduled of ${grouped(sorted.length)} ${scenario === 'MultiStream' ? 'queries' : 'samples'}: what share of them was no slower. The axis stretches the tail: each step to the right leaves a tenth of them.`,
+    caption: `Completed - scheduled of ${grouped(sorted.length)} ${summary.scenario === 'MultiStream' ? 'queries' : 'samples'}: what share of them was no slower. The axis stretches the tail: each step to the right leaves a tenth of them.`,
     table: percentileTable(sorted),
   });
 }

@@ -1,12 +1,11 @@
 import { counted, formatNs, grouped } from '../../../../shared/base/text.ts';
 import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import { boundNsOn } from '../../../loadgen/settings/query-bounds.ts';
 import { type LatencyTable, sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
 import { spreadValues } from '../../../observe/figures/latency-histogram.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import { answersUnderWay } from '../../../observe/split/answers-under-way.ts';
-import { boundsOfRun, type RunSummary } from '../../../observe/summary/run-summary.ts';
+import { boundNsOf, type RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawWindow, hoverData } from '../../charts/hover.ts';
 import { drawLines } from '../../charts/line-chart.ts';
 import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
@@ -38,19 +37,18 @@ export function renderTokens(
   records: SampleRecords,
   table: LatencyTable,
 ): Html | null {
-  const bounds = boundsOfRun(summary);
   const samples = tokenSamples(records, summary.records?.parts ?? null);
   if (samples === null || sortedNumbers(samples.firstNs).length === 0) return null;
   const times: readonly TokenTime[] = [
     {
       ...{ title: 'Time to the first token', name: 'TTFT', values: samples.firstNs },
       about: 'First token - scheduled, of the samples that completed.',
-      boundNs: boundNsOn('ttft', bounds),
+      boundNs: boundNsOf('ttft', summary),
     },
     {
       ...{ title: 'Time per output token', name: 'TPOT', values: samples.perTokenNs },
       about: 'After the first one: the rest of the latency by the tokens behind it.',
-      boundNs: boundNsOn('tpot', bounds),
+      boundNs: boundNsOf('tpot', summary),
     },
   ];
   const shown = times.filter(({ values }) => sortedNumbers(values).length > 0);

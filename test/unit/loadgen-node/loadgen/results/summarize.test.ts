@@ -6,8 +6,8 @@ import { defaultTestSettings } from '../../../../../loadgen-node/loadgen/setting
 
 const BOUND_NS = 15_000_000;
 
-/** The validity of a run of so many samples, all of one latency. */
-function validityOf(
+/** The summary of a run of so many samples, all of one latency. */
+function summaryOf(
   scenario: 'Server' | 'Offline',
   {
     latencyNs = 1e6,
@@ -35,23 +35,35 @@ function validityOf(
     },
     settings,
     LOADGEN_V41.percentileLabelDecimals,
-  ).validity;
+  );
 }
 
 it('meets the latency bound up to the bound itself, to the nanosecond', () => {
-  const isMet = (latencyNs: number) => validityOf('Server', { latencyNs }).performance.isMet;
+  const isMet = (latencyNs: number) =>
+    summaryOf('Server', { latencyNs }).validity.performance.isMet;
   expect([BOUND_NS - 1, BOUND_NS, BOUND_NS + 1].map(isMet)).toEqual([true, true, false]);
 });
 
+it('has a verdict on each bound of a lane, and none where there is no bound', () => {
+  const bound = { name: 'latency', ns: BOUND_NS, percentile: 0.99, lane: 'all' };
+  expect(summaryOf('Server', { latencyNs: BOUND_NS }).bounds).toEqual([
+    { ...bound, valueNs: BOUND_NS, aboveCount: 0, isMet: true },
+  ]);
+  expect(summaryOf('Server', { latencyNs: BOUND_NS + 1 }).bounds).toEqual([
+    { ...bound, valueNs: BOUND_NS + 1, aboveCount: 100, isMet: false },
+  ]);
+  expect(summaryOf('Offline', { count: 20 }).bounds).toEqual([]);
+});
+
 it('says how many queries there are once where each has one sample, and of one in the singular', () => {
-  expect(validityOf('Server', { count: 1 }).minQueries).toMatchObject({
+  expect(summaryOf('Server', { count: 1 }).validity.minQueries).toMatchObject({
     ...{ isMet: false, needed: '100 queries', seen: '1 query' },
   });
-  expect(validityOf('Offline', { count: 20 }).minQueries.seen).toBe('20 samples');
+  expect(summaryOf('Offline', { count: 20 }).validity.minQueries.seen).toBe('20 samples');
 });
 
 it('tells a time that is too short as people read it, and in full where it misses by little', () => {
-  const seen = (lastS: number) => validityOf('Server', { lastS }).minDuration;
+  const seen = (lastS: number) => summaryOf('Server', { lastS }).validity.minDuration;
   expect(seen(0.0770805)).toMatchObject({ isMet: false, needed: '10 s', seen: '77.1 ms' });
   expect(seen(9.9999)).toMatchObject({ isMet: false, seen: '9.9999 s' });
 });

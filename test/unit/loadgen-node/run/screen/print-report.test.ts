@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { latencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
@@ -93,8 +94,12 @@ async function tokenReport(
     ...{ tokenCount: 3072, completed: 301.007 },
     ...{ firstToken: times(timesNs.first), perOutputToken: times(timesNs.each) },
   };
+  const { percentile } = performance.summary.target;
   const summary = {
     ...{ ...performance.summary, completedSampleCount: count },
+    bounds: namedBounds({ boundNs: 100e6, tpotNs: 100e6, percentile }).map((bound) => ({
+      ...{ ...bound, lane: 'all', valueNs: 0, aboveCount: 0, isMet: true },
+    })),
     tokens: { ...tokens, gaps: null } as NonNullable<typeof performance.summary.tokens>,
   };
   return { ...report, outcome: { ...report.outcome, performance: { ...performance, summary } } };
