@@ -2,7 +2,6 @@ import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SampleFailure, ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
-import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
 import type { OutstandingTable } from './outstanding-table.ts';
 import type { NodeLoad, RoutedChannel } from './router.ts';
 import type { NodeUsage } from './usage-series.ts';
@@ -92,27 +91,41 @@ export interface DispatchChannel extends RoutedChannel {
   hasCreditFor(sampleCount: number, bytes: number): boolean;
   /** Gives up everything that is on the wire, of a stream that is lost; returns the response ids. */
   releaseAll(): Float64Array;
-  /** Sends a part. */
-  send(part: OutgoingPart): void;
+  /** Sends a part. @returns What is left of it; undefined: nothing. */
+  send(part: OutgoingPart): UnsentRest | undefined;
   /** Gives up the parts that wait for the socket, as if they had not been sent. */
   dropUnsent(): void;
   /** No part goes out any more; what is outstanding may still be answered. */
   retire(): void;
 }
 
-/** A sample, or a piece of one, on its way out. */
-export interface OutgoingSample extends PartSample {
-  /** Index in the sample library: for digests, and for payloads of whole queries. Never goes out. */
+/** A sample on its way out. */
+export interface OutgoingSample {
+  /** Its wire id. */
+  readonly id: number;
+  /** Index in the sample library. Never goes out. */
   readonly sampleIndex: number;
+  /** Valid until the sample is unloaded. */
+  readonly payload: Uint8Array;
 }
 
-/** Samples of exactly one query, about to go out in one message. */
-export interface OutgoingPart extends WirePart {
+/** Whole samples of exactly one query, about to go out together. */
+export interface OutgoingPart {
+  readonly query: number;
+  readonly querySampleCount: number;
   readonly samples: readonly OutgoingSample[];
-  /** Samples that begin in this part: those that take credit and a wire id. */
-  readonly sampleCount: number;
-  /** Payload bytes of the part. */
+  /** Payload bytes of all samples. */
   readonly bytes: number;
+}
+
+/** The rest of a part of one sample that goes out by and by. Nothing may overtake it. */
+export interface UnsentRest {
+  /** Payload bytes that are left. */
+  readonly bytes: number;
+  /** Those that go next, when the channel can take so many and no new sample. */
+  readonly nextBytes: number;
+  /** Sends them. */
+  sendNext(): void;
 }
 
 /** Why a sample has no result whose answer came before its last byte was sent: nobody can have read it. */

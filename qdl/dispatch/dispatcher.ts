@@ -10,7 +10,14 @@ import type {
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
 import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
-import type { ChannelEvents, CompletedSample, DispatchChannel } from './dispatch-channel.ts';
+import type {
+  ChannelEvents,
+  CompletedSample,
+  DispatchChannel,
+  OutgoingSample,
+  UnsentRest,
+} from './dispatch-channel.ts';
+import { NOT_OUTSTANDING } from './outstanding-table.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
 import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
@@ -38,6 +45,15 @@ export interface DispatcherChannels {
   readonly limits: PartLimits;
 }
 
+/** A sample of which something is left to be sent: it is on the wire, and what waits goes behind it. */
+interface HalfSent {
+  readonly channel: DispatchChannel;
+  readonly query: number;
+  readonly wireId: number;
+  readonly responseId: number;
+  readonly rest: UnsentRest;
+}
+
 /**
  * The way of every query through the QDL, and of every response back: waiting queries → part → channel,
  * channel → LoadGen. It only forwards and counts, and decides what the loss of a node means.
@@ -48,6 +64,7 @@ export class Dispatcher implements ChannelEvents {
   readonly #cutter: PartCutter;
   #channels: readonly DispatchChannel[] = [];
   #router: Router<DispatchChannel> | undefined;
+  #halfSent: HalfSent | undefined;
   #isBroken = false;
   #hasGivenUp = false;
   /** All that was on the wire was reported as lost, since one node was. */
@@ -71,6 +88,7 @@ export class Dispatcher implements ChannelEvents {
     return (
       !this.#isBroken &&
       !this.#hasGivenUp &&
+      this.#halfSent === undefined &&
       this.#waiting.size === 0 &&
       this.#channels.every((channel) => channel.outstanding.count === 0)
     );
@@ -108,6 +126,7 @@ export class Dispatcher implements ChannelEvents {
    */
   giveUp(): void {
     this.#hasGivenUp = true;
+    this.#halfSent = undefined;
     this.#cutter.reset();
     this.#waiting.drop(() => {});
     this.#noteNothingWaits();
@@ -233,12 +252,7 @@ export class Dispatcher implements ChannelEvents {
     const router = this.#router;
     if (router === undefined || this.#isStopped) return;
     let nowNs = Number.NaN;
-    while (this.#waiting.size > 0) {
-      if (this.#cutter.isTooLarge) {
-        this.#refuseSample();
-        continue;
-      }
-      this.#cutter.plan();
+    while (this.#hasNext()) {
       const channel = this.#pick(router);
       if (channel === undefined) {
         // Without news the cause of the wait is the same: in an overload each issue ends here.
@@ -250,9 +264,17 @@ export class Dispatcher implements ChannelEvents {
         nowNs = this.#parts.sink.nowNs();
         this.#backPressure.change('none', nowNs);
       }
-      this.#sendPart(channel, nowNs);
+      if (this.#halfSent === undefined) this.#sendPart(channel, nowNs);
+      else this.#sendRest(this.#halfSent, nowNs);
     }
     this.#noteNothingWaits();
+  }
+
+  /** Whether something is left to be sent; fails the samples before it that no node takes. */
+  #hasNext(): boolean {
+    if (this.#halfSent !== undefined) return true;
+    while (this.#waiting.size > 0 && this.#cutter.isTooLarge) this.#refuseSample();
+    return this.#waiting.size > 0;
   }
 
   #noteNothingWaits(): void {
@@ -260,11 +282,14 @@ export class Dispatcher implements ChannelEvents {
     this.#backPressure.change('none', this.#parts.sink.nowNs());
   }
 
-  /** The first waiting part cannot go: since when is counted, and why. */
+  /** What is to go next cannot: since when is counted, and why. */
   #noteShortage(): void {
-    const { boundChannel, sampleCount, bytes } = this.#cutter;
-    const channels = boundChannel === undefined ? this.#channels : [boundChannel];
-    const hasCredit = channels.some((channel) => channel.hasCreditFor(sampleCount, bytes));
+    const { sampleCount, bytes } = this.#cutter;
+    const half = this.#halfSent;
+    const hasCredit =
+      half === undefined
+        ? this.#channels.some((channel) => channel.hasCreditFor(sampleCount, bytes))
+        : half.channel.hasCreditFor(0, half.rest.nextBytes);
     const shortage = hasCredit ? 'socket' : 'credit';
     if (shortage === this.#backPressure.shortage) return;
     this.#backPressure.change(shortage, this.#parts.sink.nowNs());
@@ -273,14 +298,26 @@ export class Dispatcher implements ChannelEvents {
   #sendPart(channel: DispatchChannel, nowNs: number): void {
     const firstResponseId = this.#waiting.headResponseId(0);
     const stride = this.#waiting.headResponseIdStride;
-    const part = this.#cutter.cut(channel);
-    // Of a sample in the middle of its pieces something is left to be sent.
-    const wholeCount = this.#cutter.boundChannel === undefined ? part.samples.length : 0;
-    for (let i = 0; i < wholeCount; i += 1) {
+    const part = this.#cutter.cut(channel.outstanding);
+    const { query, samples, bytes } = part;
+    const rest = channel.send(part);
+    this.#ledgerOf(channel).countPart(query, samples.length, bytes - (rest?.bytes ?? 0));
+    if (rest !== undefined) {
+      const wireId = (samples[0] as OutgoingSample).id; // Nothing else is in such a part.
+      this.#halfSent = { channel, query, wireId, responseId: firstResponseId, rest };
+      return;
+    }
+    for (let i = 0; i < samples.length; i += 1) {
       this.#parts.sink.handedOver(firstResponseId + i * stride, nowNs);
     }
-    this.#ledgerOf(channel).countPart(part, this.#parts.payloads);
-    channel.send(part);
+  }
+
+  #sendRest({ channel, query, responseId, rest }: HalfSent, nowNs: number): void {
+    this.#ledgerOf(channel).countPart(query, 0, rest.nextBytes);
+    rest.sendNext();
+    if (rest.bytes > 0) return;
+    this.#halfSent = undefined;
+    this.#parts.sink.handedOver(responseId, nowNs);
   }
 
   #refuseSample(): void {
@@ -292,9 +329,12 @@ export class Dispatcher implements ChannelEvents {
   }
 
   #pick(router: Router<DispatchChannel>): DispatchChannel | undefined {
-    const { boundChannel, sampleCount, bytes } = this.#cutter;
-    if (boundChannel === undefined) return router(sampleCount, bytes);
-    return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;
+    const half = this.#halfSent;
+    if (half !== undefined) {
+      return half.channel.canTake(0, half.rest.nextBytes) ? half.channel : undefined;
+    }
+    this.#cutter.plan();
+    return router(this.#cutter.sampleCount, this.#cutter.bytes);
   }
 
   /**
@@ -305,19 +345,19 @@ export class Dispatcher implements ChannelEvents {
     const { nodeIndex } = channel.place;
     this.#lostNodes.add(nodeIndex);
     if (this.#isBroken || this.#parts.onNodeLoss !== 'continue') return false;
-    if (this.#cutter.boundChannel?.place.nodeIndex === nodeIndex) this.#giveUpPiece();
+    if (this.#halfSent?.channel.place.nodeIndex === nodeIndex) this.#giveUpHalfSent();
     for (const other of this.#channels) {
       if (other.place.nodeIndex === nodeIndex) other.retire();
     }
     return this.#channels.some((other) => !this.#lostNodes.has(other.place.nodeIndex));
   }
 
-  /** A half-sent sample is on the wire and waits at once. It fails once: here, if it is not on the wire any more. */
-  #giveUpPiece(): void {
-    const responseId = this.#waiting.headResponseId(0);
-    const { isOutstanding } = this.#cutter.giveUpPiece();
-    this.#waiting.advance(1);
-    if (!isOutstanding) return;
+  /** Fails it once: here, unless it was answered or lost before. */
+  #giveUpHalfSent(): void {
+    const half = this.#halfSent;
+    this.#halfSent = undefined;
+    const responseId = half?.channel.outstanding.release(half.wireId) ?? NOT_OUTSTANDING;
+    if (responseId === NOT_OUTSTANDING) return;
     const text = 'the SUT node was lost amid the pieces of the sample';
     this.#parts.sink.fail(responseId, { code: 'lost', text });
   }
@@ -340,7 +380,7 @@ export class Dispatcher implements ChannelEvents {
   #break(error: MlperfError): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
-    if (this.#cutter.boundChannel !== undefined) this.#giveUpPiece();
+    this.#giveUpHalfSent();
     this.#giveUpWaiting();
     this.#parts.onBreak(error);
   }

@@ -14,29 +14,35 @@ import {
  * what protobuf makes of proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
  */
 
-/** One sample, or a piece of one, in a part. */
-export interface PartSample {
+/** One sample, or a piece of one, as it is written; absent numbers are 0. */
+export interface SampleToWrite {
   readonly id: number;
   /** On receipt: a view into the message. */
   readonly payload: Uint8Array;
   /** Index into Open.encodings. */
-  readonly encoding: number;
+  readonly encoding?: number;
   /** Where this piece begins in the whole payload. */
-  readonly offset: number;
+  readonly offset?: number;
   /** Length of the whole payload; 0 for a sample that travels whole. */
-  readonly total: number;
+  readonly total?: number;
 }
 
+/** The same as it was read. */
+export type PartSample = Required<SampleToWrite>;
+
 /** Samples of exactly one query. */
-export interface WirePart {
+export interface WirePart<Sample extends SampleToWrite = PartSample> {
   readonly query: number;
   readonly querySampleCount: number;
-  readonly samples: readonly PartSample[];
+  readonly samples: readonly Sample[];
   /** See proto: query-level compression. Absent fields mean there is none. */
   readonly queryPayload?: Uint8Array;
   readonly queryEncoding?: number;
   readonly querySampleBytes?: readonly number[];
 }
+
+/** A part as it is written. */
+export type PartToWrite = WirePart<SampleToWrite>;
 
 const LOADGEN_MESSAGE_PART = (2 << 3) | 2;
 
@@ -46,7 +52,7 @@ export function isPart(message: Uint8Array): boolean {
 }
 
 /** Bytes of a LoadGenMessage that holds `part`. */
-export function partMessageSize(part: WirePart): number {
+export function partMessageSize(part: PartToWrite): number {
   return fieldSize(partSize(part));
 }
 
@@ -65,7 +71,7 @@ export interface LargePayloads {
  * @returns The position behind what was written: {@link partMessageSize} further on where nothing was left out.
  */
 export function writePartMessage(
-  part: WirePart,
+  part: PartToWrite,
   buffer: Buffer,
   position: number,
   around?: LargePayloads,
@@ -83,13 +89,13 @@ export function writePartMessage(
 }
 
 /** Encodes a LoadGenMessage that holds `part`. */
-export function encodePart(part: WirePart): Buffer {
+export function encodePart(part: PartToWrite): Buffer {
   const buffer = Buffer.allocUnsafe(partMessageSize(part));
   writePartMessage(part, buffer, 0);
   return buffer;
 }
 
-function partSize(part: WirePart): number {
+function partSize(part: PartToWrite): number {
   const { samples, queryPayload, queryEncoding = 0, querySampleBytes } = part;
   let size = numberFieldSize(part.query) + numberFieldSize(part.querySampleCount);
   for (const sample of samples) size += fieldSize(sampleSize(sample));
@@ -101,25 +107,25 @@ function partSize(part: WirePart): number {
   return size;
 }
 
-function sampleSize(sample: PartSample): number {
+function sampleSize({ id, payload, encoding = 0, offset = 0, total = 0 }: SampleToWrite): number {
   return (
-    numberFieldSize(sample.id) +
-    bytesFieldSize(sample.payload.length) +
-    numberFieldSize(sample.encoding) +
-    numberFieldSize(sample.offset) +
-    numberFieldSize(sample.total)
+    numberFieldSize(id) +
+    bytesFieldSize(payload.length) +
+    numberFieldSize(encoding) +
+    numberFieldSize(offset) +
+    numberFieldSize(total)
   );
 }
 
-function writeSample(writer: ProtoWriter, sample: PartSample, around?: LargePayloads): void {
-  const { payload } = sample;
+function writeSample(writer: ProtoWriter, sample: SampleToWrite, around?: LargePayloads): void {
+  const { payload, encoding = 0, offset = 0, total = 0 } = sample;
   const isLarge = around !== undefined && payload.length >= around.largeMin;
   writer.head(PART.samples, sampleSize(sample));
   writer.number(SAMPLE.id, sample.id);
   if (!isLarge) writer.bytes(SAMPLE.payload, payload);
-  writer.number(SAMPLE.encoding, sample.encoding);
-  writer.number(SAMPLE.offset, sample.offset);
-  writer.number(SAMPLE.total, sample.total);
+  writer.number(SAMPLE.encoding, encoding);
+  writer.number(SAMPLE.offset, offset);
+  writer.number(SAMPLE.total, total);
   if (!isLarge) return;
   writer.head(SAMPLE.payload, payload.length);
   around.onLarge(writer.position, payload);

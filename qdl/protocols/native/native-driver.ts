@@ -75,7 +75,10 @@ export class NativeDriver implements ProtocolDriver {
     this.#channels = places.map((place) => {
       const open = this.#open(runId, place);
       const reopening = this.#reopening(runId, place);
-      return new SutChannel(place, { openTransport, open, tokenBytes, reopening }, events);
+      const { ledger } = this.nodes[place.nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+      const payloads = this.#payloads;
+      const parts = { openTransport, open, ledger, payloads, tokenBytes, reopening };
+      return new SutChannel(place, parts, events);
     });
     const opened = await Promise.all(
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),
@@ -87,13 +90,12 @@ export class NativeDriver implements ProtocolDriver {
       channel.requireCredit();
     });
     requireOneNode(this.nodes, division, this.names.last);
+    const limits = partLimits(this.#channels, opened, this.#settings, this.#payloads);
     this.#channels.forEach((channel, i) => {
-      channel.begin(this.#decoder(opened[i]?.responseEncodings ?? []));
+      const { responseEncodings } = opened[i] as Opened__Output; // One per channel.
+      channel.begin(this.#decoder(responseEncodings), limits.bytesMax);
     });
-    return {
-      channels: this.#channels,
-      limits: partLimits(this.#channels, opened, this.#settings),
-    };
+    return { channels: this.#channels, limits };
   }
 
   async closeChannels(): Promise<void> {

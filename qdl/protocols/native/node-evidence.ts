@@ -4,7 +4,7 @@ import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened
 import { sutNameError, sutRefused } from '../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
-import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
+import type { PayloadEncoding, SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import {
   fieldsOf,
@@ -155,20 +155,24 @@ export function partLimits(
   channels: readonly SutChannel[],
   opened: readonly Opened__Output[],
   settings: DispatchSettings,
+  { preparedQueryPayload }: SamplePayloads,
 ): PartLimits {
   const credits = channels.map((channel) => channel.initialCredit);
+  const bytesMax = Math.min(
+    settings.partBytesMax,
+    ...opened.map(({ limits }) => limits?.partBytesMax || Number.POSITIVE_INFINITY),
+    ...credits.map((credit) => credit.bytes),
+  );
   return {
-    bytesMax: Math.min(
-      settings.partBytesMax,
-      ...opened.map(({ limits }) => limits?.partBytesMax || Number.POSITIVE_INFINITY),
-      ...credits.map((credit) => credit.bytes),
-    ),
+    bytesMax,
     samplesMax: Math.min(
       settings.partSamplesMax,
       settings.nodeOutstandingMax,
       ...credits.map((credit) => credit.samples),
     ),
     sampleBytesMax: Math.min(
+      // A query that was compressed as a whole is one payload, and no node could read a piece of it.
+      preparedQueryPayload === undefined ? Number.POSITIVE_INFINITY : bytesMax,
       ...opened.map(({ limits }) => limits?.sampleBytesMax || Number.POSITIVE_INFINITY),
     ),
   };

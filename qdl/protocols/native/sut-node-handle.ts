@@ -34,9 +34,10 @@ import {
 } from '../../../shared/wire/sut-contract.ts';
 import type { ModelInput, QdlNode } from '../../dispatch/query-dispatch-library.ts';
 import { ReadyWait, type WaitProgress } from '../../dispatch/ready-wait.ts';
-import { HandOverCounter, RunLedgerCounter } from '../../dispatch/run-ledger.ts';
+import { HandOverCounter } from '../../dispatch/run-ledger.ts';
 import type { NodeMachine } from '../../dispatch/usage-series.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { DigestedLedger } from './channel/digested-ledger.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
 import {
@@ -59,7 +60,7 @@ const SHOWN_MAX = 10;
 export class SutNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: ControlClient;
-  readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly ledger: DigestedLedger = new DigestedLedger();
   readonly claims: ClaimBook = new ClaimBook();
   readonly handOvers: HandOverCounter = new HandOverCounter();
   readonly #settings: DispatchSettings;

@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import type { OutgoingPart } from '../../../qdl/dispatch/dispatch-channel.ts';
 import type {
   PartTransport,
   TransportEvents,
 } from '../../../qdl/protocols/native/channel/part-transport.ts';
+import type { SentPart } from '../../../qdl/protocols/native/channel/sent-part.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import {
@@ -48,7 +48,7 @@ export class SimulatedLink implements PartTransport {
   readonly #scene: LinkScene;
   readonly #events: TransportEvents;
   readonly #stream: InferStream;
-  #parts: OutgoingPart[] = [];
+  #parts: SentPart[] = [];
   #waitingBytes = 0;
   readonly #towardsNode: OneWay;
   readonly #towardsLoadgen: OneWay;
@@ -77,13 +77,13 @@ export class SimulatedLink implements PartTransport {
     return Number.POSITIVE_INFINITY;
   }
 
-  sendPart(part: OutgoingPart): void {
+  sendPart(part: SentPart): void {
     this.#parts.push(part);
     this.#waitingBytes += part.bytes;
     this.#pump();
   }
 
-  dropParts(): readonly OutgoingPart[] {
+  dropParts(): readonly SentPart[] {
     const dropped = this.#parts.splice(0);
     for (const { bytes } of dropped) this.#waitingBytes -= bytes;
     return dropped;
@@ -106,7 +106,7 @@ export class SimulatedLink implements PartTransport {
   /** Parts leave while the window is open. */
   #pump(): void {
     while (this.#parts.length > 0 && this.#towardsNode.hasRoom) {
-      const part = this.#parts.shift() as OutgoingPart; // There is one.
+      const part = this.#parts.shift() as SentPart; // There is one.
       for (const message of this.#messagesOf(part)) {
         this.#towardsNode.send(message.length, () => {
           this.#stream.message(message);
@@ -119,7 +119,7 @@ export class SimulatedLink implements PartTransport {
   }
 
   /** A part as it arrives: as it was sent, or as the fault leaves it. */
-  #messagesOf(part: OutgoingPart): Buffer[] {
+  #messagesOf(part: SentPart): Buffer[] {
     const message = encodePart(part);
     if (this.#strikes('lost-part')) return [];
     if (this.#strikes('repeated-part')) return [message, message];

@@ -9,7 +9,7 @@ import {
   type QdlNode,
   QueryDispatchLibrary,
 } from '../../../qdl/dispatch/query-dispatch-library.ts';
-import { RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
+import { DigestedLedger } from '../../../qdl/protocols/native/channel/digested-ledger.ts';
 import { ResponseDecoder } from '../../../qdl/protocols/native/channel/response-decoder.ts';
 import {
   type OpenTransport,
@@ -197,7 +197,7 @@ interface NetworkScene extends Omit<LinkScene, 'node' | 'nodeIndex'> {
 
 /** The native driver without sockets: real channels, and links in place of gRPC. */
 class SimulatedDriver implements ProtocolDriver {
-  readonly nodes: readonly QdlNode[];
+  readonly nodes: readonly (QdlNode & { readonly ledger: DigestedLedger })[];
   readonly names: NetworkNames;
   readonly #settings: DispatchSettings;
   readonly #scene: NetworkScene;
@@ -207,7 +207,7 @@ class SimulatedDriver implements ProtocolDriver {
     this.#settings = settings;
     this.#scene = scene;
     this.nodes = scene.nodes.map(({ address }) => {
-      const ledger = new RunLedgerCounter();
+      const ledger = new DigestedLedger();
       ledger.digest = new PayloadDigestSum(ALL_DIGESTED);
       return { address, ledger, claims: new ClaimBook(), evidence: () => NO_EVIDENCE };
     });
@@ -236,19 +236,20 @@ class SimulatedDriver implements ProtocolDriver {
         streamIndex: place.streamOfNode,
       };
       const openTransport: OpenTransport = (at, ends) => this.#link(at, ends);
-      return new SutChannel(place, { openTransport, open }, events);
+      const { ledger } = this.nodes[place.nodeIndex] as (typeof this.nodes)[number]; // One per address.
+      const { payloads } = this.#scene;
+      return new SutChannel(place, { openTransport, open, ledger, payloads }, events);
     });
     const opened = await Promise.all(this.#channels.map((channel) => channel.opened(60_000)));
     for (const channel of this.#channels) channel.requireCredit();
     const { responseEncodings, messageBytesMax } = this.#settings;
+    const limits = partLimits(this.#channels, opened, this.#settings, this.#scene.payloads);
     this.#channels.forEach((channel, i) => {
       const agreed = opened[i]?.responseEncodings ?? [];
-      channel.begin(new ResponseDecoder(responseEncodings, agreed, messageBytesMax));
+      const decoder = new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
+      channel.begin(decoder, limits.bytesMax);
     });
-    return {
-      channels: this.#channels,
-      limits: partLimits(this.#channels, opened, this.#settings),
-    };
+    return { channels: this.#channels, limits };
   }
 
   async closeChannels(): Promise<void> {

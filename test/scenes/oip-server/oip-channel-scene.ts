@@ -177,8 +177,8 @@ export function scene(
     if (method === 'stream') Object.assign(connection.calls.at(-1) ?? {}, progress);
     const id = channel.outstanding.acquire(responseId);
     const payload = new Uint8Array(8);
-    const sample = { id, payload, encoding: 0, offset: 0, total: 0, sampleIndex: 0 };
-    channel.send({ query: 0, querySampleCount: 1, samples: [sample], sampleCount: 1, bytes: 8 });
+    const samples = [{ id, payload, sampleIndex: 0 }];
+    channel.send({ query: 0, querySampleCount: 1, samples, bytes: 8 });
     return connection.calls.at(-1) as CallDouble;
   };
   return { channel, connection, handOvers, reports, send };

@@ -9,9 +9,8 @@ import {
 import type { SamplePayloads } from '../../../../shared/domain/system-under-test.ts';
 import { AnswerRoom } from '../../../../shared/http2/flow-control.ts';
 import { MESSAGE_HEAD_BYTES } from '../../../../shared/http2/unsent-messages.ts';
-import type { WirePart } from '../../../../shared/wire/part-codec.ts';
+import type { PartToWrite } from '../../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../../shared/wire/sut-contract.ts';
-import type { OutgoingPart } from '../../../dispatch/dispatch-channel.ts';
 import { connectGrpc } from '../../../http2/connect-grpc.ts';
 import {
   type CallEvents,
@@ -24,6 +23,7 @@ import {
 import { type DispatchSettings, WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
 import { frameSize, gatheredSize, gatherFrames } from './part-frames.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
+import type { SentPart } from './sent-part.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
@@ -44,7 +44,7 @@ export class Http2Transport implements PartTransport, CallEvents {
   readonly #call: GrpcCall;
   readonly #payloads: SamplePayloads;
   readonly #events: TransportEvents;
-  #parts: OutgoingPart[] = [];
+  #parts: SentPart[] = [];
   /** Those before it were handed over. */
   #firstPart = 0;
   /** Open or Close: Open comes before the first part, Close behind the last. */
@@ -74,7 +74,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     return this.#call.sentBytes;
   }
 
-  sendPart(part: OutgoingPart): void {
+  sendPart(part: SentPart): void {
     this.#waitingBytes += part.bytes;
     this.#parts.push(part);
     if (this.#isFlushPlanned) return;
@@ -82,7 +82,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     queueMicrotask(this.#flush);
   }
 
-  dropParts(): readonly OutgoingPart[] {
+  dropParts(): readonly SentPart[] {
     const dropped = this.#parts.slice(this.#firstPart);
     this.#parts = [];
     this.#firstPart = 0;
@@ -158,12 +158,12 @@ export class Http2Transport implements PartTransport, CallEvents {
     let to = from;
     let bytes = 0;
     while (to < this.#parts.length && (to === from || bytes < JOINED_BYTES_MAX)) {
-      bytes += (this.#parts[to] as OutgoingPart).bytes; // In range: to < length.
+      bytes += (this.#parts[to] as SentPart).bytes; // In range: to < length.
       to += 1;
     }
     const { preparedQueryPayload: prepared } = this.#payloads;
     const parts = this.#parts.slice(from, to);
-    const wireParts: WirePart[] =
+    const wireParts: PartToWrite[] =
       prepared === undefined ? parts : parts.map((part) => wholeQueryPart(part, prepared));
     this.#firstPart = to;
     // Seldom enough that moving the rest is cheap; a backlog may last for the whole run.
@@ -176,8 +176,8 @@ export class Http2Transport implements PartTransport, CallEvents {
     const begin = this.#call.sentBytes + this.#call.unsentBytes;
     let end = begin;
     for (let i = 0; i < parts.length; i += 1) {
-      end += frameSize(wireParts[i] as WirePart); // In range: as many as parts.
-      this.#events.onFramed(parts[i] as OutgoingPart, end);
+      end += frameSize(wireParts[i] as PartToWrite); // In range: as many as parts.
+      this.#events.onFramed(parts[i] as SentPart, end);
     }
     this.#write(segments, end - begin, bytes, buffer.buffer);
   }
@@ -214,12 +214,12 @@ export class Http2Transport implements PartTransport, CallEvents {
  * @param prepare SamplePayloads.preparedQueryPayload.
  */
 function wholeQueryPart(
-  { query, querySampleCount, samples }: OutgoingPart,
+  { query, querySampleCount, samples }: SentPart,
   prepare: NonNullable<SamplePayloads['preparedQueryPayload']>,
-): WirePart {
+): PartToWrite {
   const [sample] = samples;
   assert(sample !== undefined && querySampleCount === 1, 'only queries of one sample are prepared');
-  assert.equal(sample.total, 0);
+  assert(sample.total === undefined);
   const { payload, sampleBytes } = prepare(sample.sampleIndex);
   return {
     query,

@@ -1,7 +1,7 @@
 import { MESSAGE_HEAD_BYTES } from '../../../../shared/http2/unsent-messages.ts';
 import {
+  type PartToWrite,
   partMessageSize,
-  type WirePart,
   writePartMessage,
 } from '../../../../shared/wire/part-codec.ts';
 
@@ -12,12 +12,12 @@ import {
 const LARGE_BYTES_MIN: number = 32 * 1024;
 
 /** Bytes of a part on the wire: a gRPC message with its head. */
-export function frameSize(part: WirePart): number {
+export function frameSize(part: PartToWrite): number {
   return MESSAGE_HEAD_BYTES + partMessageSize(part);
 }
 
 /** Bytes of the buffer that {@link gatherFrames} takes for these parts. */
-export function gatheredSize(parts: readonly WirePart[]): number {
+export function gatheredSize(parts: readonly PartToWrite[]): number {
   let size = 0;
   for (const part of parts) {
     size += frameSize(part);
@@ -34,7 +34,7 @@ export function gatheredSize(parts: readonly WirePart[]): number {
  * @param target Has room for {@link gatheredSize} bytes.
  * @returns What is to be sent, one behind the other: pieces of `target`, and large payloads where they lie.
  */
-export function gatherFrames(parts: readonly WirePart[], target: Buffer): readonly Buffer[] {
+export function gatherFrames(parts: readonly PartToWrite[], target: Buffer): readonly Buffer[] {
   const segments: Buffer[] = [];
   let written = 0;
   const onLarge = (at: number, { buffer, byteOffset, length }: Uint8Array): void => {

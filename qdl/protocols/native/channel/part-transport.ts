@@ -1,5 +1,5 @@
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
-import type { OutgoingPart } from '../../../dispatch/dispatch-channel.ts';
+import type { SentPart } from './sent-part.ts';
 
 /** How a stream ended: gRPC's status number and text. */
 export interface TransportEnd {
@@ -21,7 +21,7 @@ export interface TransportEvents {
    * @param end Bytes of the stream up to the part's last one: it is with the socket once {@link PartTransport.sentBytes} is
    *   as large.
    */
-  onFramed(part: OutgoingPart, end: number): void;
+  onFramed(part: SentPart, end: number): void;
   /** The socket has taken payload bytes of parts: perhaps there is room again. */
   onWritten(): void;
   /** The stream is over; called once, as the last event. */
@@ -35,9 +35,9 @@ export interface PartTransport {
   /** Bytes of the stream that the socket has. */
   readonly sentBytes: number;
   /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
-  sendPart(part: OutgoingPart): void;
+  sendPart(part: SentPart): void;
   /** Gives up the parts that were not handed over yet. Their payloads are no longer read. */
-  dropParts(): readonly OutgoingPart[];
+  dropParts(): readonly SentPart[];
   /** Sends Open or Close, behind what was sent before. */
   sendControl(message: Buffer): void;
   /** No more messages will come; what was sent goes out first. */

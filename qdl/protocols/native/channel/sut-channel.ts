@@ -10,6 +10,7 @@ import {
   sutRefused,
   wireError,
 } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { SamplePayloads } from '../../../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../../shared/evidence/evidence-schema.ts';
 import { lossReason } from '../../../../shared/security/connection-errors.ts';
@@ -29,12 +30,16 @@ import type {
   ChannelPlace,
   DispatchChannel,
   OutgoingPart,
+  UnsentRest,
 } from '../../../dispatch/dispatch-channel.ts';
 import { OutstandingTable } from '../../../dispatch/outstanding-table.ts';
+import type { DigestedLedger } from './digested-ledger.ts';
+import { LargeSample } from './large-sample.ts';
 import { GrantedCredit, type Reopening, ReopenLimit } from './one-stream.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
 import { ResponseReader } from './response-reader.ts';
+import { begunCount, hasLastByte, type SentPart, type SentSample } from './sent-part.ts';
 
 const NO_CREDIT = { samples: 0, bytes: 0 };
 
@@ -45,6 +50,9 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
 export interface SutChannelParts {
   readonly openTransport: OpenTransport;
   readonly open: Open;
+  /** Of the node: takes digests of what is sent. */
+  readonly ledger: DigestedLedger;
+  readonly payloads: SamplePayloads;
   /** Bytes of a token in a response; absent: not known but by the first one. */
   readonly tokenBytes?: number | undefined;
   /** Absent: a stream that ends is a loss in any case. */
@@ -66,10 +74,9 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   /** This end's view of the stream's call. After Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
-  readonly #openTransport: OpenTransport;
+  readonly #parts: SutChannelParts;
   #transport: PartTransport;
   readonly #events: ChannelEvents;
-  readonly #reopening: Reopening | undefined;
   /** Resolves when the stream that is being opened again is open, or lost. */
   #whenReopened: Promise<void> | undefined;
   #streamCount = 1;
@@ -82,6 +89,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   readonly #protocolVersion: number | undefined;
   readonly #takesUsage: boolean;
   readonly #reader: ResponseReader;
+  /** Payload bytes of a message. */
+  #partBytesMax = Number.POSITIVE_INFINITY;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #credit = new GrantedCredit();
   /** Bytes of the stream up to the last sample that is in line for the socket; infinite amid the pieces of one. */
@@ -92,30 +101,27 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   #whenOpened = new Deferred<Opened__Output>();
   readonly #whenClosed = new Deferred<void>();
 
-  constructor(
-    place: ChannelPlace,
-    { openTransport, open, tokenBytes, reopening }: SutChannelParts,
-    events: ChannelEvents,
-  ) {
+  constructor(place: ChannelPlace, parts: SutChannelParts, events: ChannelEvents) {
+    const { open } = parts;
     this.place = place;
-    this.#openTransport = openTransport;
+    this.#parts = parts;
     this.#events = events;
-    this.#reopening = reopening;
     this.#protocolVersion = open.protocolVersion;
     this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
     this.outstanding = new OutstandingTable(place);
     this.#reader = new ResponseReader(this, events, {
       first: open.tokenLatencies === true,
       others: open.features?.includes(TOKEN_STREAM_FEATURE) === true,
-      bytesOfEach: tokenBytes,
+      bytesOfEach: parts.tokenBytes,
     });
-    this.#transport = openTransport(place, this);
+    this.#transport = parts.openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
   /** Before the first part: what was agreed on with the node. */
-  begin(decoder: ResponseDecoder): void {
+  begin(decoder: ResponseDecoder, partBytesMax: number): void {
     this.#reader.decoder = decoder;
+    this.#partBytesMax = partBytesMax;
   }
 
   /** Waits for Opened. @throws MlperfError when the node refuses, is lost or does not answer in time. */
@@ -149,7 +155,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return (
       this.#state === 'open' &&
       this.outstanding.canTake(sampleCount) &&
-      this.#credit.hasFor(sampleCount, bytes)
+      // Of a larger sample the first piece.
+      this.#credit.hasFor(sampleCount, Math.min(bytes, this.#partBytesMax))
     );
   }
 
@@ -168,9 +175,25 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   /** Sends a part. After {@link canTake} only. */
-  send(part: OutgoingPart): void {
-    this.#credit.take(part.sampleCount, part.bytes);
+  send(part: OutgoingPart): UnsentRest | undefined {
+    if (part.bytes <= this.#partBytesMax) {
+      this.#send(part);
+      return undefined;
+    }
+    const rest = new LargeSample(part, this.#partBytesMax, (piece) => this.#send(piece));
+    rest.sendNext();
+    return rest;
+  }
+
+  #send(part: SentPart): void {
+    const { samples, bytes } = part;
+    const { ledger, payloads } = this.#parts;
+    this.#credit.take(begunCount(part), bytes);
     this.#transport.sendPart(part);
+    for (let i = 0; i < samples.length; i += 1) {
+      const sample = samples[i] as SentSample; // In range: i < length.
+      if (hasLastByte(sample)) ledger.addSample(sample.id, sample.sampleIndex, payloads);
+    }
   }
 
   /**
@@ -178,10 +201,10 @@ export class SutChannel implements DispatchChannel, TransportEvents {
    * outstanding any more.
    */
   dropUnsent(): void {
-    for (const { samples, sampleCount, bytes } of this.#transport.dropParts()) {
-      this.#credit.take(-sampleCount, -bytes);
-      // A part without new samples is a later piece of one that has begun.
-      if (sampleCount > 0) for (const { id } of samples) this.outstanding.release(id);
+    for (const part of this.#transport.dropParts()) {
+      const count = begunCount(part);
+      this.#credit.take(-count, -part.bytes);
+      if (count > 0) for (const { id } of part.samples) this.outstanding.release(id);
     }
   }
 
@@ -216,12 +239,12 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.own = own;
   }
 
-  onFramed({ samples }: OutgoingPart, end: number): void {
+  onFramed({ samples }: SentPart, end: number): void {
     for (let i = 0; i < samples.length; i += 1) {
-      const { id, payload, offset, total } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
-      const isWhole = total === 0 || offset + payload.length === total;
+      const sample = samples[i] as SentSample; // In range: i < length.
+      const isWhole = hasLastByte(sample);
       this.#framedBytes = isWhole ? end : Number.POSITIVE_INFINITY;
-      if (isWhole) this.outstanding.setLastByte(id, end);
+      if (isWhole) this.outstanding.setLastByte(sample.id, end);
     }
   }
 
@@ -323,13 +346,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   #mayReopen(): boolean {
-    if (this.#reopening === undefined || this.#state !== 'open' || this.isDraining) return false;
+    if (this.#parts.reopening === undefined || this.#state !== 'open' || this.isDraining)
+      return false;
     return this.outstanding.count === 0 && this.#reopenLimit.allowsAnother();
   }
 
   /** Opens another stream in the place of one that ended with nothing outstanding. Never rejects. */
   async #reopen(ended: MlperfError): Promise<void> {
-    const { timeoutMs, openOf, accept } = this.#reopening as Reopening;
+    const { timeoutMs, openOf, accept } = this.#parts.reopening as Reopening;
     this.#state = 'opening';
     this.#opened = undefined;
     this.#whenOpened = new Deferred();
@@ -337,7 +361,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#framedBytes = 0;
     // Not amid the end of the old one.
     await Promise.resolve();
-    this.#transport = this.#openTransport(this.place, this);
+    this.#transport = this.#parts.openTransport(this.place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open: openOf(this.#streamCount) }));
     this.#streamCount += 1;
     try {

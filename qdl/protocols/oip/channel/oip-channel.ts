@@ -98,7 +98,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     return this.outstanding.releaseAll();
   }
 
-  send({ query, samples, bytes }: OutgoingPart): void {
+  send({ query, samples, bytes }: OutgoingPart): undefined {
     const ids: number[] = [];
     const payloads: Uint8Array[] = [];
     for (let i = 0; i < samples.length; i += 1) {

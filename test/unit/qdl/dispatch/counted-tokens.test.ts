@@ -48,7 +48,7 @@ class CountingChannel implements DispatchChannel {
     return this.outstanding.canTake(sampleCount);
   }
 
-  send({ samples }: OutgoingPart): void {
+  send({ samples }: OutgoingPart): undefined {
     for (const { id, payload } of samples) {
       this.#after(1 * MS, (nowNs) => this.#events.onFirstToken(this, id, payload, nowNs));
       this.#after(3 * MS, (nowNs) => this.#events.onTokens(this, id, 2, nowNs));

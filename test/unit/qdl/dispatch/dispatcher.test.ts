@@ -3,6 +3,7 @@ import type {
   ChannelEvents,
   DispatchChannel,
   OutgoingPart,
+  UnsentRest,
 } from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
 import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
@@ -61,7 +62,8 @@ class SimulatedChannel implements DispatchChannel {
   }
 
   hasCreditFor(sampleCount: number, bytes: number): boolean {
-    const hasCredit = sampleCount <= this.#creditSamples && bytes <= this.#creditBytes;
+    const next = Math.min(bytes, LIMITS.bytesMax);
+    const hasCredit = sampleCount <= this.#creditSamples && next <= this.#creditBytes;
     return this.isOpen && hasCredit && this.outstanding.canTake(sampleCount);
   }
 
@@ -71,13 +73,30 @@ class SimulatedChannel implements DispatchChannel {
     return this.outstanding.releaseAll();
   }
 
-  send(part: OutgoingPart): void {
-    this.#creditSamples -= part.sampleCount;
-    this.#creditBytes -= part.bytes;
-    this.#onPart(part);
-    for (const { id, payload, offset, total } of part.samples) {
-      if (total === 0 || offset + payload.length === total) this.arrived.push(id);
-    }
+  /** A sample that is larger than a part goes out in pieces. */
+  send(part: OutgoingPart): UnsentRest | undefined {
+    let { bytes } = part;
+    const sendNext = (): void => {
+      const isFirst = bytes === part.bytes;
+      const count = isFirst ? part.samples.length : 0;
+      const sent = Math.min(bytes, LIMITS.bytesMax);
+      bytes -= sent;
+      this.#creditSamples -= count;
+      this.#creditBytes -= sent;
+      this.#onPart({ ...part, bytes: sent });
+      if (bytes === 0) this.arrived.push(...part.samples.map(({ id }) => id));
+    };
+    sendNext();
+    if (bytes === 0) return undefined;
+    return {
+      get bytes() {
+        return bytes;
+      },
+      get nextBytes() {
+        return Math.min(bytes, LIMITS.bytesMax);
+      },
+      sendNext,
+    };
   }
 
   readonly dropUnsent = (): void => {};

@@ -1,10 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
-import type {
-  ChannelEvents,
-  OutgoingSample,
-} from '../../../../../../qdl/dispatch/dispatch-channel.ts';
+import type { ChannelEvents } from '../../../../../../qdl/dispatch/dispatch-channel.ts';
 import { NodeLoad } from '../../../../../../qdl/dispatch/router.ts';
+import { DigestedLedger } from '../../../../../../qdl/protocols/native/channel/digested-ledger.ts';
 import { Http2Transport } from '../../../../../../qdl/protocols/native/channel/http2-transport.ts';
+import { ResponseDecoder } from '../../../../../../qdl/protocols/native/channel/response-decoder.ts';
 import { SutChannel } from '../../../../../../qdl/protocols/native/channel/sut-channel.ts';
 import { FRAME_TYPE } from '../../../../../../shared/http2/frames.ts';
 import {
@@ -63,6 +62,7 @@ async function open(windowBytes: number) {
   channel = new SutChannel(
     { ...place, connection: 0, streamCount: 1, load },
     {
+      ...{ ledger: new DigestedLedger(), payloads },
       openTransport: (_, events) => new Http2Transport(connection, payloads, events),
       open: { protocolVersion: 1, tokenLatencies: true, encodings: ENCODINGS },
     },
@@ -95,20 +95,10 @@ const completed = (id: number): WireResponses['completed'][number] => ({
   ...{ tokenCount: undefined, durations: undefined },
 });
 
-/** Sends a part of one sample. @param piece Where it lies in the sample, if it is a piece. */
-function send(
-  to: SutChannel,
-  {
-    id,
-    bytes,
-    offset = 0,
-    total = 0,
-  }: { id: number; bytes: number; offset?: number; total?: number },
-): void {
-  const payload = new Uint8Array(bytes);
-  const sample: OutgoingSample = { id, payload, encoding: 0, offset, total, sampleIndex: 0 };
-  const sampleCount = offset === 0 ? 1 : 0;
-  to.send({ query: 0, querySampleCount: 1, samples: [sample], sampleCount, bytes });
+/** Sends a sample in a part of its own. */
+function send(to: SutChannel, { id, bytes }: { id: number; bytes: number }) {
+  const samples = [{ id, payload: new Uint8Array(bytes), sampleIndex: 0 }];
+  return to.send({ query: 0, querySampleCount: 1, samples, bytes });
 }
 
 it('an answer while the peer holds back the window for the rest of its sample is none', async () => {
@@ -149,15 +139,17 @@ it('each of the parts that leave in one write is answered as soon as it is out',
 
 it('a sample in pieces is answered when its last one is out', async () => {
   const { peer, heard, channel: to } = await open(100_000);
+  to.begin(new ResponseDecoder(ENCODINGS, [], 1_000), 500);
   const [whole, cut] = [to.outstanding.acquire(0), to.outstanding.acquire(1)];
   const before = peer.dataBytes.get(1) ?? 0;
   send(to, { id: whole, bytes: 10 });
-  send(to, { id: cut, bytes: 500, total: 1_000 });
+  const rest = send(to, { id: cut, bytes: 1_000 });
   await peer.until(() => (peer.dataBytes.get(1) ?? 0) > before + 510, 'the first piece');
   answer(peer, { completed: [completed(whole)] });
   answer(peer, { firstTokens: [{ id: cut, payload: new Uint8Array(4) }] });
   await peer.until(() => heard.lines.length > 1, 'the answers');
-  send(to, { id: cut, bytes: 500, offset: 500, total: 1_000 });
+  rest?.sendNext();
+  expect(rest?.bytes).toBe(0);
   await peer.until(() => (peer.dataBytes.get(1) ?? 0) > before + 1_010, 'the second piece');
   answer(peer, { completed: [completed(cut)] });
   await peer.until(() => heard.lines.length > 2, 'the last answer');
