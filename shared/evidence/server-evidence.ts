@@ -7,15 +7,21 @@ export type ServerEvidence = NonNullable<NodeEvidence['oip']>;
 export type RequestEvidence = NonNullable<NetworkEvidence['oip']>;
 
 /** What a node reports as a server; undefined for a SUT node of longhaul, and where nothing was asked. */
-export function serverOf({ oip }: Pick<NodeEvidence, 'oip'>): ServerEvidence | undefined {
-  return oip;
+export function serverOf(node: Pick<NodeEvidence, 'oip'>): ServerEvidence | undefined {
+  return node.oip;
 }
 
 /** How the requests of a run went to servers; null where no server was asked. */
-export function requestsTo({
-  oip,
-}: {
-  readonly oip?: RequestEvidence | null;
-}): RequestEvidence | null {
-  return oip ?? null;
+export function requestsTo(run: { readonly oip?: RequestEvidence | null }): RequestEvidence | null {
+  return run.oip ?? null;
+}
+
+/** Name and version of a server's software; empty where it reports none. */
+export function softwareOf(server: ServerEvidence | undefined): string {
+  return [server?.serverName, server?.serverVersion].filter(Boolean).join(' ');
+}
+
+/** Name and versions of a server's model, each after a space. */
+export function modelOf(server: ServerEvidence | undefined): string {
+  return [server?.modelName, ...(server?.modelVersions ?? [])].join(' ');
 }

@@ -165,7 +165,7 @@ export class Throttling {
   readonly #atBegin;
 
   /** @param folders Control groups of the process; some may not be there. */
-  constructor(folders: readonly string[] = groupsOfProcess()) {
+  constructor(folders = cpuGroupFolders(readOrNull('/proc/self/cgroup') ?? '')) {
     this.#atBegin = folders.flatMap((folder) => {
       const seen = readThrottling(folder);
       return seen === null ? [] : [{ folder, ...seen }];
@@ -189,10 +189,6 @@ export class Throttling {
     const [longest = null] = limited.sort((a, b) => b.totalNs - a.totalNs);
     return longest;
   }
-}
-
-function groupsOfProcess(): string[] {
-  return cpuGroupFolders(readOrNull('/proc/self/cgroup') ?? '');
 }
 
 /** Counters of a group since it was made; without a limit the kernel counts no periods. Null where there is no such group. Source: Linux, cgroup-v2 and sched-bwc. */

@@ -9,7 +9,7 @@ import {
   sourcesOf,
   wantsJson,
 } from '../../../shared/config/command-line.ts';
-import { inspectSettings, type ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { inspectSettings } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../../shared/config/setting.ts';
 import { printSettings } from '../../run/plan/run-record.ts';
 
@@ -35,7 +35,11 @@ export async function inspectSections(
     isJson ||= wantsJson(parser);
     const inspected = inspectSettings(tables[section] ?? {}, sourcesOf(parser, section));
     texts.push(printSettings(section, inspected.settings));
-    json[section] = inspected.settings.map(settingJson);
+    json[section] = inspected.settings.map(({ key, raw, source }) => ({
+      key,
+      value: raw ?? null,
+      source,
+    }));
     problems.push(...inspected.problems);
   }
   return { text: texts.join(''), json, problems, isJson };
@@ -47,11 +51,6 @@ function sectionParser(section: string, table: SettingTable | undefined): Comman
   const known = CONFIG_SECTIONS.join(' or ');
   const message = `unknown verb "${section}"; it must be ${known}`;
   throw configInvalid(message);
-}
-
-/** The value as it would stand in a file. */
-function settingJson({ key, raw, source }: ResolvedSetting): object {
-  return { key, value: raw ?? null, source };
 }
 
 /** JSON Schema (draft 2020-12) of a configuration file with these sections, for editors. */

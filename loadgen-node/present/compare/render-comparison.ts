@@ -1,4 +1,4 @@
-import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
+import { FIGURES } from '../../observe/figures/figure-names.ts';
 import { latencyTable, sortedNumbers } from '../../observe/figures/figures-of-records.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { boundNsOf } from '../../observe/summary/run-summary.ts';
@@ -119,7 +119,8 @@ const CLASSES = { better: 'c5', worse: 'c6', other: 'c2', same: 'c1' } as const;
 
 function seriesFigure({ figure, rows }: RunSeries, by: string | null): Html {
   const { about } = FIGURES[figure];
-  const format = FIGURES[figure].unit === 'ns' ? tickTime : textFor(figure);
+  const format =
+    FIGURES[figure].unit === 'ns' ? tickTime : (value: number) => figureText(figure, value);
   const points = rows.flatMap(({ name, folder, own, isBase }): IntervalPoint[] => {
     const { value, interval, judgement } = own;
     if (value === null) return [];
@@ -139,10 +140,6 @@ function seriesFigure({ figure, rows }: RunSeries, by: string | null): Html {
       'The bar is the 95 % interval; the dashed line is the base. Green: surely better; red: surely worse; blue: within the noise; grey: not judged.',
     table: htmlTable(seriesTitles(by), cellsOf, (column) => column === firstNumber),
   });
-}
-
-function textFor(figure: FigureName): (value: number) => string {
-  return (value) => figureText(figure, value);
 }
 
 /** A folder by its own name: that of the folder above is the same for most. */

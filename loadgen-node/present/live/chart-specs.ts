@@ -161,7 +161,9 @@ export function chartLines(
   originS: number,
 ): Series[] {
   const lines = allLines(spec, points, nodes, originS);
-  return spec.leavesOut === true ? lines.filter(hasValue) : lines;
+  return spec.leavesOut === true
+    ? lines.filter(({ points }) => points.some(([, value]) => Number.isFinite(value)))
+    : lines;
 }
 
 function allLines(
@@ -188,10 +190,6 @@ function allLines(
     last = point;
   }
   return lines;
-}
-
-function hasValue({ points }: Series): boolean {
-  return points.some(([, value]) => Number.isFinite(value));
 }
 
 /** Each line on top of those before it. */

@@ -1,6 +1,6 @@
 import type { ProtocolTraits } from '../../../qdl/protocols/index.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { serverOf } from '../../../shared/evidence/server-evidence.ts';
+import { serverOf, softwareOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts, AuditFinding } from '../../observe/audit/network-audit.ts';
 
 /** Sections of the rules that most findings are about. */
@@ -24,9 +24,9 @@ export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> 
   /** Default: `rule`. */
   readonly kind?: AuditFinding['kind'];
   readonly judge: (facts: AuditFacts) => Judged;
-  /** Traits of a protocol that `judge` needs. Absent: it judges a run over any. */
+  /** Traits of a protocol that `judge` needs. Default: a SUT node, which describes itself. */
   readonly needs?: Partial<ProtocolTraits>;
-  /** Verdict over a protocol that lacks one of them, on a rule that `judge` does not find broken. */
+  /** Verdict over a protocol that lacks them, on a rule that `judge` does not find broken. Absent: `judge` needs none. */
   readonly without?: (facts: AuditFacts, judged: Judged) => Judged;
   /** In place of these in round v0.5, which has no Network division. Absent: that of v4.1 is followed there, and the source says so. */
   readonly v05?: Partial<Pick<AuditRule, 'rule' | 'source' | 'judge'>>;
@@ -69,9 +69,8 @@ export function notProvableOf(why: string, line: (node: NodeEvidence) => string)
 
 /** Name and version of a server. */
 export function serverText(node: NodeEvidence): string {
-  const { serverName: name = '', serverVersion: version } = serverOf(node) ?? {};
-  if (name === '') return 'the server reports no name';
-  return version === '' ? name : `${name} ${version}`;
+  const server = serverOf(node);
+  return server?.serverName ? softwareOf(server) : 'the server reports no name';
 }
 
 /** Requests that went to a server. */

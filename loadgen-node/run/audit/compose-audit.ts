@@ -36,7 +36,7 @@ export function composeAudit(facts: AuditFacts): NetworkAudit {
   return { schemaVersion: AUDIT_SCHEMA_VERSION, ...evidenceOfRun, rules };
 }
 
-function has(traits: ProtocolTraits, needs: AuditRule['needs'] = {}): boolean {
+function has(traits: ProtocolTraits, needs: AuditRule['needs'] = { peer: 'sut-node' }): boolean {
   const keys = Object.keys(needs) as (keyof ProtocolTraits)[]; // Those of its type.
   return keys.every((trait) => traits[trait] === needs[trait]);
 }

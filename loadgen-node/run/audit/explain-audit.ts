@@ -5,6 +5,7 @@ import {
   requestsTo,
   type ServerEvidence,
   serverOf,
+  softwareOf,
 } from '../../../shared/evidence/server-evidence.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
@@ -39,6 +40,8 @@ const ROUND_NOTE =
 export function explainAudit(audit: NetworkAudit): string {
   const { run, loadgenNode, nodes, rules } = audit;
   const protocol = protocolNamed(run.protocol);
+  const { shown, proxies, beyond } = protocol.words.evidence;
+  const shows = [...shown, [PATH_NOTE, proxies].join(' ').trim(), beyond];
   const requests = requestsTo(audit);
   const lines = [
     `Run ${run.runId}`,
@@ -71,16 +74,14 @@ export function explainAudit(audit: NetworkAudit): string {
     ...summaryOf(audit),
     '',
     'What this evidence shows, and what it does not:',
-    ...whatItShows(protocol.words.evidence).flatMap((text) => wrapped(text, 2, '- ')),
+    ...shows.flatMap((text) => wrapped(text, 2, '- ')),
   ];
   // Texts may come from a SUT node: a line of it must stay a line.
   return `${lines.map((line) => asOneLine(line)).join('\n')}\n`;
 }
 
-function requestLines(
-  { title, words }: Protocol,
-  { service, plan, notes }: RequestEvidence,
-): string[] {
+function requestLines({ title, words }: Protocol, requests: RequestEvidence): string[] {
+  const { service, plan, notes } = requests;
   const method = plan === null ? '' : `, ${words.methods[plan.method] ?? plan.method}`;
   return [
     row('Protocol', `${title.replace(/^the /, '')}, ${service}${method}`),
@@ -89,16 +90,10 @@ function requestLines(
 }
 
 function serverLine(address: string, server: ServerEvidence): string {
-  const { serverName, serverVersion, modelName, modelVersions, platform } = server;
-  const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
+  const { modelName, modelVersions, platform } = server;
   const versions = modelVersions.length === 0 ? '' : `, version ${modelVersions.join(', ')}`;
   const kind = platform === '' ? '' : ` (${platform})`;
-  return `${software || 'name not reported'} at ${address}, model ${modelName}${versions}${kind}`;
-}
-
-/** Texts below the rules. */
-function whatItShows({ shown, proxies, beyond }: Protocol['words']['evidence']): string[] {
-  return [...shown, [PATH_NOTE, proxies].join(' ').trim(), beyond];
+  return `${softwareOf(server) || 'name not reported'} at ${address}, model ${modelName}${versions}${kind}`;
 }
 
 function explainFinding(finding: AuditFinding): string[] {

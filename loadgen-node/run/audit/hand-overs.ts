@@ -4,10 +4,7 @@ import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { CONNECTION_LIMITS, STREAM_LIMITS } from '../../../shared/security/connection-errors.ts';
 
 /** Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node. */
-export function handOverTexts(
-  { handOvers }: NodeEvidence,
-  { words: { idleStreams } }: Pick<Protocol, 'words'>,
-): string[] {
+export function handOverTexts({ handOvers }: NodeEvidence, { words }: Protocol): string[] {
   if (handOvers === undefined) return [];
   const { connectionCount, callCount, streamCount, connectionReason, streamReason } = handOvers;
   const texts: string[] = [];
@@ -21,7 +18,7 @@ export function handOverTexts(
   }
   if (streamCount > 0) {
     const what = `ended ${counted(streamCount, 'stream')} in mid-run with nothing outstanding`;
-    const remedy = idleStreams === '' ? '' : `; ${idleStreams}`;
+    const remedy = words.idleStreams === '' ? '' : `; ${words.idleStreams}`;
     texts.push(`${what} ${tookOver(streamCount, streamReason)} ${STREAM_LIMITS}${remedy}`);
   }
   return texts;

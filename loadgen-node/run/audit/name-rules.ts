@@ -70,14 +70,12 @@ const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
     id: 'name-unique',
     rule: 'Every SUT node has a name of its own.',
     judge: judgeUnique,
-    needs: { peer: 'sut-node' },
     without: judgeServerNames,
   },
   {
     id: 'one-node-one-identity',
     rule: 'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
     judge: judgeIdentity,
-    needs: { peer: 'sut-node' },
     without: notProvableOf(
       'The protocol has no identity of a node: two addresses may lead to one server, and one address to several.',
       serverText,
@@ -224,7 +222,9 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
     ...nodes.flatMap((node) => {
       const names = namesOf(node, nameCalls);
       return names.length > 1
-        ? [`${node.address}: named ${names.map(quoted).join(', then ')}`]
+        ? [
+            `${node.address}: named ${names.map((name) => JSON.stringify(name.slice(0, NODE_NAME_LENGTH_MAX))).join(', then ')}`,
+          ]
         : [];
     }),
   ];
@@ -271,10 +271,6 @@ function namesOf(
 
 function eachOnce(texts: readonly (string | null | undefined)[]): string[] {
   return [...new Set(texts.flatMap((text) => text || []))];
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name.slice(0, NODE_NAME_LENGTH_MAX));
 }
 
 /** A node's part in every call of Name(). */

@@ -27,7 +27,6 @@ export const PATH_RULE: AuditRule = {
     'compresses calls, or spreads them over several nodes.',
   source: SOURCE,
   judge,
-  needs: { peer: 'sut-node' },
   without: ({ nameCalls }, judged) => {
     const isAsked = nameCalls.some(({ nodes }) => nodes.some(({ path }) => path !== null));
     if (!isAsked) return judged;

@@ -93,7 +93,6 @@ export const QUERY_RULES: readonly AuditRule[] = [
     source: GENERAL_CONSTRAINTS,
     v05: { source: V05_CACHING },
     judge: () => notProvable('Traffic on the network does not show whether a SUT node caches.'),
-    needs: { peer: 'sut-node' },
     without: judgeCaching,
   },
 ];

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { counted } from '../../../shared/base/text.ts';
-import { splitAddress } from '../../../shared/domain/node-address.ts';
+import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { contradictsResult } from '../../../shared/evidence/node-claims.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
@@ -60,7 +60,6 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: "gRPC's own compression of messages is off.",
     source: COMPRESSION_TABLE,
     judge: judgeGrpcCompression,
-    needs: { peer: 'sut-node' },
     without: ({ nodes }) =>
       notProvableAt(
         nodes.filter(({ ours }) => ours.completedCount === 0),
@@ -100,7 +99,6 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
       holds(
         'Every node reported its settings by name; they stand in this file, with the versions.',
       ),
-    needs: { peer: 'sut-node' },
     without: notProvableOf(
       'The protocol reports name, version and tensors, and no settings of a server: the submission must name them.',
       serverText,
@@ -147,7 +145,6 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: 'QDL and SUT run on physically separate and distinct systems.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeTopology,
-    needs: { peer: 'sut-node' },
     without: (facts) =>
       notProvableOf(
         'The protocol does not describe the machine of a server: only its address is known.',
@@ -272,10 +269,6 @@ function judgeMachine(
 /** IP addresses that the TCP connects to a node's address reached, as far as they are known. */
 function reachedAddresses(address: string, calls: AuditFacts['nameCalls']): string[] {
   return answersOf(address, calls).flatMap(({ remoteAddress }) => remoteAddress ?? []);
-}
-
-function isLoopback(address: string): boolean {
-  return /^(::ffff:)?127\.|^::1$|^localhost$/.test(address);
 }
 
 /** Broken by what contradicts the result; what goes into no figure stands as evidence. */

@@ -9,6 +9,7 @@ import {
   requestsTo,
   type ServerEvidence,
   serverOf,
+  softwareOf,
 } from '../../../shared/evidence/server-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
@@ -320,18 +321,14 @@ export function serverModelMarks(audit: NetworkAudit): string[] {
   });
 }
 
-function serverDetail(
-  address: string,
-  server: ServerEvidence,
-  requests: RequestEvidence,
-): LoggedDetail {
+function serverDetail(address: string, server: ServerEvidence, to: RequestEvidence): LoggedDetail {
   const value = {
     address,
     server: server.serverName,
     server_version: server.serverVersion,
-    service: requests.service,
-    method: requests.plan?.method ?? '',
-    model: servedModelText(server, requests),
+    service: to.service,
+    method: to.plan?.method ?? '',
+    model: servedModelText(server, to),
     platform: server.platform,
     ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
     requests: String(server.requestCount),
@@ -354,14 +351,13 @@ export function servedModelText(
 }
 
 function serverText(server: ServerEvidence): string {
-  const { serverName, serverVersion, modelName, modelVersions, platform } = server;
-  const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
+  const { modelName, modelVersions, platform } = server;
   const versions =
     modelVersions.length === 0
       ? ''
       : `, version${modelVersions.length > 1 ? 's' : ''} ${modelVersions.join(', ')}`;
   const kind = platform === '' ? '' : ` on ${platform}`;
-  return `${software || 'a server without a name'}, model ${modelName}${versions}${kind}`;
+  return `${softwareOf(server) || 'a server without a name'}, model ${modelName}${versions}${kind}`;
 }
 
 function versionMarks(servers: readonly ServerNode[]): string[] {

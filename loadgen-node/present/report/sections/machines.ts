@@ -1,5 +1,10 @@
 import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
-import { type ServerEvidence, serverOf } from '../../../../shared/evidence/server-evidence.ts';
+import {
+  modelOf,
+  type ServerEvidence,
+  serverOf,
+  softwareOf,
+} from '../../../../shared/evidence/server-evidence.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
 import { divisionInWords } from '../../../../shared/rules/rounds/rounds.ts';
 import type { CppEngine, NetworkAudit } from '../../../observe/audit/network-audit.ts';
@@ -137,12 +142,11 @@ function nodeFacts(node: NodeEvidence): End['facts'] {
 /** A server reports its model, and no machine. */
 function serverFacts(server: ServerEvidence | undefined): End['facts'] {
   if (server === undefined) return {};
-  const { serverName, serverVersion, modelName, modelVersions, modelSha256, platform } = server;
   return known({
-    Server: [serverName, serverVersion].join(' ').trim() || undefined,
-    Model: [modelName, ...modelVersions].join(' '),
-    'SHA-256 of the model': modelSha256 === undefined ? undefined : digest(modelSha256),
-    Platform: platform || undefined,
+    Server: softwareOf(server) || undefined,
+    Model: modelOf(server),
+    'SHA-256 of the model': server.modelSha256 && digest(server.modelSha256),
+    Platform: server.platform || undefined,
   });
 }
 

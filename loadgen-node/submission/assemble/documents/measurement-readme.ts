@@ -1,6 +1,6 @@
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import { serverOf } from '../../../../shared/evidence/server-evidence.ts';
+import { modelOf, serverOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { flagText } from '../../../run/plan/flag-text.ts';
@@ -163,8 +163,8 @@ function serversText(nodes: NetworkAudit['nodes'], title: string): string {
         const server = serverOf(node);
         return [
           node.address,
-          [server?.serverName, server?.serverVersion].join(' ').trim() || 'not reported',
-          [server?.modelName, ...(server?.modelVersions ?? [])].join(' '),
+          softwareOf(server) || 'not reported',
+          modelOf(server),
           server?.platform || 'not reported',
         ];
       }),

@@ -96,17 +96,13 @@ function briefLines(findings: readonly CheckFinding[]): string[] {
       of.length === 1 ? ['', ''] : [` (${of.length})`, ` And ${of.length - 1} more.`];
     return [
       ...wrapped(advice, 4, `  ${id}${many}: `),
-      ...wrapped(`${shortPaths(placeText(first))}${more}`, 4),
+      ...wrapped(`${placeText(first).replaceAll(LONG_PATH, '$1/...$2')}${more}`, 4),
     ];
   });
 }
 
 /** A path that is longer has its middle left out where only the first place is told. */
 const LONG_PATH = /(?<=^| )([^ /]+\/[^ /]+)\/[^ ]{40,}(\/[^ /]+\/[^ /]+)/g;
-
-function shortPaths(text: string): string {
-  return text.replaceAll(LONG_PATH, '$1/...$2');
-}
 
 function placeText({ file, line, seen }: CheckFinding): string {
   return `${line === undefined ? file : `${file}:${line}`}: ${seen}`;

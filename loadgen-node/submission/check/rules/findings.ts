@@ -10,7 +10,7 @@ import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES } from './network-rules.ts';
 import { PERFORMANCE_RULES } from './performance-rules.ts';
-import type { CheckFinding, Decider, RuleRow } from './rule.ts';
+import type { CheckFinding, RuleRow } from './rule.ts';
 import { RUN_RULES } from './run-rules.ts';
 import { SUT_NAME_RULES } from './sut-name-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
@@ -84,16 +84,15 @@ export function verdictOf(
   const ofNobody = because === undefined ? nobody : `${nobody}; ${because}`;
   return {
     severity: severity ?? (ofRound.length > 0 ? ('error' as const) : ('warning' as const)),
-    source: ofRound.length > 0 ? ofRound.map(deciderText).join('; ') : ofNobody,
+    source:
+      ofRound.length > 0
+        ? ofRound.map(({ in: document, name }) => `${document}, ${name}`).join('; ')
+        : ofNobody,
   };
 }
 
 function divisionOf(file: string): SubmissionDivision | undefined {
   return SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
-}
-
-function deciderText({ in: document, name }: Decider): string {
-  return `${document}, ${name}`;
 }
 
 /** Findings of one id in one file that are kept; more are only counted. */

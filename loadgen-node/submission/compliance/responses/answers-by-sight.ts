@@ -50,7 +50,9 @@ export async function answersBySight(
     repeats: countRight(samples, ({ logged: own }) => own.slice(1)),
     deviations: Math.max(
       rightLessOften(samples.map((one) => twoGroups(one, [one.accuracyRun]))),
-      rightLessOften(samples.map((one) => twoGroups(one, firstSights(one)))),
+      rightLessOften(
+        samples.map((one) => twoGroups(one, [one.accuracyRun, ...one.logged.slice(0, 1)])),
+      ),
     ),
   };
 }
@@ -103,10 +105,6 @@ async function isRight(entry: AccuracyEntry, scorer: ResponseScorer): Promise<bo
     if (error instanceof MlperfError && error.code === 'ERR_DATA_SET') return false;
     throw error;
   }
-}
-
-function firstSights({ accuracyRun, logged }: Sights): boolean[] {
-  return [accuracyRun, ...logged.slice(0, 1)];
 }
 
 function twoGroups({ accuracyRun, logged }: Sights, favoured: readonly boolean[]): TwoGroups {
