@@ -335,7 +335,17 @@ function isEqual(bytes: Uint8Array, block: BorrowedBytes, begin: number, end: nu
 }
 
 /** A header block of an answer: its head, its trailers, or both in one. */
-export type ResponseHead = ReturnType<typeof readResponseHead>;
+export interface ResponseHead {
+  /** Undefined in trailers. */
+  readonly httpStatus: number | undefined;
+  readonly grpcStatus: number | undefined;
+  readonly statusCount: number;
+  readonly grpcMessage: string;
+  readonly contentType: string | undefined;
+  /** Breach of HTTP/2 in the block; undefined: none. */
+  readonly fault: string | undefined;
+  readonly fields: readonly HeaderField[];
+}
 
 /** gRPC's status, and its text. */
 export interface GrpcCallEnd {
@@ -370,19 +380,17 @@ export const NO_STATUS: GrpcCallEnd = {
 };
 
 /** Reads the fields of a header block. */
-function readResponseHead(fields: readonly HeaderField[]) {
+function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
   const firstOf = (wanted: string): string | undefined =>
     fields.find(({ name }) => name === wanted)?.value;
   const httpStatus = firstOf(':status');
   const grpcStatus = firstOf('grpc-status');
   return {
-    /** Undefined in trailers. */
     httpStatus: httpStatus === undefined ? undefined : Number(httpStatus),
     grpcStatus: grpcStatus === undefined ? undefined : statusNumber(grpcStatus),
     statusCount: fields.filter(({ name }) => name === 'grpc-status').length,
     grpcMessage: decodeGrpcMessage(firstOf('grpc-message') ?? ''),
     contentType: firstOf('content-type'),
-    /** Breach of HTTP/2 in the block; undefined: none. */
     fault: faultOf(fields),
     fields,
   };

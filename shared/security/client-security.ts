@@ -43,13 +43,18 @@ export const NO_SECURITY: ClientSecurity = {
 };
 
 /** Contents of the files of {@link ClientSecurity}. */
-export type ClientSecrets = ReturnType<typeof readClientSecrets>;
+export interface ClientSecrets {
+  readonly authorities: Buffer | undefined;
+  readonly identity: TlsIdentity | undefined;
+  /** Bearer token of each call. */
+  readonly token: string | undefined;
+}
 
 /**
  * Reads the files.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
  */
-export function readClientSecrets(security: ClientSecurity) {
+export function readClientSecrets(security: ClientSecurity): ClientSecrets {
   const { tlsCa, tlsCert, tlsKey, tokenFile } = security;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw configInvalid('--tls-cert and --tls-key belong together: give both or neither');

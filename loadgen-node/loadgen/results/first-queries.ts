@@ -12,7 +12,7 @@ export function compareFirstQueries(
   sampleIndices: ArrayLike<number>,
   queryCount: number,
   latencyOf: (query: number) => number,
-) {
+): FirstQueries {
   const seen = new Set<number>();
   let [pairCount, repeatFasterCount, firstFasterCount] = [0, 0, 0];
   let wasFirst: boolean | undefined;
@@ -31,13 +31,17 @@ export function compareFirstQueries(
     if (firstNs < repeatNs * FASTER_PART) firstFasterCount += 1;
   }
   return {
-    /** Neighbours that were compared. */
     pairCount,
-    /** Of them: the repeated one took less than half as long as the first one. */
     repeatFasterCount,
-    /** Of them: the first one took less than half as long. */
     firstFasterCount,
   };
 }
 
-export type FirstQueries = Readonly<ReturnType<typeof compareFirstQueries>>;
+export interface FirstQueries {
+  /** Neighbours that were compared. */
+  readonly pairCount: number;
+  /** Of them: the repeated one took less than half as long as the first one. */
+  readonly repeatFasterCount: number;
+  /** Of them: the first one took less than half as long. */
+  readonly firstFasterCount: number;
+}

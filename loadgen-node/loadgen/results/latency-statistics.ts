@@ -19,18 +19,13 @@ export function percentileOf(sortedNs: Float64Array, percentile: number): number
 }
 
 /** Statistics of sorted values in ns; all 0 without values. */
-export function latencyStatistics(sortedNs: Float64Array) {
+export function latencyStatistics(sortedNs: Float64Array): LatencyStatistics {
   const sum = exactSum(sortedNs);
   const count = BigInt(Math.max(1, sortedNs.length));
   return {
     minNs: sortedNs[0] ?? 0,
     maxNs: sortedNs.at(-1) ?? 0,
-    /** Truncated to whole ns, as LoadGen does. */
     meanNs: Number(sum / count),
-    /**
-     * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
-     * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
-     */
     loadgenMeanNs: BigInt.asIntN(64, BigInt.asUintN(64, sum) / count),
     percentiles: LOGGED_PERCENTILES.map(
       (percentile): PercentileValue => ({
@@ -41,7 +36,18 @@ export function latencyStatistics(sortedNs: Float64Array) {
   };
 }
 
-export type LatencyStatistics = Readonly<ReturnType<typeof latencyStatistics>>;
+export interface LatencyStatistics {
+  readonly minNs: number;
+  readonly maxNs: number;
+  /** Truncated to whole ns, as LoadGen does. */
+  readonly meanNs: number;
+  /**
+   * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
+   * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
+   */
+  readonly loadgenMeanNs: bigint;
+  readonly percentiles: readonly PercentileValue[];
+}
 
 /** Largest partial sum that stays exact: one more value below 2^52 cannot pass 2^53. */
 const EXACT_SUM_MAX = 2 ** 52;

@@ -78,7 +78,25 @@ export function deriveEffectiveSettings(
  * The requested settings, some of them with what a run makes of them, and what it derives from them
  * (LoadGen: test_settings_internal.h).
  */
-export type EffectiveSettings = Readonly<ReturnType<typeof deriveEffectiveSettings>['effective']>;
+export interface EffectiveSettings extends TestSettings {
+  /** The lane of a query is that of its sample index. */
+  readonly lanes: readonly Lane[];
+  readonly samplesPerQuery: number;
+  readonly targetQps: number;
+  readonly targetDurationMs: number;
+  /** 0 in scenarios without a bound. */
+  readonly targetLatencyNs: number;
+  readonly targetLatencyPercentile: number;
+  readonly minSampleCount: number;
+  readonly maxAsyncQueries: number;
+  readonly performanceSampleCount: number;
+  readonly accuracySampleCount: number;
+  /** Round v0.5's MultiStream: ns between two queries; else 0. */
+  readonly arrivalIntervalNs: number;
+  readonly hasEarlyStopping: boolean;
+  /** 1 or more; above 1 in Server only. */
+  readonly issueThreadCount: number;
+}
 
 function deriveByScenario(requested: TestSettings, settingErrors: string[]) {
   /** Only Server has a bound. */

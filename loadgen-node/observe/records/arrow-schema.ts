@@ -195,7 +195,7 @@ export interface Frame {
  * @returns Null when it is no Arrow file.
  * @throws RangeError with the byte where the file is damaged.
  */
-export async function walkFrames(file: FileHandle) {
+export async function walkFrames(file: FileHandle): Promise<Frames | null> {
   const { size } = await file.stat();
   if (!(await hasMagicAtBegin(file, size))) return null;
   const found = new Map<MessageHeader, Frame[]>();
@@ -225,7 +225,18 @@ export async function walkFrames(file: FileHandle) {
 }
 
 /** The messages of a file, in order. */
-export type Frames = NonNullable<Awaited<ReturnType<typeof walkFrames>>>;
+export interface Frames {
+  readonly schema: Frame | null;
+  readonly dictionaries: readonly Frame[];
+  readonly batches: readonly Frame[];
+  /** The batch in which the file was cut, where its head is there. */
+  readonly cutBatch: Frame | null;
+  /**
+   * `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them.
+   * Blocks before this byte are complete.
+   */
+  readonly end: 'whole' | 'cut' | 'cut-index';
+}
 
 async function messageAt(
   file: FileHandle,

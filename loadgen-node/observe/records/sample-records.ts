@@ -29,45 +29,25 @@ export function allocateRecords(
   rowCount: number,
   { hasTokens, hasFirstTokens, hasGaps = false, hasPrompts = false }: TokenColumns,
   hostNames: readonly string[] = [],
-) {
+): SampleRecords {
   const service = SERVICE_TIMES.map((column) => [column, new Float32Array(rowCount)]);
   return {
     rowCount,
-    /**
-     * Number of the set within the performance phase, from 0. Extended runs and LoadGen's search
-     * have several.
-     */
     part: new Uint16Array(rowCount),
-    /** Number of the query in its part, from 0. */
     query: new Uint32Array(rowCount),
-    /** Index into the sample library. */
     sampleIndex: new Uint32Array(rowCount),
-    /** When the query was due. Latency counts from here. */
     scheduledNs: new Float64Array(rowCount),
     issuedNs: new Float64Array(rowCount),
-    /**
-     * When the transport had taken the sample; NaN: it never went out, or the SUT has no transport.
-     */
     handedNs: new Float64Array(rowCount),
-    /** NaN: the sample was lost. */
     completedNs: new Float64Array(rowCount),
-    /** Number of the SUT node that answered, from 0; -1 where it is not known. */
     node: new Int16Array(rowCount),
-    /** ns; NaN where the node reported none. */
-    service: Object.fromEntries(service) as Readonly<Record<ServiceColumn, Float32Array>>,
-    /** Decompression of the response in LoadGen, in ns; NaN where it is not known. */
+    service: Object.fromEntries(service) as SampleRecords['service'],
     decodeNs: new Float32Array(rowCount),
-    /** Output tokens; null where the run does not count them. */
     tokenCount: hasTokens ? new Uint32Array(rowCount) : null,
-    /** When the first token came; NaN: it did not. Null where it is not timed. */
     firstTokenNs: hasFirstTokens ? new Float64Array(rowCount) : null,
-    /** Longest time between two tokens, in ns; NaN: there were no two. Null where it is not measured. */
     longestGapNs: hasGaps ? new Float32Array(rowCount) : null,
-    /** All times between tokens of the rows' parts: no column, as there are more of them than rows. Null as above. */
-    tokenGaps: hasGaps ? gapHistogram() : (null as LogHistogram | null),
-    /** Tokens of the sample; null where samples are no tokens. */
+    tokenGaps: hasGaps ? gapHistogram() : null,
     promptTokens: hasPrompts ? new Uint32Array(rowCount) : null,
-    /** The LoadGen host that issued the sample, an index into the names; no column of a file. Null where there is one host. */
     hosts: hostNames.length === 0 ? null : { names: hostNames, ofRow: new Uint16Array(rowCount) },
   };
 }
@@ -78,7 +58,43 @@ export function allocateRecords(
  *
  * Times are whole numbers of ns since the start of the part, below 2^53.
  */
-export type SampleRecords = Readonly<ReturnType<typeof allocateRecords>>;
+export interface SampleRecords {
+  readonly rowCount: number;
+  /**
+   * Number of the set within the performance phase, from 0. Extended runs and LoadGen's search
+   * have several.
+   */
+  readonly part: Uint16Array;
+  /** Number of the query in its part, from 0. */
+  readonly query: Uint32Array;
+  /** Index into the sample library. */
+  readonly sampleIndex: Uint32Array;
+  /** When the query was due. Latency counts from here. */
+  readonly scheduledNs: Float64Array;
+  readonly issuedNs: Float64Array;
+  /** When the transport had taken the sample; NaN: it never went out, or the SUT has no transport. */
+  readonly handedNs: Float64Array;
+  /** NaN: the sample was lost. */
+  readonly completedNs: Float64Array;
+  /** Number of the SUT node that answered, from 0; -1 where it is not known. */
+  readonly node: Int16Array;
+  /** ns; NaN where the node reported none. */
+  readonly service: Readonly<Record<ServiceColumn, Float32Array>>;
+  /** Decompression of the response in LoadGen, in ns; NaN where it is not known. */
+  readonly decodeNs: Float32Array;
+  /** Output tokens; null where the run does not count them. */
+  readonly tokenCount: Uint32Array | null;
+  /** When the first token came; NaN: it did not. Null where it is not timed. */
+  readonly firstTokenNs: Float64Array | null;
+  /** Longest time between two tokens, in ns; NaN: there were no two. Null where it is not measured. */
+  readonly longestGapNs: Float32Array | null;
+  /** All times between tokens of the rows' parts: no column, as there are more of them than rows. Null as above. */
+  readonly tokenGaps: LogHistogram | null;
+  /** Tokens of the sample; null where samples are no tokens. */
+  readonly promptTokens: Uint32Array | null;
+  /** The LoadGen host that issued the sample, an index into the names; no column of a file. Null where there is one host. */
+  readonly hosts: { readonly names: readonly string[]; readonly ofRow: Uint16Array } | null;
+}
 
 /** Writes all rows of `source` into `target`, from row `at` on. Both have the same columns. */
 export function copyRecords(target: SampleRecords, at: number, source: SampleRecords): void {

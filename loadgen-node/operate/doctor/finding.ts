@@ -26,7 +26,7 @@ export interface FindingGroup {
 }
 
 /** The four findings that can be made about one thing; its id, name and figures are given once. */
-export function subject(id: string, what: string, figures?: DoctorFinding['figures']) {
+export function subject(id: string, what: string, figures?: DoctorFinding['figures']): Subject {
   const make =
     (state: FindingState) =>
     (seen: string, advice: string | null = null): DoctorFinding => ({
@@ -45,7 +45,13 @@ export function subject(id: string, what: string, figures?: DoctorFinding['figur
   };
 }
 
-export type Subject = ReturnType<typeof subject>;
+/** The findings that can be made about one thing. */
+export type Subject = Readonly<
+  Record<
+    'ok' | 'warning' | 'error' | 'unknown',
+    (seen: string, advice?: string | null) => DoctorFinding
+  >
+>;
 
 /** The parts that are known, in one line; null ones are left out. */
 export function knownParts(parts: readonly (string | null)[], separator = ', '): string {

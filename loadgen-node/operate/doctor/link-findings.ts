@@ -36,7 +36,7 @@ export async function measureLink(
   own: LoadgenEnd,
   durationMs: number,
   host: RunHost,
-) {
+): Promise<MeasuredLink> {
   const onStep = (what: string): void => host.progress?.(`SUT node ${address}`, what);
   onStep('asking');
   const probe = await probeNode(address, settings);
@@ -54,13 +54,10 @@ export async function measureLink(
     probe,
     link: linkFacts({ ...ends, dataConnections: 1 }, own.facts, sut?.facts ?? null),
     loadgen: own.facts,
-    /** HTTP/2 receive window of this end, in bytes. */
     loadgenWindowBytes: settings.receiveWindowBytes,
     toSut,
     fromSut,
-    /** Of the connection that sent load to the SUT. */
     tcp: toSut.bitsPerSecond === null ? null : tcp,
-    /** Largest socket buffers, in bytes; null unknown. */
     buffers: {
       loadgen: buffersOf(own.tuning),
       sut: buffersOf(sut?.tuning ?? null),
@@ -68,8 +65,25 @@ export async function measureLink(
   };
 }
 
+interface BufferSizes {
+  readonly send: number | null;
+  readonly receive: number | null;
+}
+
 /** A link as it was found, with its tests. */
-export type MeasuredLink = Awaited<ReturnType<typeof measureLink>>;
+export interface MeasuredLink {
+  readonly probe: NodeProbe;
+  readonly link: LinkFacts;
+  readonly loadgen: SystemFacts;
+  /** HTTP/2 receive window of this end, in bytes. */
+  readonly loadgenWindowBytes: number;
+  readonly toSut: LinkTestOutcome;
+  readonly fromSut: LinkTestOutcome;
+  /** Of the connection that sent load to the SUT. */
+  readonly tcp: { readonly pathMtu: number | null; readonly retransmitted: number } | null;
+  /** Largest socket buffers, in bytes; null unknown. */
+  readonly buffers: Readonly<Record<'loadgen' | 'sut', BufferSizes>>;
+}
 
 function buffersOf(tuning: TuningFacts | null) {
   return {

@@ -57,7 +57,7 @@ interface Reply {
  * @throws MlperfError `ERR_SUT_UNREACHABLE` when no server answers, `ERR_SUT_REFUSED` when one
  *   answers without a state.
  */
-export async function askHealth(address: string, question: HealthQuestion) {
+export async function askHealth(address: string, question: HealthQuestion): Promise<HealthAnswer> {
   const begin = performance.now();
   let reply: Reply;
   try {
@@ -74,7 +74,11 @@ export async function askHealth(address: string, question: HealthQuestion) {
 }
 
 /** Answer of one server, and how long it took. */
-export type HealthAnswer = Awaited<ReturnType<typeof askHealth>>;
+export interface HealthAnswer {
+  readonly address: string;
+  readonly state: HealthState;
+  readonly durationNs: number;
+}
 
 /** @throws MlperfError `ERR_SUT_REFUSED` where the reply is not about health */
 function stateOf(

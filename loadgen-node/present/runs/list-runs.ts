@@ -112,7 +112,7 @@ const OF_SEVERAL_RUNS = /^longhaul_(?:peak|sweep|efficiency|curve)\.json$/;
  * a search stand in its folder.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is no such folder
  */
-export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch) {
+export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch): RunList {
   if (!existsSync(top) || !statSync(top).isDirectory()) {
     throw configInvalid(`${top} is no folder: name the one that has the output folders of runs`);
   }
@@ -131,15 +131,10 @@ export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch
       .filter((one) => 'runId' in one)
       .map((run) => ({ ...run, isBesideOthers: isBesideOthers(run.folder) })),
     searches: shown.filter((one) => 'verb' in one),
-    /** Runs and searches that fit, those beyond the limit among them. */
     foundCount: found.length,
-    /** All runs below the folder, but those of searches that are not listed. */
     runCount: runs.length + searches.length,
-    /** Runs of searches that are not listed. */
     foldedCount,
-    /** They have no labels, benchmark and time: none where these are asked for. */
     bare: wantedBare.slice(0, wanted.limit),
-    /** Of these, those beyond the limit among them. */
     bareCount: wantedBare.length,
     damaged,
   };
@@ -219,7 +214,23 @@ function isBesideOthers(folder: string): boolean {
   }
 }
 
-export type RunList = Readonly<ReturnType<typeof listRuns>>;
+/** Runs and searches below a folder, newest first. */
+export interface RunList {
+  readonly top: string;
+  readonly runs: readonly (ListedRun & { readonly isBesideOthers: boolean })[];
+  readonly searches: readonly ListedSearch[];
+  /** Runs and searches that fit, those beyond the limit among them. */
+  readonly foundCount: number;
+  /** All runs below the folder, but those of searches that are not listed. */
+  readonly runCount: number;
+  /** Runs of searches that are not listed. */
+  readonly foldedCount: number;
+  /** They have no labels, benchmark and time: none where these are asked for. */
+  readonly bare: readonly BareRun[];
+  /** Of these, those beyond the limit among them. */
+  readonly bareCount: number;
+  readonly damaged: readonly DamagedRun[];
+}
 
 function readListed(folder: string): z.infer<typeof LISTED> {
   const path = join(folder, RUN_FILES.runSummary);

@@ -1,10 +1,11 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import { pick, type SettingValues, toggle } from '../../../shared/config/setting.ts';
+import type { BoundTimes } from '../../loadgen/settings/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
-import { planRun } from '../../run/plan/run-plan.ts';
+import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import {
   FIND_PEAK_SETTINGS,
@@ -74,7 +75,7 @@ export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
  * Plans a curve.
  * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
  */
-export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]) {
+export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]): CurvePlan {
   refuseOfRun(values, settings);
   const { qps, concurrency, ...others } = values;
   const isClosedLoop = concurrency !== undefined;
@@ -107,8 +108,7 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   }
   return {
     run,
-    unit: isClosedLoop ? ('queries at a time' as const) : ('queries/s' as const),
-    /** Null: rates are found by doubling. */
+    unit: isClosedLoop ? 'queries at a time' : 'queries/s',
     loads,
     ...boundsOf(run.settings),
     durationNs,
@@ -119,7 +119,21 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
 }
 
 /** A curve that was requested. */
-export type CurvePlan = ReturnType<typeof planCurve>;
+export interface CurvePlan extends BoundTimes {
+  /** Of any load; its rate is none that is measured. */
+  readonly run: RunPlan;
+  /** Of the loads. */
+  readonly unit: 'queries/s' | 'queries at a time';
+  /** Null: rates are found by doubling. */
+  readonly loads: readonly number[] | null;
+  /** Of each point, and the queries that it has at least. */
+  readonly durationNs: number;
+  readonly minQueries: number;
+  /** LoadGen's own delay, as a share of the latency, above which a point tells nothing of the SUT. */
+  readonly lagShareMax: number;
+  /** Largest rate whose queries can be planned. */
+  readonly rateMax: number;
+}
 
 function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]): void {
   const { scenario, mode, thresholds, qps, concurrency } = values;

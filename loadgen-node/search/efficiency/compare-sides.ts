@@ -25,22 +25,75 @@ const LATENCY_RESULTS: Readonly<
  * Compares the results in process with those over the network.
  * @param scenario As in LoadGen's logs.
  */
-export function compareSides(scenario: string, inProcess: EfficiencySide, network: EfficiencySide) {
+export function compareSides(
+  scenario: string,
+  inProcess: EfficiencySide,
+  network: EfficiencySide,
+): SideComparison {
   const pairs = pairRuns(inProcess.runs, network.runs);
   return {
-    /** `efficiency` is null where a side has no value; `whyNot` says why. */
     ...efficiencyOf(scenario, inProcess, network, pairs),
     latency: pairs.length === 0 || scenario === 'Offline' ? null : latencyDifference(pairs),
-    /** Empty where a side knows no parts. */
     parts: partDifferences(pairs),
-    /** Runs that are INVALID, in words. */
     warnings: [...invalidRuns(inProcess), ...invalidRuns(network)],
   };
 }
 
-export type SideComparison = ReturnType<typeof compareSides>;
-export type LatencyDifference = ReturnType<typeof latencyDifference>;
-export type PartDifference = ReturnType<typeof partDifferences>[number];
+/** Results in process against those over the network. */
+export type SideComparison = MaybeEfficiency & {
+  readonly latency: LatencyDifference | null;
+  /** Empty where a side knows no parts. */
+  readonly parts: readonly PartDifference[];
+  /** Runs that are INVALID, in words. */
+  readonly warnings: readonly string[];
+};
+
+/** Null where a side has no value; `whyNot` says why. */
+type MaybeEfficiency =
+  | { readonly efficiency: null; readonly whyNot: string }
+  | { readonly efficiency: Efficiency; readonly whyNot: null };
+
+/** The result over the network as a share of that in process. */
+interface Efficiency {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** Which results, in words. */
+  readonly what: string;
+  readonly inProcess: number;
+  readonly network: number;
+  /** Output tokens per second; null where the model has none or their rate is not the result. */
+  readonly tokens: { readonly inProcess: number; readonly network: number } | null;
+  /** What `low` and `high` are, in words. */
+  readonly band: string;
+}
+
+/** How much longer the same queries took over the network: medians over the pairs of runs, in ns. */
+export interface LatencyDifference extends Medians<RunLatencies> {
+  /** Server: load of both runs in queries per second; null elsewhere. */
+  readonly load: number | null;
+  /** Smallest and largest difference among the pairs. */
+  readonly p99Low: number;
+  readonly p99High: number;
+  readonly pairs: number;
+  /** Of a token model; null where the times of tokens are not measured. */
+  readonly tokens: Medians<TokenTimes> | null;
+}
+
+/** Medians over the pairs: of each side, and of what the network adds. */
+interface Medians<T> {
+  readonly inProcess: T;
+  readonly network: T;
+  readonly difference: T;
+}
+
+/** A part of the latency on both sides: medians of means, in ns. */
+export interface PartDifference {
+  readonly part: LatencyPart;
+  readonly inProcessNs: number;
+  readonly networkNs: number;
+  readonly differenceNs: number;
+}
 
 /** Two runs of the same settings and load. */
 interface RunPair {
@@ -63,7 +116,7 @@ function efficiencyOf(
   inProcess: EfficiencySide,
   network: EfficiencySide,
   pairs: readonly RunPair[],
-) {
+): MaybeEfficiency {
   if (inProcess.search !== null && network.search !== null) {
     return ofSearches(inProcess.search, network.search);
   }
@@ -106,7 +159,7 @@ function rateName(hasTokens: boolean): string {
   return hasTokens ? 'completed tokens/s' : 'samples/s';
 }
 
-function ofSearches(inProcess: SideSearch, network: SideSearch) {
+function ofSearches(inProcess: SideSearch, network: SideSearch): MaybeEfficiency {
   const inside = bandOf(inProcess);
   const outside = bandOf(network);
   if (inside === null) return { efficiency: null, whyNot: whyNone('in process', inProcess) };
@@ -150,27 +203,21 @@ function whyNone(where: string, { ending, limitText }: SideSearch): string {
   return `the search ${where} has no confirmed peak with an upper end (${ending}): ${limitText}`;
 }
 
-/**
- * How much longer the same queries took over the network: medians over the pairs of runs, in ns.
- */
-function latencyDifference(pairs: readonly RunPair[]) {
-  // Smallest and largest difference among the pairs.
+function latencyDifference(pairs: readonly RunPair[]): LatencyDifference {
   const p99 = pairs.map(({ inside, outside }) => outside.latency.p99Ns - inside.latency.p99Ns);
   const [first] = pairs as [RunPair];
   const latencies = pairs.map(({ inside, outside }) => [inside.latency, outside.latency] as const);
   return {
-    /** Server: load of both runs in queries per second; null elsewhere. */
     load: first.outside.load,
     ...medians<RunLatencies>(LATENCY_ROWS, latencies),
     p99Low: Math.min(...p99),
     p99High: Math.max(...p99),
     pairs: pairs.length,
-    /** Of a token model; null where the times of tokens are not measured. */
     tokens: tokenDifference(pairs),
   };
 }
 
-function tokenDifference(pairs: readonly RunPair[]) {
+function tokenDifference(pairs: readonly RunPair[]): Medians<TokenTimes> | null {
   const times = pairs.flatMap(({ inside, outside }) => {
     const [one, other] = [inside.tokenTimes, outside.tokenTimes];
     return one === null || other === null ? [] : [[one, other] as const];
@@ -178,11 +225,10 @@ function tokenDifference(pairs: readonly RunPair[]) {
   return times.length === 0 ? null : medians<TokenTimes>(TOKEN_ROWS, times);
 }
 
-/** Medians over the pairs: of each side, and of what the network adds. */
 function medians<T extends Readonly<Record<string, number>>>(
   rows: readonly (readonly [string, keyof T])[],
   pairs: readonly (readonly [inside: T, outside: T])[],
-) {
+): Medians<T> {
   const by = (figureOf: (inside: T, outside: T, key: keyof T) => number): T =>
     Object.fromEntries(
       rows.map(([, key]) => [
@@ -197,8 +243,7 @@ function medians<T extends Readonly<Record<string, number>>>(
   };
 }
 
-/** Each part of the latency on both sides: medians of means, in ns. */
-function partDifferences(pairs: readonly RunPair[]) {
+function partDifferences(pairs: readonly RunPair[]): PartDifference[] {
   const splits = pairs.flatMap(({ inside, outside }) =>
     inside.split === null || outside.split === null ? [] : [[inside.split, outside.split] as const],
   );

@@ -23,14 +23,13 @@ export function efficiencyReport(
   asked: { readonly scenario: string; readonly benchmark: string; readonly isOneMachine: boolean },
   inProcess: EfficiencySide,
   network: EfficiencySide,
-) {
+): EfficiencyReport {
   const { scenario, benchmark, isOneMachine } = asked;
   return {
     schemaVersion: REPORT_VERSION,
     longhaul: packageVersion(),
     ...{ scenario, benchmark },
     comparison: compareSides(scenario, inProcess, network),
-    /** Limits of the comparison. */
     notes: [
       ...(isOneMachine ? [oneMachineNote(network.machine.cpuCount)] : []),
       ...efficiencyNotes(inProcess, network),
@@ -39,7 +38,19 @@ export function efficiencyReport(
   };
 }
 
-export type EfficiencyReport = Readonly<ReturnType<typeof efficiencyReport>>;
+/** The file of a comparison. */
+export interface EfficiencyReport {
+  readonly schemaVersion: number;
+  /** Version of longhaul. */
+  readonly longhaul: string;
+  readonly scenario: string;
+  readonly benchmark: string;
+  readonly comparison: SideComparison;
+  /** Limits of the comparison. */
+  readonly notes: readonly string[];
+  readonly inProcess: EfficiencySide;
+  readonly network: EfficiencySide;
+}
 
 /** The result for people. */
 export function efficiencyText({

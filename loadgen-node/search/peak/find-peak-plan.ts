@@ -36,7 +36,10 @@ const SEARCH_NS_MIN = 120e9;
  * Makes the plan of a search from the settings.
  * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
  */
-export function planFindPeak(values: FindPeakValues, settings: readonly ResolvedSetting[]) {
+export function planFindPeak(
+  values: FindPeakValues,
+  settings: readonly ResolvedSetting[],
+): FindPeakPlan {
   refuseOfRun(values);
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
@@ -73,7 +76,6 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   };
   const minDurationMs = Math.ceil(minDurationNs / 1e6);
   const isLonger = minDurationMs > planned.settings.minDurationMs;
-  // The rate of the plan is none that is measured.
   const run = {
     ...planned,
     settings: { ...planned.settings, minQueryCount, minDurationMs },
@@ -88,12 +90,9 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const loadKey = isInterval ? 'samplesPerQuery' : 'targetQps';
   return {
     run,
-    /** Null: the scenario has a metric of its own, without a search. */
     search,
-    /** Times that the search makes longer than asked for, and why; undefined: none. */
     note: search === null ? undefined : noteOf(search, values, isLonger),
-    /** Text of `longhaul_run.yaml` of a run at a load. */
-    recordOf: (load: number, lastsMs = minDurationMs) => {
+    recordOf: (load, lastsMs = minDurationMs) => {
       const minDuration = lastsMs > planned.settings.minDurationMs ? `${lastsMs}ms` : undefined;
       return runRecord(recorded(settings, { ...raws, minDuration, [loadKey]: load }));
     },
@@ -101,7 +100,16 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
 }
 
 /** A search that was requested: how a run of it is made, and what is searched. */
-export type FindPeakPlan = ReturnType<typeof planFindPeak>;
+export interface FindPeakPlan {
+  /** Of any load; its rate is none that is measured. */
+  readonly run: RunPlan;
+  /** Null: the scenario has a metric of its own, without a search. */
+  readonly search: LoadSearch | null;
+  /** Times that the search makes longer than asked for, and why; undefined: none. */
+  readonly note: string | undefined;
+  /** Text of `longhaul_run.yaml` of a run at a load. */
+  readonly recordOf: (load: number, lastsMs?: number) => string;
+}
 
 /** The rate is what is searched; in fixed intervals the bound is the interval. */
 function rateOf(

@@ -183,7 +183,7 @@ function summarize(
     varianceFactor: number;
     weighted: readonly { queries: number; weight: number }[];
   },
-) {
+): LoadCurve {
   const ofLimit = new Float64Array(LIMITS);
   let top = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < logs.length; at += 1) {
@@ -202,22 +202,29 @@ function summarize(
   const tail = (1 - confidence) / 2;
   const quantile = (share: number): number => quantileOf(limits, ofLimit, share * total);
   return {
-    /** Chance that the limit is above a load. */
-    above: (load: number): number => 1 - shareBelow(limits, ofLimit, load) / total,
-    /** Median of the limit. */
+    above: (load): number => 1 - shareBelow(limits, ofLimit, load) / total,
     estimate: quantile(0.5),
     interval: { low: quantile(tail), high: quantile(1 - tail) },
-    /** Growth of the log-odds when the load grows by its own size. */
     slope: Math.exp(slopeSum / total),
-    /** Variance of a share near the limit, as a multiple of the binomial one. */
     varianceFactor,
-    /** Queries near the limit that it is made from. */
     queries: weighted.reduce((sum, { queries, weight }) => sum + queries * weight, 0),
   };
 }
 
 /** Estimate of the limit from all probes. */
-export type LoadCurve = Readonly<ReturnType<typeof summarize>>;
+export interface LoadCurve {
+  /** Chance that the limit is above a load. */
+  readonly above: (load: number) => number;
+  /** Median of the limit. */
+  readonly estimate: number;
+  readonly interval: { low: number; high: number };
+  /** Growth of the log-odds when the load grows by its own size. */
+  readonly slope: number;
+  /** Variance of a share near the limit, as a multiple of the binomial one. */
+  readonly varianceFactor: number;
+  /** Queries near the limit that it is made from. */
+  readonly queries: number;
+}
 
 /** Steps of a bisection: the interval shrinks a millionfold. */
 const HALVINGS = 40;

@@ -1,6 +1,6 @@
 import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
 import { type BoundName, namedBounds } from '../../loadgen/settings/query-bounds.ts';
-import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
+import { BOUND_TITLES, boundsText, type Goodput } from '../../present/curve/load-point.ts';
 import { besideOthers } from './beside-others.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
@@ -23,7 +23,7 @@ export function peakResult(
   asked: LoadSearch,
   probes: readonly PeakProbe[],
   { ending, invalid }: Ending,
-) {
+): PeakResult {
   const search = pacedSearch(asked, probes);
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
@@ -36,40 +36,21 @@ export function peakResult(
   const value = isUnconfirmable ? where.estimate : (measured ?? null);
   return {
     ending,
-    /**
-     * Measured by the confirming run. Server: its scheduled samples per second, the load that it kept the bound at (of several runs the lowest);
-     * MultiStream: its streams. Null where no load is confirmed.
-     */
     value,
-    /**
-     * Load that the confirming run was asked for: its schedule is drawn at random, and comes near
-     * it. Null as above.
-     */
     load: best?.load ?? null,
-    /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
     samplesPerSecond:
       best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
-    /** Completed output tokens per second of the same run: the metric of a token model. Null elsewhere. */
     tokensPerSecond: leastTokens(best?.runs ?? []),
-    /** Of the same run, the lowest share of several. Null as above. */
     goodput: leastGoodput(best?.runs ?? []),
-    /**
-     * Largest load at which a probe saw no more late queries than may be, below those that were missed: of an undecided probe that is
-     * luck as well. Known also where no load is confirmed; null where there is none.
-     */
     held: heldLoad(search, probes),
     ...where,
-    /** How sure the interval is, 0 to 1. */
     confidence: search.confidence,
     limit,
-    /** Bounds that the SUT misses above the limit: both where neither is surely the first. Empty where none sets it. */
     limitedBy,
-    /** Why not more, in whole sentences. */
     limitText:
       ending === 'unconfirmed' && where.interval === null && limit === 'sut'
         ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${allBounds(search, 'and')}.`
         : limitText(search, probes, { limit, limitedBy, invalid }),
-    /** How to get more, in whole sentences. */
     advice: [
       ...(besideOthers(probes)?.advice ?? adviceOf(search, { ending, limit, value, ...where })),
       ...doubts(where, probes),
@@ -78,8 +59,49 @@ export function peakResult(
   };
 }
 
-export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
-export type HeldLoad = NonNullable<PeakResult['held']>;
+/** What a search found. */
+export interface PeakResult extends Whereabouts {
+  readonly ending: PeakEnding;
+  /**
+   * Measured by the confirming run. Server: its scheduled samples per second, the load that it kept the bound at (of several runs the lowest);
+   * MultiStream: its streams. Null where no load is confirmed.
+   */
+  readonly value: number | null;
+  /**
+   * Load that the confirming run was asked for: its schedule is drawn at random, and comes near
+   * it. Null as above.
+   */
+  readonly load: number | null;
+  /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
+  readonly samplesPerSecond: number | null;
+  /** Completed output tokens per second of the same run: the metric of a token model. Null elsewhere. */
+  readonly tokensPerSecond: number | null;
+  /** Of the same run, the lowest share of several. Null as above. */
+  readonly goodput: Goodput | null;
+  /**
+   * Largest load at which a probe saw no more late queries than may be, below those that were missed: of an undecided probe that is
+   * luck as well. Known also where no load is confirmed; null where there is none.
+   */
+  readonly held: HeldLoad | null;
+  /** How sure the interval is, 0 to 1. */
+  readonly confidence: number;
+  readonly limit: PeakLimit;
+  /** Bounds that the SUT misses above the limit: both where neither is surely the first. Empty where none sets it. */
+  readonly limitedBy: readonly BoundName[];
+  /** Why not more, in whole sentences. */
+  readonly limitText: string;
+  /** How to get more, in whole sentences. */
+  readonly advice: readonly string[];
+  readonly probes: readonly PeakProbe[];
+}
+
+/** A load at which the bound was kept. */
+export interface HeldLoad {
+  readonly load: number;
+  /** Growth of the queue, as a share of the load, that so short a probe does not see. */
+  readonly unseen: number;
+  readonly probe: PeakProbe;
+}
 
 /** Verdicts of probes whose queries may have kept the bound. */
 const HELD: readonly PeakProbe['verdict'][] = ['keeps', 'undecided', 'generator-bound'];
@@ -87,7 +109,7 @@ const HELD: readonly PeakProbe['verdict'][] = ['keeps', 'undecided', 'generator-
 /**
  * LoadGen that was too slow makes latencies longer, never shorter: what kept the bound beside it kept it.
  */
-function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]) {
+function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]): HeldLoad | null {
   const { paceNs, kind } = search;
   const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
   const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');

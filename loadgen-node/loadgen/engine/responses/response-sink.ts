@@ -284,18 +284,22 @@ export class FailureTally {
   }
 
   /** All counts, in the order of their first occurrence. */
-  counts() {
+  counts(): FailureCount[] {
     return [...this.#byCode].map(([code, { count, texts }]) => ({
       code,
       count,
-      /** In the order of their first occurrence; of many different texts only the first few. */
       texts: [...texts].map(([text, ofText]) => ({ text, count: ofText })),
     }));
   }
 }
 
 /** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
-export type FailureCount = Readonly<ReturnType<FailureTally['counts']>[number]>;
+export interface FailureCount {
+  readonly code: string;
+  readonly count: number;
+  /** In the order of their first occurrence; of many different texts only the first few. */
+  readonly texts: readonly { readonly text: string; readonly count: number }[];
+}
 
 /** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
 const NAMED_MAX = 100;

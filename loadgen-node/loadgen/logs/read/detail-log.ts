@@ -44,35 +44,48 @@ export interface LogDamage {
   readonly text: string;
 }
 
-function emptyLog(path: string) {
+/** A detail log that was read to its end, ours or that of the C++ LoadGen. */
+export interface ReadDetailLog extends Readonly<Log> {}
+
+interface Log {
+  readonly path: string;
+  lineCount: number;
+  /** False where the first line is no record: the newer official checkers refuse such a file. */
+  beginsWithRecord: boolean;
+  /** Written by a LoadGen before v1.0, in lines of text. */
+  isOldForm: boolean;
+  /** First record of every key. */
+  readonly records: Map<string, DetailRecord>;
+  /** Characters of the lines of the records that are kept. */
+  recordCharacters: number;
+  /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
+  readonly ownRecords: DetailRecord[];
+  /** Records that LoadGen marked as errors; the first 20. */
+  readonly errors: DetailRecord[];
+  errorCount: number;
+  /** Records of a setting or a result that has another value already; the first 20. */
+  readonly repeats: DetailRecord[];
+  /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
+  readonly damages: LogDamage[];
+  damageCount: number;
+}
+
+function emptyLog(path: string): Log {
   return {
     path,
     lineCount: 0,
-    /** False where the first line is no record: the newer official checkers refuse such a file. */
     beginsWithRecord: false,
-    /** Written by a LoadGen before v1.0, in lines of text. */
     isOldForm: false,
-    /** First record of every key. */
-    records: new Map<string, DetailRecord>(),
-    /** Characters of the lines of the records that are kept. */
+    records: new Map(),
     recordCharacters: 0,
-    /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
-    ownRecords: [] as DetailRecord[],
-    /** Records that LoadGen marked as errors; the first 20. */
-    errors: [] as DetailRecord[],
+    ownRecords: [],
+    errors: [],
     errorCount: 0,
-    /** Records of a setting or a result that has another value already; the first 20. */
-    repeats: [] as DetailRecord[],
-    /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
-    damages: [] as LogDamage[],
+    repeats: [],
+    damages: [],
     damageCount: 0,
   };
 }
-
-/** A detail log that was read to its end, ours or that of the C++ LoadGen. */
-export type ReadDetailLog = Readonly<ReturnType<typeof emptyLog>>;
-
-type Log = ReturnType<typeof emptyLog>;
 
 /**
  * Reads `mlperf_log_detail.txt`, in LoadGen's form of today or in that before v1.0, whose results are read from the summary

@@ -100,7 +100,7 @@ export class TestLogs {
 function pathsOf(
   { outdir, prefix = 'mlperf_log_', suffix = '', prefixWithDatetime = false }: LogSettings,
   datetime: string,
-) {
+): LogFiles {
   const begin = prefixWithDatetime ? `${prefix}${datetime}_` : prefix;
   return {
     summary: join(outdir, `${begin}summary${suffix}.txt`),
@@ -111,7 +111,12 @@ function pathsOf(
 }
 
 /** Paths of the log files of a test. */
-export type LogFiles = Readonly<ReturnType<typeof pathsOf>>;
+export interface LogFiles {
+  readonly summary: string;
+  readonly detail: string;
+  readonly accuracy: string;
+  readonly trace: string;
+}
 
 function createFolder(path: string): void {
   try {
