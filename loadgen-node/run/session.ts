@@ -63,6 +63,7 @@ export type ProbePlan = Pick<
   'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax' | 'issueLoop'
 > & {
   readonly arrivals?: RunPlan['arrivals'];
+  readonly lanes?: RunPlan['lanes'];
   /** Where the C++ LoadGen issues the queries. */
   readonly linked?: RunPlan['linked'];
   readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
@@ -286,10 +287,21 @@ function setupOf(
   qsl: QuerySampleLibrary,
   { signal }: RunHost,
 ): TestSetup {
-  const { settings, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, issueLoop } = plan;
+  const { settings, lanes, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, issueLoop } =
+    plan;
   const isDrained = plan.dispatch.onNodeLoss === 'drain';
   return {
-    ...{ sut, qsl, settings, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, signal },
+    ...{
+      sut,
+      qsl,
+      settings,
+      lanes,
+      loadgen,
+      arrivals,
+      stallTimeoutNs,
+      generatorLagShareMax,
+      signal,
+    },
     clock: issueClock(issueLoop),
     log: { ...plan.log, outdir: plan.output },
     drainTimeoutNs: isDrained ? stallTimeoutNs : DRAIN_TIMEOUT_NS,

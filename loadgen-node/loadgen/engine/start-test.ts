@@ -73,7 +73,7 @@ async function runChecked(
   interruption: Interruption,
 ): Promise<TestOutcome> {
   const loadgen = parts.loadgen ?? LOADGEN_V41;
-  const derived = deriveEffectiveSettings(parts.settings, parts.qsl, loadgen);
+  const derived = deriveEffectiveSettings(parts.settings, parts.qsl, loadgen, parts.lanes);
   const beginNs = parts.clock.nowNs();
   const logs = new TestLogs(parts.log, () => parts.clock.nowNs() - beginNs);
   const context: TestContext = {

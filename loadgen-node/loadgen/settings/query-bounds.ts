@@ -26,22 +26,17 @@ export interface BoundTimes {
 
 /** The bounds of Server by their names; of a token model that on the first token comes first. */
 export function namedBounds({ boundNs, tpotNs, percentile }: BoundTimes): readonly QueryBound[] {
-  if (tpotNs === undefined) return [{ name: 'latency', ns: boundNs, percentile }];
-  return [
-    { name: 'ttft', ns: boundNs, percentile },
-    { name: 'tpot', ns: tpotNs, percentile },
-  ];
+  const one = (name: BoundName, ns: number): QueryBound => ({ name, ns, percentile });
+  return tpotNs === undefined
+    ? [one('latency', boundNs)]
+    : [one('ttft', boundNs), one('tpot', tpotNs)];
 }
 
 /** Bounds that Server holds its queries to, by LoadGen's settings. */
 export function boundsOfServer(settings: TestSettings): BoundTimes {
-  const percentile = settings.serverTargetLatencyPercentile;
-  return settings.useTokenLatencies
-    ? {
-        ...{ boundNs: settings.serverTtftLatencyNs, tpotNs: settings.serverTpotLatencyNs },
-        percentile,
-      }
-    : { boundNs: settings.serverTargetLatencyNs, percentile };
+  const { useTokenLatencies: isOfTokens, serverTargetLatencyPercentile: percentile } = settings;
+  const boundNs = isOfTokens ? settings.serverTtftLatencyNs : settings.serverTargetLatencyNs;
+  return { boundNs, tpotNs: isOfTokens ? settings.serverTpotLatencyNs : undefined, percentile };
 }
 
 /** The bound on a time in ns; null where there is none. */
@@ -50,11 +45,7 @@ export function boundNsOn(name: BoundName, bounds: readonly QueryBound[]): numbe
 }
 
 /** LoadGen takes a first token that did not come as 0, and the time per token is negative below 2 tokens. */
-const LEAST_NS: BoundedTimes = {
-  latency: Number.NEGATIVE_INFINITY,
-  ttft: Number.MIN_VALUE,
-  tpot: 0,
-};
+const LEAST_NS: BoundedTimes = { latency: -Infinity, ttft: Number.MIN_VALUE, tpot: 0 };
 
 /** True where a sample has every time that is bounded, and is above no bound, which is LoadGen's comparison. */
 export function keepsBounds(bounds: readonly QueryBound[], times: BoundedTimes): boolean {

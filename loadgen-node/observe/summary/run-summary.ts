@@ -195,14 +195,11 @@ export function boundsOfRun({
   tokenBounds,
   targetPercentile,
 }: BoundsInSummary): readonly QueryBound[] {
-  // It is missing only where no query was issued.
+  const boundNs = tokenBounds?.ttftNs ?? latencyBoundNs ?? null;
+  if (boundNs === null) return [];
+  // The percentile is missing only where no query was issued.
   const percentile = targetPercentile ?? Number.NaN;
-  if (tokenBounds) {
-    return namedBounds({ boundNs: tokenBounds.ttftNs, tpotNs: tokenBounds.tpotNs, percentile });
-  }
-  return typeof latencyBoundNs === 'number'
-    ? namedBounds({ boundNs: latencyBoundNs, percentile })
-    : [];
+  return namedBounds({ boundNs, tpotNs: tokenBounds?.tpotNs, percentile });
 }
 
 /** The bound on a time in ns; null where there is none. */

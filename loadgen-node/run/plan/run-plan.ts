@@ -21,6 +21,7 @@ import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LogSettings } from '../../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
+import { ONE_LANE, type RunLanes } from '../../loadgen/settings/lanes.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { checkThresholds, type Threshold } from '../../observe/thresholds/condition.ts';
@@ -56,6 +57,8 @@ interface PlannedSamples {
 
 /** When queries are issued, and by which LoadGen. */
 interface PlannedTest extends RunTestSettings {
+  /** Classes of its queries: samples, share, bounds. All of them go to the target. */
+  readonly lanes: RunLanes;
   /** How LoadGen of the round behaves. */
   readonly loadgen: LoadgenBehaviour;
   /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
@@ -176,6 +179,7 @@ export function planRun(
     keepsSamplesInFile: values.sampleStore === 'file',
 
     ...test,
+    lanes: ONE_LANE,
     configNotes: [...linkNotes, ...test.configNotes],
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     linked,

@@ -6,7 +6,7 @@ import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-fi
 import { formatNs } from '../../../shared/base/text.ts';
 import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { curveFindings } from '../../present/curve/curve-findings.ts';
-import { LOAD_POINT, type LoadPoint } from '../../present/curve/load-point.ts';
+import { LOAD_POINT, type LoadPoint, type MeasuredCurve } from '../../present/curve/load-point.ts';
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
 import { RunProblems } from '../../run/keep/run-problems.ts';
@@ -97,9 +97,9 @@ export class CurveFiles {
    * @param ended What ended the curve early; null: it is complete.
    */
   write(ended: MlperfError | null): CurveReport {
-    const { unit, boundNs, tpotNs, percentile, run } = this.#plan;
-    const isClosedLoop = unit === 'queries at a time';
-    const curve = { unit, boundNs, tpotNs, percentile, points: this.points };
+    const { run } = this.#plan;
+    const curve = this.#curve();
+    const isClosedLoop = curve.unit === 'queries at a time';
     const report: CurveReport = {
       ...{ ...curve, madeBy: 'curve', findings: curveFindings(curve) },
       title: `${confNameOf(run.rules)}: latency over throughput${isClosedLoop ? ', closed loop' : ''}`,
@@ -117,15 +117,19 @@ export class CurveFiles {
 
   /** The curve for programs. */
   document(ended: MlperfError | null): object {
-    const { unit, boundNs, tpotNs, percentile } = this.#plan;
-    const { points } = this;
+    const { points, ...about } = this.#curve();
     return {
-      ...{ unit, boundNs, tpotNs, percentile },
+      ...about,
       isComplete: ended === null,
       ended: ended?.message ?? null,
-      ...curveFindings({ unit, boundNs, tpotNs, percentile, points }),
+      ...curveFindings({ ...about, points }),
       points,
     };
+  }
+
+  #curve(): MeasuredCurve {
+    const { unit, boundNs, tpotNs, percentile } = this.#plan;
+    return { unit, boundNs, tpotNs, percentile, points: this.points };
   }
 
   #keep(ended: MlperfError | null): void {
