@@ -39,7 +39,7 @@ export type {
 } from './loadgen/engine/test-outcome.ts';
 export type { NetworkAudit } from './observe/audit/network-audit.ts';
 export { FIGURES, type FigureName, type RunFigures } from './observe/figures/figure-names.ts';
-export type { StepFigures } from './observe/figures/figures-of-records.ts';
+export type { StepFigures } from './observe/figures/step-figures.ts';
 export type { SampleRecords } from './observe/records/sample-records.ts';
 export type { LoadTest, RunSummary } from './observe/summary/run-summary.ts';
 export type { ThresholdResult } from './observe/thresholds/condition.ts';

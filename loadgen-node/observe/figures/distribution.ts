@@ -7,9 +7,10 @@ export interface Distribution {
   percentileNs(percentile: number): number;
 }
 
-/** A distribution that takes values. */
-export interface GrowingDistribution extends Distribution {
+/** A distribution that takes values, and those of others of its kind. */
+export interface GrowingDistribution<D> extends Distribution {
   readonly count: number;
   add(ns: number): void;
+  addAll(other: D): void;
   clear(): void;
 }

@@ -77,7 +77,10 @@ export function spreadValues(
  * Lengths of time, counted in buckets of one relative width: percentiles of any number of values in
  * 8.7 KB.
  */
-export class LatencyHistogram extends LogHistogram implements GrowingDistribution {
+export class LatencyHistogram
+  extends LogHistogram
+  implements GrowingDistribution<LatencyHistogram>
+{
   /** Is not kept. */
   readonly minNs: number = Number.NaN;
 

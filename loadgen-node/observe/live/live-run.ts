@@ -3,8 +3,9 @@ import type { RunProgress } from '../../loadgen/engine/test-outcome.ts';
 import type { SampleWatch } from '../../loadgen/recorder/recording.ts';
 import { clockFactor, sumOfTimes } from '../../loadgen/recorder/told-times.ts';
 import { GrowthWatch } from '../../loadgen/results/queue-growth.ts';
-import { Figures, lagFigures, latencyFigures } from '../figures/figures.ts';
+import { Figures } from '../figures/figures.ts';
 import { LatencyHistogram } from '../figures/latency-histogram.ts';
+import { lagFigures, latencyFigures } from '../figures/named-figures.ts';
 import { LATENCY_PARTS } from '../split/latency-parts.ts';
 import {
   addTotals,

@@ -11,10 +11,10 @@ import {
   type RunFigures,
   withoutRates,
 } from '../figures/figure-names.ts';
-import { figuresOf } from '../figures/figures-of-records.ts';
+import { byNode, figuresBy, figuresOf } from '../figures/figures-of-records.ts';
+import { LatencyHistogram } from '../figures/latency-histogram.ts';
 import { findRecords } from '../records/record-set.ts';
 import type { RecordSetReader } from '../records/record-set-reader.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
 import type { PartFigures } from '../split/split-sums.ts';
 import { boundsOfRun, type RunSummary, readSummary } from './run-summary.ts';
@@ -88,6 +88,8 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null) {
     bounds: summary === null ? [] : boundsOfRun(summary),
     contractErrors: summary?.contractErrors ?? 0,
   });
+  // Of them only counts are wanted.
+  const ofNodes = figuresBy(records, byNode(records, about.nodes), () => new LatencyHistogram());
   const isSutLost = summary?.verdict.cause?.kind === 'sut-broke';
   const figures = isSutLost ? withoutRates(measured) : measured;
   return {
@@ -104,7 +106,10 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null) {
       hasModel: !SYNTHETIC_BENCHMARKS.includes(about.benchmark),
       isGeneratorBound: summary?.isGeneratorBound,
     }),
-    nodes: sharesOf(records, about.nodes),
+    /** Samples that each node answered. */
+    nodes: ofNodes.map(({ sampleLatency: { count } }, i) => {
+      return { name: about.nodes[i] as string, completedSamples: count };
+    }),
     /** Those that the figures are of. */
     records,
   };
@@ -115,18 +120,6 @@ export type DerivedRun = Readonly<Awaited<ReturnType<typeof derive>>>;
 function wasOneMachine(summary: RunSummary | null): boolean {
   const rules = summary?.audit ?? [];
   return rules.some(({ rule, verdict }) => rule === 'separate-machines' && verdict === 'broken');
-}
-
-/** Samples that each node answered. */
-function sharesOf({ node, completedNs }: SampleRecords, names: readonly string[]) {
-  const counts = new Array<number>(names.length).fill(0);
-  for (let row = 0; row < node.length; row += 1) {
-    const index = node[row] as number;
-    if (index >= 0 && index < counts.length && !Number.isNaN(completedNs[row])) {
-      counts[index] = (counts[index] as number) + 1;
-    }
-  }
-  return names.map((name, i) => ({ name, completedSamples: counts[i] as number }));
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from '../../loadgen/settings/query-bounds.ts';
 import { CPP_ENGINE } from '../audit/network-audit.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
-import { STEP_FIGURES } from '../figures/figures-of-records.ts';
+import { STEP_FIGURES } from '../figures/step-figures.ts';
 import { PROTOCOL_NAME } from '../protocol-name.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';

@@ -1,5 +1,5 @@
 import { rankOf } from '../../loadgen/results/latency-statistics.ts';
-import { sortedNumbers } from '../../observe/figures/figures-of-records.ts';
+import { sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { firstNotBelow } from '../charts/histogram.ts';
 
 /** Bins of equal rank over all values, and of equal ratio of ranks per decade in the tail. */

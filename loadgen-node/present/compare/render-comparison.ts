@@ -1,5 +1,5 @@
 import { FIGURES } from '../../observe/figures/figure-names.ts';
-import { latencyTable, sortedNumbers } from '../../observe/figures/figures-of-records.ts';
+import { latencyTable, sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { boundNsOf } from '../../observe/summary/run-summary.ts';
 import { drawIntervals, type IntervalPoint } from '../charts/interval-chart.ts';
@@ -149,7 +149,7 @@ function lastPart(name: string): string {
 
 function distributionFigure({ runs }: RunComparison): Html {
   const distributions = runs.map(({ folder, summary, records }) => {
-    const { latencyNs } = latencyTable(records, summary.scenario, summary.records?.parts ?? null);
+    const { latencyNs } = latencyTable(records, summary.scenario);
     return { name: folder, sorted: sortedNumbers(latencyNs) };
   });
   const boundNs = runs[0] ? boundNsOf('latency', runs[0].summary) : null;

@@ -11,7 +11,7 @@ import {
   TPOT_PERCENTILES,
   TTFT_PERCENTILES,
 } from '../../observe/figures/figure-names.ts';
-import { type LatencyTable, latencyTable } from '../../observe/figures/figures-of-records.ts';
+import { type LatencyTable, latencyTable } from '../../observe/figures/latency-table.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { boundNsOf, boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
@@ -56,12 +56,11 @@ export function resampleRun(
   seed: number,
   replicateCount: number = REPLICATE_COUNT,
 ): Replicates {
-  const parts = summary.records?.parts ?? null;
-  const table = latencyTable(records, summary.scenario, parts);
+  const table = latencyTable(records, summary.scenario);
   if (table.count < BLOCK_COUNT) return new Map();
   const draw = new BlockDraw(table.count, replicateCount, seed);
   const isOffline = summary.scenario === 'Offline';
-  const tokens = tokenRows(records, parts);
+  const tokens = tokenRows(records);
   return new Map([
     ...(isOffline ? [] : draw.values(table.latencyNs, 'mean', LATENCY_PERCENTILES)),
     ...(summary.scenario === 'Server' ? draw.values(table.lagNs, null, LAG_PERCENTILES) : []),
@@ -263,29 +262,23 @@ function inOrderOfCompletion(table: LatencyTable): LatencyTable {
 }
 
 /** Times and numbers of the tokens of each sample, NaN and 0 where it was lost; null where tokens are not timed. */
-function tokenRows(records: SampleRecords, parts: readonly number[] | null) {
-  const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount, part } = records;
+function tokenRows(records: SampleRecords) {
+  const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount } = records;
   if (tokenCount === null || firstTokenNs === null) return null;
-  const first = new Float64Array(rowCount);
-  const perToken = new Float64Array(rowCount);
+  const firstNs = new Float64Array(rowCount);
+  const perOutputNs = new Float64Array(rowCount);
   const counts = new Uint32Array(rowCount);
-  let count = 0;
   for (let row = 0; row < rowCount; row += 1) {
-    if (parts !== null && !parts.includes(part[row] as number)) continue;
-    const firstNs = (firstTokenNs[row] as number) - (scheduledNs[row] as number);
-    const latencyNs = (completedNs[row] as number) - (scheduledNs[row] as number);
-    const times = tokenTimes(latencyNs, firstNs, tokenCount[row] as number);
+    const dueNs = scheduledNs[row] as number;
+    const latencyNs = (completedNs[row] as number) - dueNs;
+    const toFirstNs = (firstTokenNs[row] as number) - dueNs;
+    const times = tokenTimes(latencyNs, toFirstNs, tokenCount[row] as number);
     const isLost = Number.isNaN(latencyNs);
-    first[count] = isLost ? Number.NaN : times.ttft;
-    perToken[count] = isLost ? Number.NaN : times.tpot;
-    counts[count] = isLost ? 0 : (tokenCount[row] as number);
-    count += 1;
+    firstNs[row] = isLost ? Number.NaN : times.ttft;
+    perOutputNs[row] = isLost ? Number.NaN : times.tpot;
+    counts[row] = isLost ? 0 : (tokenCount[row] as number);
   }
-  return {
-    firstNs: first.subarray(0, count),
-    perOutputNs: perToken.subarray(0, count),
-    counts: counts.subarray(0, count),
-  };
+  return { firstNs, perOutputNs, counts };
 }
 
 type TokenRows = NonNullable<ReturnType<typeof tokenRows>>;

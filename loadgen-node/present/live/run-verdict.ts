@@ -3,7 +3,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { withoutRates } from '../../observe/figures/figure-names.ts';
-import { figuresOfOutcome } from '../../observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import type { RunVerdict } from './live-state.ts';
 
 /** Reasons that are shown. */

@@ -12,7 +12,7 @@ import {
   type LatencyTable,
   latencyTable,
   sortedNumbers,
-} from '../../observe/figures/figures-of-records.ts';
+} from '../../observe/figures/latency-table.ts';
 import { csvOf } from '../../observe/records/records-reader.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import {
@@ -173,8 +173,7 @@ interface ReportInput {
  * are aggregated first: the size of the file, some hundred kB, does not grow with their number.
  */
 export function renderReport({ summary, records, audit = null }: ReportInput): string {
-  const parts = summary.records?.parts ?? null;
-  const table = records === null ? null : latencyTable(records, summary.scenario, parts);
+  const table = records === null ? null : latencyTable(records, summary.scenario);
   const charts = table === null ? missingCharts(summary) : renderCharts(summary, table);
   const body = html`${renderHead(summary)}${renderTiles(summary)}${renderVerdict(summary)}${renderMachines(summary, audit)}
 ${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${records === null || table === null ? null : renderTokens(summary, records, table)}${renderSplit(summary)}${renderNodes(summary, table, renderBatchSizes(records, audit))}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}${renderNotes(summary)}`;

@@ -13,7 +13,7 @@ import {
   type FigureUnit,
   type RunFigures,
 } from '../../observe/figures/figure-names.ts';
-import type { StepFigures } from '../../observe/figures/figures-of-records.ts';
+import type { StepFigures } from '../../observe/figures/step-figures.ts';
 import type { DerivedRun, ReadRun, SummaryDifference } from '../../observe/summary/derive-run.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';

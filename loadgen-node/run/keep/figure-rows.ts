@@ -3,7 +3,7 @@ import type { LatencyStatistics } from '../../loadgen/results/latency-statistics
 import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
 import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
-import { hasLatency } from '../../observe/figures/figures.ts';
+import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
 import { isCarried, percentileName } from '../../present/text/figure-text.ts';
 import { stepTable, stepVerdict } from '../../present/text/report-text.ts';

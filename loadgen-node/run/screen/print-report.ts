@@ -6,7 +6,7 @@ import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
-import { hasLatency } from '../../observe/figures/figures.ts';
+import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
 import { type ResultText, resultLines, row, rowsBelow } from '../../present/text/result-text.ts';

@@ -9,7 +9,7 @@ import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { planSizeProblems } from '../../loadgen/settings/plan-size.ts';
 import { BOUND_NAMES } from '../../loadgen/settings/query-bounds.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
-import { figuresOfOutcome } from '../../observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { LATENCY_SPLIT } from '../../observe/split/split-sums.ts';
 import { describeNode } from '../../run/ask-nodes.ts';

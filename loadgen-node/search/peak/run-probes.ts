@@ -12,7 +12,7 @@ import {
 } from '../../loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
-import { figuresOfOutcome } from '../../observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { recordsOfSet } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import type { LatencySplit } from '../../observe/split/split-sums.ts';

@@ -1,7 +1,7 @@
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { formatNs, grouped } from '../../../../shared/base/text.ts';
-import { ExactDistribution } from '../../../observe/figures/figures.ts';
-import type { LatencyTable } from '../../../observe/figures/figures-of-records.ts';
+import { ExactDistribution } from '../../../observe/figures/exact-distribution.ts';
+import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../../observe/split/latency-parts.ts';
 import {
   SERVER_PART_WORDS,

@@ -5,8 +5,9 @@ import type {
   GeneratorHealth,
   HealthSecond,
 } from '../../../loadgen/health/generator-health.ts';
-import { ExactDistribution, latencyFigures } from '../../../observe/figures/figures.ts';
-import type { LatencyTable } from '../../../observe/figures/figures-of-records.ts';
+import { ExactDistribution } from '../../../observe/figures/exact-distribution.ts';
+import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
+import { latencyFigures } from '../../../observe/figures/named-figures.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawLines } from '../../charts/line-chart.ts';
 import { renderFigure } from '../../charts/percentile-chart.ts';

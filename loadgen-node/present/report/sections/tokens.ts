@@ -1,8 +1,8 @@
 import { counted, formatNs, grouped } from '../../../../shared/base/text.ts';
 import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import { type LatencyTable, sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
 import { spreadValues } from '../../../observe/figures/latency-histogram.ts';
+import { type LatencyTable, sortedNumbers } from '../../../observe/figures/latency-table.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import { answersUnderWay } from '../../../observe/split/answers-under-way.ts';
 import { boundNsOf, type RunSummary } from '../../../observe/summary/run-summary.ts';
@@ -37,7 +37,7 @@ export function renderTokens(
   records: SampleRecords,
   table: LatencyTable,
 ): Html | null {
-  const samples = tokenSamples(records, summary.records?.parts ?? null);
+  const samples = tokenSamples(records);
   if (samples === null || sortedNumbers(samples.firstNs).length === 0) return null;
   const times: readonly TokenTime[] = [
     {
@@ -68,7 +68,7 @@ export function renderTokens(
         ),
     ...lengths.map(({ title, values }) => values && renderByLength(time, title, values)),
   ]);
-  const gaps = gapTimes(records, summary.records?.parts ?? null).map(renderTime);
+  const gaps = gapTimes(records).map(renderTime);
   const all = [...charts, ...gaps, renderUnderWay(records)];
   return section('tokens', 'Tokens', html`<div class="charts">\n${all}</div>`);
 }
@@ -129,19 +129,16 @@ function wholeNumber(value: number): string {
 const GAPS_MAX = 100_000;
 
 /** Times between tokens: all of them, and the longest of each sample; none where they were not measured. */
-function gapTimes(records: SampleRecords, parts: readonly number[] | null): readonly TokenTime[] {
-  const { part, tokenGaps, longestGapNs, completedNs } = records;
+function gapTimes(records: SampleRecords): readonly TokenTime[] {
+  const { tokenGaps, longestGapNs, completedNs } = records;
   if (tokenGaps === null || longestGapNs === null || tokenGaps.count === 0) return [];
-  const isOfRun = (row: number): boolean => parts === null || parts.includes(part[row] as number);
   const values = Float64Array.from(longestGapNs, (ns, row) =>
-    isOfRun(row) && !Number.isNaN(completedNs[row]) ? ns : Number.NaN,
+    Number.isNaN(completedNs[row]) ? Number.NaN : ns,
   );
   const longest: TokenTime = {
     ...{ title: 'Longest time between two tokens', name: 'longest gap', values, boundNs: null },
     about: 'Of each sample that completed.',
   };
-  // The histogram has the gaps of all parts.
-  if (!part.every((_, row) => isOfRun(row))) return [longest];
   const all: TokenTime = {
     ...{ title: 'Time between tokens', name: 'ITL', boundNs: null },
     values: spreadValues(tokenGaps, GAPS_MAX),
@@ -150,36 +147,31 @@ function gapTimes(records: SampleRecords, parts: readonly number[] | null): read
   return [all, longest];
 }
 
-/** Times and lengths of the samples of the parts that count; null where tokens are not timed. */
-function tokenSamples(records: SampleRecords, parts: readonly number[] | null) {
-  const { rowCount, part, scheduledNs, completedNs } = records;
+/** Times and lengths of the samples; null where tokens are not timed. */
+function tokenSamples(records: SampleRecords) {
+  const { rowCount, scheduledNs, completedNs } = records;
   const { firstTokenNs, tokenCount, promptTokens } = records;
   if (firstTokenNs === null || tokenCount === null) return null;
   const firstNs = new Float64Array(rowCount);
   const perTokenNs = new Float64Array(rowCount);
   const answers = new Float64Array(rowCount);
   const prompts = new Float64Array(rowCount);
-  let count = 0;
   for (let row = 0; row < rowCount; row += 1) {
-    if (parts !== null && !parts.includes(part[row] as number)) continue;
     const dueNs = scheduledNs[row] as number;
     const latencyNs = (completedNs[row] as number) - dueNs;
     const tokens = tokenCount[row] as number;
     const times = tokenTimes(latencyNs, (firstTokenNs[row] as number) - dueNs, tokens);
     const isLost = Number.isNaN(latencyNs);
-    firstNs[count] = isLost ? Number.NaN : times.ttft;
+    firstNs[row] = isLost ? Number.NaN : times.ttft;
     // A single token has no successor to time.
-    perTokenNs[count] = isLost || tokens < 2 ? Number.NaN : times.tpot;
-    answers[count] = tokens;
-    prompts[count] = promptTokens?.[row] ?? 0;
-    count += 1;
+    perTokenNs[row] = isLost || tokens < 2 ? Number.NaN : times.tpot;
+    answers[row] = tokens;
+    prompts[row] = promptTokens?.[row] ?? 0;
   }
   return {
-    firstNs: firstNs.subarray(0, count),
-    perTokenNs: perTokenNs.subarray(0, count),
-    answers: answers.subarray(0, count),
+    ...{ firstNs, perTokenNs, answers },
     /** Null where the samples are no tokens. */
-    prompts: promptTokens === null ? null : prompts.subarray(0, count),
+    prompts: promptTokens === null ? null : prompts,
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type TestOptions,
   type TestParts,
 } from '../../../../loadgen-node/index.ts';
-import { figuresOfOutcome } from '../../../../loadgen-node/observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 
 /** Answers at once, but for what a test makes it do. */

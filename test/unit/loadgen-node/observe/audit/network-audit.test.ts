@@ -6,7 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
-import { toDescription, toNodeLedger, toStream } from '../../../../../qdl/protocols/native/node-evidence.ts';
+import {
+  toDescription,
+  toNodeLedger,
+  toStream,
+} from '../../../../../qdl/protocols/native/node-evidence.ts';
 import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';

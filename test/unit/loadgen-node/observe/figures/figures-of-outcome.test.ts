@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
-import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';

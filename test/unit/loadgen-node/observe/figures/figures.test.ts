@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { ExactDistribution } from '../../../../../loadgen-node/observe/figures/exact-distribution.ts';
 import type { FigureName } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
-import {
-  ExactDistribution,
-  Figures,
-  figuresOfOutcome,
-} from '../../../../../loadgen-node/observe/figures/figures.ts';
+import { Figures } from '../../../../../loadgen-node/observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import {
   LatencyHistogram,
@@ -119,13 +117,13 @@ describe('figures of one run', () => {
     const figures = new Figures(() => new ExactDistribution());
     figures.issued(0, 1);
     figures.completed(1e6);
-    figures.endPart({ scheduledNs: 0, issuedNs: 0, doneNs: 1e6, lastDoneNs: 1e6 });
+    figures.endPart(0, { scheduledNs: 0, issuedNs: 0, doneNs: 1e6, lastDoneNs: 1e6 });
     expect(figures.close('Server').answered_qps).toBeUndefined();
     for (let query = 1; query <= 10; query += 1) {
       figures.issued(0, 1);
       figures.completed(1e6);
     }
-    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1.001e9, lastDoneNs: 1.001e9 });
+    figures.endPart(1, { scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1.001e9, lastDoneNs: 1.001e9 });
     const { answered_qps: answered = 0, scheduled_qps: scheduled = 0 } = figures.close('Server');
     expect(scheduled).toBe(10);
     expect(answered).toBeCloseTo(10 / 1.002, 6);
@@ -145,7 +143,7 @@ describe('figures of one run', () => {
       ofTokens.tokens(4, first + each * 3, first);
     }
     for (const figures of [plain, ofTokens]) {
-      figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
+      figures.endPart(0, { scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     }
     expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: 2.25 });
     expect(plain.close('Server').goodput_tokens_per_second).toBeUndefined();
@@ -168,7 +166,7 @@ describe('figures of one run', () => {
       figures.completed(20);
       figures.tokens(count, 20, firstNs);
     }
-    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
+    figures.endPart(0, { scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     expect(figures.close('Server').goodput).toBe(1 / 4);
   });
 
@@ -177,7 +175,7 @@ describe('figures of one run', () => {
     figures.issued(0, 1);
     figures.completed(20);
     figures.tokens(0, 20, 0);
-    figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
+    figures.endPart(0, { scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9, lastDoneNs: 1e9 });
     const closed = figures.close('Server');
     expect(closed.p50).toBe(20);
     const names = Object.keys(closed).filter((name) => /^t[tp][fo]t_/.test(name));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type StepFigures,
   stepFigures,
-} from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+} from '../../../../../loadgen-node/observe/figures/step-figures.ts';
 import {
   allocateRecords,
   type SampleRecords,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { latencyTable } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+import { latencyTable } from '../../../../../loadgen-node/observe/figures/latency-table.ts';
 import { logHistogram } from '../../../../../loadgen-node/present/charts/histogram.ts';
 import { drawWindow, hoverData } from '../../../../../loadgen-node/present/charts/hover.ts';
 import {
@@ -121,20 +121,19 @@ describe('aggregates', () => {
     });
     records.completedNs.set([10, 30, 20, 10, Number.NaN, 20]);
     records.scheduledNs.fill(5);
-    const table = latencyTable(records, 'MultiStream', null);
+    const table = latencyTable(records, 'MultiStream');
     expect(Array.from(table.latencyNs)).toEqual([25, Number.NaN]);
     expect(Array.from(table.completedSamples)).toEqual([3, 2]);
-    expect(latencyTable(records, 'Server', null).count).toBe(6);
+    expect(latencyTable(records, 'Server').count).toBe(6);
   });
 
-  it('puts parts one after the other, and leaves out those that do not count', () => {
+  it('puts parts one after the other', () => {
     const records = queueRecords({ seed: 1, rowCount: 3, arrivalQps: 0, serviceNs: 1e6 });
     records.part.set([0, 1, 2]);
     records.completedNs.set([100, 200, 400]);
-    expect(latencyTable(records, 'Server', null).endNs).toBe(700);
-    const table = latencyTable(records, 'Server', [0, 2]);
-    expect(Array.from(table.scheduledNs)).toEqual([0, 100]);
-    expect(table.endNs).toBe(500);
+    const table = latencyTable(records, 'Server');
+    expect(Array.from(table.scheduledNs)).toEqual([0, 100, 300]);
+    expect(table.endNs).toBe(700);
   });
 
   it('counts every query and every sample of a timeline once', () => {
@@ -145,7 +144,7 @@ describe('aggregates', () => {
       serviceNs: 7e6,
       lostShare: 0.1,
     });
-    const table = latencyTable(records, 'Server', null);
+    const table = latencyTable(records, 'Server');
     const { intervals } = timelineOf(table);
     const total = (of: (interval: (typeof intervals)[number]) => number) =>
       Math.round(intervals.reduce((sum, one) => sum + of(one), 0));

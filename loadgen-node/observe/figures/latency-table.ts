@@ -1,0 +1,68 @@
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { SampleRecords } from '../records/sample-records.ts';
+import { hasQueryLatency } from './figures.ts';
+
+/**
+ * The latencies that the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}), in the order of the
+ * records. Times are ns since the start of the first part; parts follow one another.
+ */
+export function latencyTable(records: SampleRecords, scenario: Scenario) {
+  const { rowCount, part, query } = records;
+  const isOfQueries = hasQueryLatency(scenario);
+  const scheduledNs = new Float64Array(rowCount);
+  const latencyNs = new Float64Array(rowCount);
+  const lagNs = new Float64Array(rowCount);
+  const completedSamples = new Uint32Array(rowCount);
+  const node = new Int16Array(rowCount);
+  let count = 0;
+  /** Where the part at hand begins. */
+  let offsetNs = 0;
+  let endNs = 0;
+  let before = -1;
+  for (let row = 0; row < rowCount; row += 1) {
+    const isOfPart = before >= 0 && part[row] === part[before];
+    if (!isOfPart) offsetNs = endNs;
+    const joins = isOfPart && isOfQueries && query[row] === query[before];
+    before = row;
+    const dueNs = records.scheduledNs[row] as number;
+    const issuedNs = records.issuedNs[row] as number;
+    const completedNs = records.completedNs[row] as number;
+    const isLost = Number.isNaN(completedNs);
+    endNs = Math.max(endNs, offsetNs + (isLost ? issuedNs : completedNs));
+    if (!joins) {
+      scheduledNs[count] = offsetNs + dueNs;
+      lagNs[count] = issuedNs - dueNs;
+      latencyNs[count] = completedNs - dueNs;
+      node[count] = records.node[row] as number;
+      count += 1;
+    }
+    const own = count - 1;
+    // Math.max gives NaN where one of them is: a query with a lost sample has no latency.
+    latencyNs[own] = Math.max(latencyNs[own] as number, completedNs - dueNs);
+    if (!isLost) completedSamples[own] = (completedSamples[own] as number) + 1;
+  }
+  return {
+    count,
+    scheduledNs: scheduledNs.subarray(0, count),
+    /** Completed - scheduled; NaN: a sample of it was lost. */
+    latencyNs: latencyNs.subarray(0, count),
+    /** Issued - scheduled. */
+    lagNs: lagNs.subarray(0, count),
+    /** Samples of the row that completed. */
+    completedSamples: completedSamples.subarray(0, count),
+    /** Node that answered its first sample; -1 where it is not known. */
+    node: node.subarray(0, count),
+    /** End of the last part: the last completion or issue. */
+    endNs,
+  };
+}
+
+export type LatencyTable = Readonly<ReturnType<typeof latencyTable>>;
+
+/** The values that are numbers, sorted, as a copy. */
+export function sortedNumbers(values: Float64Array): Float64Array {
+  const sorted = values.slice().sort(); // NaN is sorted to the end.
+  let count = sorted.length;
+  while (count > 0 && Number.isNaN(sorted[count - 1])) count -= 1;
+  return sorted.subarray(0, count);
+}
