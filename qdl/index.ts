@@ -1,9 +1,8 @@
 import type { SamplePayloads } from '../shared/domain/system-under-test.ts';
 import type { NameCall } from '../shared/evidence/evidence-schema.ts';
 import { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
-import { askNativeNames, NativeDriver } from './protocols/native/native-driver.ts';
-import { askOipNames, OipDriver } from './protocols/oip/oip-driver.ts';
-import type { DispatchSettings } from './settings/dispatch-settings.ts';
+import { protocolNamed } from './protocols/index.ts';
+import { checkCommonSettings, type DispatchSettings } from './settings/dispatch-settings.ts';
 
 export { resolveNodeAddresses } from './dispatch/network-name.ts';
 export type {
@@ -14,12 +13,7 @@ export type {
 export { describeNodes, servedBenchmarks } from './protocols/native/describe-nodes.ts';
 export { testLink } from './protocols/native/node/link-test.ts';
 export { askSystems, probeNode } from './protocols/native/probe-node.ts';
-export { compareOipWays } from './protocols/oip/compare-ways.ts';
-export { describeOipModels } from './protocols/oip/node/model-facts.ts';
-export { type OipProbe, probeOipServer } from './protocols/oip/probe-server.ts';
-export { type OipTrial, tryOipRequest } from './protocols/oip/try-request.ts';
 export {
-  checkDispatchSettings,
   DISPATCH_POLICIES,
   DIVISIONS,
   type DispatchPolicy,
@@ -29,15 +23,22 @@ export {
   type NodeLossPolicy,
 } from './settings/dispatch-settings.ts';
 
+/**
+ * Refuses settings that contradict each other or a rule.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function checkDispatchSettings(settings: DispatchSettings): void {
+  checkCommonSettings(settings);
+  protocolNamed(settings.protocol.name).check(settings);
+}
+
 /** The QDL for a run, in the protocol that the settings name; connects nowhere before its first call. */
-export function createQueryDispatchLibrary(
+export async function createQueryDispatchLibrary(
   settings: DispatchSettings,
   payloads: SamplePayloads,
-): QueryDispatchLibrary {
-  const { oip } = settings;
-  const driver =
-    oip === undefined ? new NativeDriver(settings, payloads) : new OipDriver(settings, oip);
-  return new QueryDispatchLibrary(settings, payloads, driver);
+): Promise<QueryDispatchLibrary> {
+  const { open } = await protocolNamed(settings.protocol.name).load();
+  return new QueryDispatchLibrary(settings, payloads, open(settings, payloads));
 }
 
 /**
@@ -46,8 +47,8 @@ export function createQueryDispatchLibrary(
  * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names; `ERR_SUT_REFUSED` for a node of
  *   another benchmark.
  */
-export function askNames(settings: DispatchSettings): Promise<NameCall> {
+export async function askNames(settings: DispatchSettings): Promise<NameCall> {
+  const { askNames: ask } = await protocolNamed(settings.protocol.name).load();
   const callTimeoutMs = Math.min(settings.callTimeoutMs, settings.readyTimeoutMs);
-  const asked = { ...settings, callTimeoutMs };
-  return settings.oip === undefined ? askNativeNames(asked) : askOipNames(asked);
+  return await ask({ ...settings, callTimeoutMs });
 }

@@ -14,7 +14,7 @@ import type {
 } from '../../shared/domain/system-under-test.ts';
 import { orAbort, type RunHost } from '../run/host/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
-import { type GivenPayloads, prepareGivenPayloads } from '../run/prepare/prepare-oip.ts';
+import { runToPrepare } from '../run/prepare/prepare-run.ts';
 import { checkOptions, namingOptions, type PlainOptions, planTest } from './options.ts';
 import { SourcedSamples } from './sample-library.ts';
 
@@ -119,7 +119,7 @@ export class NetworkSut implements Qdl {
   /**
    * Makes the QDL of the next test; {@link stop} ends its use.
    * @param host Its signal ends the wait for names of nodes.
-   * @returns The plan with the addresses that names stand for, the QDL, and for the Open Inference Protocol what it needs.
+   * @returns The plan with the addresses that names stand for, the QDL, and what its protocol found out of the payloads, where it looked.
    * @throws MlperfError also where a test has it at the moment: two would take each other's responses.
    */
   async begin(plan: RunPlan, host: Pick<RunHost, 'signal'>) {
@@ -133,12 +133,14 @@ export class NetworkSut implements Qdl {
       const nodes = await orAbort(host, resolveNodeAddresses(plan.dispatch.nodes));
       const named = this.#withNodes(plan, nodes);
       namingOptions(() => checkDispatchSettings(named.dispatch));
-      if (plan.oip === undefined)
-        return { plan: named, library: this.#make(named), given: undefined };
-      const asked = { ...plan.oip, isEncodingSaid: named.rules.sampleTensors !== undefined };
-      const given = await prepareGivenPayloads(named, asked, host);
-      await orAbort(host, this.#checkFirst(given));
-      return { plan: given.plan, library: this.#make(given.plan), given };
+      const { preparePayloads } = named.preparation;
+      if (preparePayloads === null) {
+        return { plan: named, library: await this.#make(named), given: undefined };
+      }
+      const given = await preparePayloads(runToPrepare(named, host));
+      const prepared = { ...named, dispatch: given.settings };
+      await orAbort(host, this.#checkFirst(prepared, given.payloadBytes));
+      return { plan: prepared, library: await this.#make(prepared), given };
     } catch (error) {
       this.#isInUse = false;
       throw error;
@@ -154,20 +156,21 @@ export class NetworkSut implements Qdl {
       nodes,
       digestPerMillion: digestOf === undefined ? 0 : plan.dispatch.digestPerMillion,
     };
-    if (plan.oip === undefined) return { ...plan, encoding, dispatch };
+    if (plan.preparation.preparePayloads === null) return { ...plan, encoding, dispatch };
     const names = Object.entries(rules.encodings);
     const [own] = names.find(([, { form }]) => form === encoding.form) ?? [encodingName];
-    return { ...plan, encodingName: own, encoding, dispatch };
+    const isEncodingSaid = rules.sampleTensors !== undefined;
+    return { ...plan, encodingName: own, isEncodingSaid, encoding, dispatch };
   }
 
   /**
    * Nearly always a wrong length is that of all samples: it is reported before the test, not left
    * to the server.
    */
-  async #checkFirst({ plan, payloadBytes }: GivenPayloads): Promise<void> {
+  async #checkFirst({ encoding }: RunPlan, payloadBytes: number): Promise<void> {
     if (!(this.samples instanceof SourcedSamples)) return;
     const { dataSet } = this.samples.source;
-    const { length } = await dataSet.readPayload(0, plan.encoding.form);
+    const { length } = await dataSet.readPayload(0, encoding.form);
     if (length === payloadBytes) return;
     throw new MlperfError(
       'ERR_DATA_SET',
@@ -175,8 +178,8 @@ export class NetworkSut implements Qdl {
     );
   }
 
-  #make({ dispatch }: RunPlan): QueryDispatchLibrary {
-    this.#library = createQueryDispatchLibrary(dispatch, this.samples);
+  async #make({ dispatch }: RunPlan): Promise<QueryDispatchLibrary> {
+    this.#library = await createQueryDispatchLibrary(dispatch, this.samples);
     return this.#library;
   }
 

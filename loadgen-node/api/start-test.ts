@@ -20,6 +20,7 @@ import type { RunPlan } from '../run/plan/run-plan.ts';
 import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
 import { measureSut, type RunSamples } from '../run/session.ts';
 import { isMet } from '../samples/benchmarks/score-each.ts';
+import { readableDataSet } from '../samples/data-set/wire-data-set.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions, namingOptions, planTest } from './options.ts';
 import { foreignSource, type SampleSource, SourcedSamples } from './sample-library.ts';
@@ -97,7 +98,11 @@ async function measureNodes(
   sut: NetworkSut,
 ): Promise<TestResult> {
   const { plan, library: qdl, given } = await sut.begin(named, events);
-  const dataSet = given?.readable(source.dataSet) ?? source.dataSet;
+  const { responseTensor } = plan.rules;
+  const dataSet =
+    given === undefined
+      ? source.dataSet
+      : readableDataSet(source.dataSet, given.responseClass, responseTensor);
   const samples = { dataSet, dataSetCheck: source.check, store: parts.qsl };
   const checksPayloads = parts.qsl instanceof SourcedSamples;
   const { onWait } = events;

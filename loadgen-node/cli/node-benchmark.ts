@@ -1,16 +1,20 @@
 import type { Command } from 'commander';
+import { protocolOf } from '../../qdl/protocols/index.ts';
 import { Terminal } from '../../shared/base/process/terminal.ts';
 import { setAskedValue, sourcesOf } from '../../shared/config/command-line.ts';
 import { inspectSettings } from '../../shared/config/resolve-settings.ts';
 import { pick, type SettingTable } from '../../shared/config/setting.ts';
-import { isOipAddress } from '../../shared/domain/node-address.ts';
 import { isTestProcess } from '../official/test-process.ts';
 import { askBenchmark } from '../run/ask-nodes.ts';
 import { CONNECTION_OPTIONS } from '../run/plan/connection-options.ts';
-import { OIP_OPTIONS } from '../run/plan/oip-options.ts';
+import { RUN_MODEL_OPTIONS } from '../run/plan/model-options.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 
-const ASKED = { ...pick(RUN_SETTINGS, 'sut', 'benchmark'), ...OIP_OPTIONS, ...CONNECTION_OPTIONS };
+const ASKED = {
+  ...pick(RUN_SETTINGS, 'sut', 'benchmark'),
+  ...RUN_MODEL_OPTIONS,
+  ...CONNECTION_OPTIONS,
+};
 
 /**
  * Sets the flag `--benchmark` of a command that has none to what its first SUT node serves, and says so. Settings that are wrong are left
@@ -22,7 +26,8 @@ export async function takeNodeBenchmark(command: Command, table: SettingTable): 
   const { values, problems } = inspectSettings({ ...table, ...ASKED }, sourcesOf(command, 'run'));
   const { sut = [], benchmark } = values as Partial<typeof values>; // Required ones may be missing.
   if (problems.length > 0 || benchmark !== undefined) return;
-  if (sut.length === 0 || sut.some(isOipAddress)) return;
+  const [first] = sut;
+  if (first === undefined || protocolOf(first).traits.peer !== 'sut-node') return;
   const found = await askBenchmark(sut, values);
   if (found === undefined) return;
   setAskedValue(command, 'benchmark', found.benchmark, found.address);

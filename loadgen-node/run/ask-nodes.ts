@@ -11,19 +11,20 @@ import {
   servedBenchmarks,
   testLink,
 } from '../../qdl/index.ts';
+import { ANY_PROTOCOL, protocolNamed, SERVICE_OPTIONS } from '../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
 import type { NameCall } from '../../shared/evidence/evidence-schema.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';
-import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-options.ts';
+import { nodesOfRun } from './plan/model-options.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
 /** Settings of `longhaul probe name`. */
 export const NAME_SETTINGS = {
-  sut: addressList('addresses of the SUT nodes', { required: true, allowsOip: true }),
-  ...OIP_SERVICE_OPTION,
+  sut: addressList('addresses of the SUT nodes', { schemes: ANY_PROTOCOL, required: true }),
+  ...SERVICE_OPTIONS,
   ...CONNECTION_OPTIONS,
 };
 
@@ -32,7 +33,6 @@ export const NAME_SETTINGS = {
  * @throws MlperfError `ERR_CONFIG_INVALID`; where a node does not answer
  */
 export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
-  requireOipAddress(values, values.sut);
   const { nodes, ...protocol } = nodesOfRun(values.sut, values);
   return await askNames(await askingSettings(nodes, values, protocol));
 }
@@ -102,7 +102,7 @@ type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
  */
 export async function identifyNodes({ plan, store }: AskedRun) {
   const { nodes } = await askNames(plan.dispatch);
-  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
+  const qdl = await createQueryDispatchLibrary(plan.dispatch, store);
   try {
     await qdl.connect(() => {});
     const settings = qdl.nodes.map((node) => node.evidence().description?.settings ?? {});
@@ -126,7 +126,7 @@ function modelsOf(qdl: QueryDispatchLibrary): string[] {
  * @throws MlperfError where it is not ready; `ERR_SUT_REFUSED` where it does not tell
  */
 export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
-  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
+  const qdl = await createQueryDispatchLibrary(plan.dispatch, store);
   try {
     await orAbort(
       host,
@@ -160,7 +160,9 @@ const RATE_TEST_MS = 500;
  */
 export async function lookAtLink({ plan: { dispatch } }: AskedRun, isRateTested: boolean) {
   const [address] = dispatch.nodes;
-  if (address === undefined || dispatch.oip !== undefined) return null;
+  if (address === undefined || protocolNamed(dispatch.protocol.name).traits.peer !== 'sut-node') {
+    return null;
+  }
   try {
     const { tcpConnectNs } = await probeNode(address, dispatch);
     const roundTripP50Ns = upperMedian(tcpConnectNs);

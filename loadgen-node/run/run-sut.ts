@@ -79,13 +79,13 @@ function nodesMonitor(qdl: QueryDispatchLibrary): GeneratorMonitor {
 }
 
 /** The nodes of a plan, behind a QDL of this run's own. */
-export function nodesOf(
+export async function nodesOf(
   plan: RunPlan,
   prepared: JudgedSamples & Pick<PreparedRun, 'store' | 'warmUp'>,
-): RunSut {
+): Promise<RunSut> {
   const spanIds = plan.otel && new QuerySpanIds(plan.otel.share);
   const dispatch = { ...plan.dispatch, traceparentOf: spanIds?.traceparentOf };
-  const qdl = createQueryDispatchLibrary(dispatch, prepared.store);
+  const qdl = await createQueryDispatchLibrary(dispatch, prepared.store);
   return networkSut(prepared, plan, { qdl, warmUp: prepared.warmUp, spanIds });
 }
 

@@ -240,7 +240,7 @@ export async function measureRun(
   observers?: RunObservers,
 ): Promise<RunReport> {
   const { plan } = prepared;
-  return await measureSut(plan, prepared, nodesOf(plan, prepared), host, observers);
+  return await measureSut(plan, prepared, await nodesOf(plan, prepared), host, observers);
 }
 
 /**

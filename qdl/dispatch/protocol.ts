@@ -1,3 +1,12 @@
+import type { AddressScheme } from '../../shared/config/address-scheme.ts';
+import type { SettingTable } from '../../shared/config/setting.ts';
+import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
+import type { NameCall } from '../../shared/evidence/evidence-schema.ts';
+import type { DispatchSettings, ProtocolSettings } from '../settings/dispatch-settings.ts';
+import type { Preparation } from './preparation.ts';
+import type { ProtocolDriver } from './query-dispatch-library.ts';
+import type { ServerProbe } from './server-probe.ts';
+
 /**
  * Facts of a protocol that the rest of the house asks: audit, notes, report, evidence and settings never ask for its name.
  * A fact says what the messages can carry, not what one server does.
@@ -21,8 +30,6 @@ export interface ProtocolTraits {
   readonly tokenTimes: 'each' | 'first' | 'none';
   /** The SUT answers a warm-up by itself, without its model, and does not count it. */
   readonly hasWarmUp: boolean;
-  /** A query's messages can carry a header `traceparent` (W3C Trace Context). */
-  readonly hasTraceparent: boolean;
   /** Samples and responses may be compressed one by one, and a message says so. */
   readonly hasCompression: boolean;
   /** Answers come on streams that outlive them; without, each request is a call. */
@@ -47,6 +54,25 @@ export interface ProtocolWords {
   };
 }
 
+/** Values of a verb's settings by their keys; those of a protocol's own options have the types of its table. */
+export type ProtocolValues = Readonly<Record<string, unknown>>;
+
+/** Values of a run, of which a protocol looks at some. */
+export interface ProtocolRunValues extends ProtocolValues {
+  readonly sut: readonly string[];
+  /** Given, if samples are to follow the model's inputs. */
+  readonly data?: string | undefined;
+  readonly inputShape?: readonly string[] | undefined;
+}
+
+/** The part of a protocol that connects. */
+export interface ProtocolWorks {
+  /** Connects nowhere before its first call. */
+  open(settings: DispatchSettings, payloads: SamplePayloads): ProtocolDriver;
+  /** Asks the nodes for their names, and checks whatever else can be checked before a run. */
+  askNames(settings: DispatchSettings): Promise<NameCall>;
+}
+
 /** A protocol between LoadGen and SUT, as a value. */
 export interface Protocol {
   /** Word in files: audit, summary. Never changes. */
@@ -55,6 +81,24 @@ export interface Protocol {
   readonly title: string;
   /** Before `://` of an address; null: addresses have no scheme. */
   readonly scheme: string | null;
+  /** Words about its addresses. Default: plain ones. */
+  readonly addressWords?: Omit<AddressScheme, 'scheme'>;
   readonly traits: ProtocolTraits;
   readonly words: ProtocolWords;
+  /** Settings that only it has. */
+  readonly options: SettingTable;
+  /** Why a setting of a run has no effect with it, by key, in its own words. */
+  readonly reasons?: Readonly<Record<string, string>>;
+  /** Its settings of a QDL. @throws MlperfError `ERR_CONFIG_INVALID` */
+  settings(values: ProtocolValues): ProtocolSettings;
+  /** What it does before a run. @throws MlperfError `ERR_CONFIG_INVALID` */
+  plan(values: ProtocolRunValues): Preparation;
+  /** @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other over this protocol */
+  check(settings: DispatchSettings): void;
+  /** True where the messages of a query have headers of their own, which can carry `traceparent` (W3C Trace Context). */
+  hasHeaders(settings: DispatchSettings): boolean;
+  /** Looks at one server: no load, no inference. Absent: `longhaul probe` is not for it. @throws MlperfError */
+  probe?(address: string, settings: DispatchSettings): Promise<ServerProbe>;
+  /** Loaded when it is needed: the list of protocols stays light. */
+  load(): Promise<ProtocolWorks>;
 }

@@ -146,7 +146,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       runId: this.runId,
       division,
       encoding,
-      settings: settingsAsText(this.#settings),
+      settings: settingsAsText(named(this.#settings)),
       receiveWindowBytes,
       issuedQueries: this.#dispatcher?.issuedQueries ?? 0,
       issuedSamples: this.#dispatcher?.issuedSamples ?? 0,
@@ -282,4 +282,12 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     const what = `the two ends counted differently: ${differences.join('; ')}`;
     this.#sink?.fault(new MlperfError('ERR_RULE', what));
   }
+}
+
+/** The settings, those of the protocol below its name. */
+function named(settings: DispatchSettings): object {
+  const { name, ...own } = settings.protocol;
+  return Object.fromEntries(
+    Object.entries(settings).map((one) => (one[1] === settings.protocol ? [name, own] : one)),
+  );
 }

@@ -1,11 +1,27 @@
+import type { AddressScheme, AddressSchemes } from '../../shared/config/address-scheme.ts';
+import { hasScheme } from '../../shared/domain/node-address.ts';
 import type { Protocol } from '../dispatch/protocol.ts';
 import { NATIVE_PROTOCOL } from './native/native-protocol.ts';
 import { OIP_PROTOCOL } from './oip/oip-protocol.ts';
+import { OIP_SERVICE_OPTION } from './oip/settings/oip-settings.ts';
 
-export type { Protocol, ProtocolTraits } from '../dispatch/protocol.ts';
+export type {
+  OpenedSamples,
+  Preparation,
+  RunToPrepare,
+  SampleInput,
+} from '../dispatch/preparation.ts';
+export type { Protocol, ProtocolRunValues, ProtocolTraits } from '../dispatch/protocol.ts';
+export type { ProbedFacts, ServerProbe } from '../dispatch/server-probe.ts';
 
 /** All protocols; the first one is that of addresses without a scheme. */
-const protocols: Protocol[] = [NATIVE_PROTOCOL, OIP_PROTOCOL];
+const protocols: [Protocol, ...Protocol[]] = [NATIVE_PROTOCOL, OIP_PROTOCOL];
+
+/** Settings that protocols have of their own, as flags of `longhaul run`. */
+export const PROTOCOL_OPTIONS = { ...NATIVE_PROTOCOL.options, ...OIP_PROTOCOL.options };
+
+/** Of these, those that verbs need that ask for names alone. */
+export const SERVICE_OPTIONS = OIP_SERVICE_OPTION;
 
 /** All protocols that addresses and files may name. */
 export function knownProtocols(): readonly Protocol[] {
@@ -41,9 +57,35 @@ export function protocolNamed(name: string = NATIVE_PROTOCOL.name): Protocol {
   return found;
 }
 
-/** The protocol of an address, by its scheme; upper case is the same (RFC 3986, 3.1). */
-export function protocolOf(address: string): Protocol | undefined {
-  const [, scheme] = /^([a-z][a-z\d+.-]*):\/\/(?!\/)/i.exec(address) ?? [];
-  const name = scheme?.toLowerCase() ?? null;
-  return protocols.find((one) => one.scheme === name);
+/** The protocol of an address, by its scheme. */
+export function protocolOf(address: string): Protocol {
+  const found = protocols.find(({ scheme }) => scheme !== null && hasScheme(address, scheme));
+  return found ?? protocols[0];
+}
+
+/** An address without the scheme of its protocol. */
+export function withoutScheme(address: string): string {
+  const { scheme } = protocolOf(address);
+  return scheme === null ? address : address.slice(scheme.length + '://'.length);
+}
+
+/** For addresses of any protocol, all of a list of one. */
+export const ANY_PROTOCOL: AddressSchemes = { known: addressSchemes, areTaken: true };
+
+/** For addresses of SUT nodes of longhaul alone. */
+export const NO_SCHEME: AddressSchemes = { known: addressSchemes, areTaken: false };
+
+/** The schemes of all protocols. */
+export function addressSchemes(): readonly AddressScheme[] {
+  return protocols.flatMap(({ scheme, title, addressWords }) => {
+    if (scheme === null) return [];
+    const words = {
+      notHere: `speaks ${title}, this verb longhaul's own protocol only`,
+      form: `must be ${scheme}://host:port for ${title}`,
+      inPlaceOf: (target: string) => `, or ${scheme}://${target} for ${title}`,
+      inPlaceOfHttp: '',
+      ...addressWords,
+    };
+    return [{ scheme, ...words }];
+  });
 }

@@ -1,8 +1,6 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
-import type { OipTensor } from '../../shared/domain/tensors.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
-import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
@@ -30,19 +28,12 @@ export const DISPATCH_POLICIES = ['least-outstanding', 'round-robin', 'weighted'
 /** One of {@link DISPATCH_POLICIES}. */
 export type DispatchPolicy = (typeof DISPATCH_POLICIES)[number];
 
-/** Settings of the QDL for nodes that speak the Open Inference Protocol. */
-export interface OipDispatch {
-  /** gRPC's name of the service. */
-  readonly service: string;
-  readonly model: OipModelRef;
-  /** How samples become requests; undefined where only names and metadata are requested. */
-  readonly plan?: OipRequestPlan;
-  /** Trial requests to each node before the run; default: 0. */
-  readonly trialCount?: number;
-  /** Outputs of a model whose metadata have none, from the answer to a trial request; reported in the evidence. */
-  readonly answeredOutputs?: readonly OipTensor[];
-  /** Notes from before the run, for people; part of the evidence. */
-  readonly notes?: readonly string[];
+/** Name of the protocol whose addresses have no scheme. */
+export const DEFAULT_PROTOCOL = 'longhaul';
+
+/** Name of a protocol, with the settings that only it has. */
+export interface ProtocolSettings {
+  readonly name: string;
 }
 
 /** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
@@ -109,17 +100,17 @@ const DEFAULTS = {
   tokenBytes: undefined as number | undefined,
   /** TLS and token of every connection. */
   security: NO_SECURITY,
+  /** What the nodes speak. */
+  protocol: { name: DEFAULT_PROTOCOL } as ProtocolSettings,
 };
 
 /** Settings of the QDL, complete and checked. */
 export type DispatchSettings = Readonly<typeof DEFAULTS> & {
-  /** Set where the nodes speak the Open Inference Protocol; absent: longhaul's own. */
-  readonly oip?: OipDispatch;
   /** Set for the warm-up before a run: nodes answer by themselves, without their model, and keep no ledger. */
   readonly isWarmUp?: true;
   /**
-   * Header `traceparent` (W3C Trace Context) of a query's calls to a server of the Open Inference Protocol, by the query's
-   * number; undefined: the query's calls have none. Absent: no call has one.
+   * Header `traceparent` (W3C Trace Context) of a query's messages, where the protocol has headers, by the query's number;
+   * undefined: the query has none. Absent: no query has one.
    */
   readonly traceparentOf?: ((query: number) => string | undefined) | undefined;
 };
@@ -130,14 +121,12 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
 }
 
 /**
- * Refuses settings that contradict each other or a rule.
+ * Refuses settings that contradict each other or a rule, whatever the protocol.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
-export function checkDispatchSettings(settings: DispatchSettings): void {
+export function checkCommonSettings(settings: DispatchSettings): void {
   const { nodes, weights, policy, onNodeLoss, division } = settings;
-  const { connectionsPerNode, streamsPerNode, security } = settings;
-  checkClientSecurity(security, nodes);
-  if (settings.oip !== undefined) checkOipSettings(settings);
+  checkClientSecurity(settings.security, nodes);
   if (onNodeLoss === 'continue' && division === 'network') {
     throw configInvalid(
       'with --on-node-loss continue the SUT would become another one during the run, which the Network ' +
@@ -155,31 +144,15 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
   if (policy === 'weighted' && weights.length === 0) {
     throw configInvalid('--policy weighted needs --weights, one number per SUT node');
   }
-  // Calls of their own share connections without streams.
-  const hasStreams = settings.oip === undefined || settings.oip.plan?.method === 'stream';
-  if (hasStreams && connectionsPerNode > streamsPerNode) {
-    throw configInvalid(
-      `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry no stream`,
-    );
-  }
 }
 
 /**
- * Of a server of the Open Inference Protocol: what has no meaning there is refused, not ignored. Streams and
- * connections are looked at once the method is known.
+ * Refuses connections without a stream, where channels are streams.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
-function checkOipSettings({ oip, ...settings }: DispatchSettings): void {
-  const { streamsPerNode, encoding } = settings;
-  if (encoding.compression !== 'identity') {
-    throw configInvalid(
-      `samples cannot be compressed (${encoding.compression}) for the Open Inference Protocol, which has no field that ` +
-        'says so; use --compression identity',
-    );
-  }
-  if (oip?.plan !== undefined && oip.plan.method !== 'stream' && streamsPerNode > 1) {
-    throw configInvalid(
-      `--streams ${streamsPerNode} is for --oip-method stream; calls of their own share connections: use --connections`,
-    );
-  }
+export function requireStreams({ connectionsPerNode, streamsPerNode }: DispatchSettings): void {
+  if (connectionsPerNode <= streamsPerNode) return;
+  throw configInvalid(
+    `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry no stream`,
+  );
 }

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { DURATION_PATTERN, parseDuration } from '../base/text.ts';
+import { hasScheme, NODE_NAME_LENGTH_MAX, splitAddress } from '../domain/node-address.ts';
 import {
-  isOipAddress,
-  NODE_NAME_LENGTH_MAX,
-  splitAddress,
-  withoutOipScheme,
-} from '../domain/node-address.ts';
+  type AddressScheme,
+  type AddressSchemes,
+  isNodeAddress,
+  NODE_MESSAGE,
+  wrongAddress,
+} from './address-scheme.ts';
 
 /**
  * One setting of a verb: a key of the configuration file and a flag of the command line at once.
@@ -312,13 +314,6 @@ export const positiveDuration = kindOf<number, string>(
   durationSchema.refine((ns) => ns > 0, 'must be longer than 0'),
 );
 
-const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
-const NO_OIP_MESSAGE =
-  "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance and probe (a SUT node of longhaul takes both: its address without oip:// will do)";
-const OIP_MESSAGE =
-  'must be oip://host:port for a server of the Open Inference Protocol, for example oip://10.0.0.4:8001';
-const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
-
 const LISTEN_MESSAGE =
   'must be host:port, or :port or port for 127.0.0.1 alone, for example 0.0.0.0:50051 or :8080';
 
@@ -337,63 +332,46 @@ export const listenAddress = kindOf<HostAndPort, string>(
   { readsAsFlag: true },
 );
 
+const NO_SCHEMES: AddressSchemes = { known: () => [], areTaken: false };
+
 /**
  * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
  * flag.
- * @param options `allowsOip`: an address may begin with `oip://`, and then all of them must.
  */
 export function addressList<
-  const O extends Options<string[]> & { readonly allowsOip?: boolean } = NoOptions,
+  const O extends Options<string[]> & { readonly schemes?: AddressSchemes } = NoOptions,
 >(help: string, options?: O) {
-  const allowsOip = options?.allowsOip === true;
+  const { known, areTaken } = options?.schemes ?? NO_SCHEMES;
+  const schemeOf = (value: string): AddressScheme | undefined =>
+    known().find(({ scheme }) => hasScheme(value, scheme));
+  const without = (value: string): string =>
+    value.slice(schemeOf(value) ? value.indexOf('://') + 3 : 0);
   const one = z
     .string(NODE_MESSAGE)
     .trim()
     // The problem of the address itself says more than a comparison with the others.
-    .refine((value) => allowsOip || !isOipAddress(value), { error: NO_OIP_MESSAGE, abort: true })
-    .refine((value) => isNodeAddress(withoutOipScheme(value).replace(/^dns:\/\/\//, '')), {
-      error: ({ input }) => wrongAddress(String(input), allowsOip),
+    .refine((value) => areTaken || schemeOf(value) === undefined, {
+      error: ({ input }) => schemeOf(String(input))?.notHere ?? NODE_MESSAGE,
+      abort: true,
+    })
+    .refine((value) => isNodeAddress(without(value).replace(/^dns:\/\/\//, '')), {
+      error: ({ input }) => wrongAddress(String(input), areTaken ? known() : []),
       abort: true,
     });
   const schema = z
     .array(one, 'must be a list, for example [10.0.0.2:50051, 10.0.0.3:50051]')
     .min(1, 'must name at least one host:port')
-    .refine(
-      (list) => list.every(isOipAddress) || !list.some(isOipAddress),
-      'must use one protocol: put oip:// before every address of the list, or before none',
-    )
+    .refine((list) => new Set(list.map((each) => schemeOf(each)?.scheme)).size <= 1, {
+      error: ({ input }) => {
+        const { scheme } = (input as string[]).map(schemeOf).find((one) => one) as AddressScheme;
+        return `must use one protocol: put ${scheme}:// before every address of the list, or before none`;
+      },
+    })
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
-  const address = allowsOip ? '[oip://]host:port' : 'host:port';
-  const placeholder = `${address}[,${allowsOip ? '...' : 'host:port...'}]`;
+  const schemes = areTaken ? known().map(({ scheme }) => `${scheme}://`) : [];
+  const placeholder =
+    schemes.length > 0 ? `[${schemes.join('|')}]host:port[,...]` : 'host:port[,host:port...]';
   return setting({ placeholder, schema, fromFlag: asTexts, ...LIST }, help, options);
-}
-
-/** Message for a wrong address, by the protocol that it seems to mean. */
-export function wrongAddress(value: string, allowsOip: boolean): string {
-  const [, scheme = '', rest = ''] = /^([a-z][a-z\d+.-]*):\/{1,3}(.*)$/i.exec(value) ?? [];
-  const name = scheme.toLowerCase();
-  if (/^(?:https?|wss?)$/.test(name)) return httpMessage(allowsOip);
-  if (allowsOip && /^oip[:/]/i.test(value)) return OIP_MESSAGE;
-  if (scheme === '' || name === 'dns') return NODE_MESSAGE;
-  const address = rest.replace(/[/?#].*$/, '');
-  const shown = isNodeAddress(address) ? address : 'host:port';
-  const tls = name === 'grpcs' ? ', with --tls' : '';
-  const oip = allowsOip
-    ? `, or oip://${shown} for the gRPC port of a server of the Open Inference Protocol (Triton, OVMS, KServe)`
-    : '';
-  return `has the scheme ${scheme}://, which longhaul does not know: use ${shown} for a SUT node of longhaul${oip}${tls}`;
-}
-
-/** No port is repeated: that of HTTP is another than that of gRPC. */
-function httpMessage(allowsOip: boolean): string {
-  const oip = allowsOip
-    ? '; for a server of the Open Inference Protocol use oip:// and its gRPC port, for example oip://10.0.0.4:8001'
-    : '';
-  return `is an address of HTTP, which longhaul does not speak (no REST, no OpenAI API), only gRPC: use host:port of a SUT node${oip}`;
-}
-
-function isNodeAddress(value: string): boolean {
-  return (splitAddress(value)?.port ?? 0) > 0;
 }
 
 /** Key of a table as a flag: `targetQps` → `--target-qps`. */

@@ -16,17 +16,9 @@ export function splitAddress(address: string): { host: string; port: number } | 
   return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port };
 }
 
-/** Scheme before the address of a server that speaks the Open Inference Protocol. */
-const OIP_SCHEME = 'oip://';
-
-/** True for `oip://host:port`; of a scheme upper case is the same. Rule: RFC 3986, 3.1. */
-export function isOipAddress(address: string): boolean {
-  return address.slice(0, OIP_SCHEME.length).toLowerCase() === OIP_SCHEME;
-}
-
-/** The address without its protocol. */
-export function withoutOipScheme(address: string): string {
-  return isOipAddress(address) ? address.slice(OIP_SCHEME.length) : address;
+/** True for `scheme://...`; upper case is the same. Rule: RFC 3986, 3.1. */
+export function hasScheme(address: string, scheme: string): boolean {
+  return address.slice(0, scheme.length + 3).toLowerCase() === `${scheme}://`;
 }
 
 const DNS_PREFIX = 'dns:///';

@@ -85,3 +85,32 @@ export function isOipDataType(text: string): text is OipDataType {
 
 /** Datatypes that typed contents have no list for: they travel raw, or not at all. */
 export const RAW_ONLY_DATA_TYPES: readonly OipDataType[] = ['FP16', 'BF16'];
+
+/** One input of one sample. */
+export interface NamedTensor {
+  readonly name: string;
+  readonly datatype: OipDataType;
+  /** Lengths of the axes of this sample, all known, without the batch axis. */
+  readonly shape: readonly number[];
+  /** Raw contents as the protocol has them: row-major, little-endian; BYTES with a length before each element. */
+  readonly raw: Uint8Array;
+}
+
+/** An input of a model, as samples are compared with it. */
+export interface WantedTensor extends OipTensor {
+  /** Goes behind a message about a sample of another shape. Default: nothing. */
+  readonly shapeHint?: string | undefined;
+}
+
+/** Raw contents of all inputs of a sample, one behind the other; those of a single input as they are. */
+export function joinedContents(tensors: readonly NamedTensor[]): Uint8Array {
+  const [first] = tensors;
+  if (first !== undefined && tensors.length === 1) return first.raw;
+  return Buffer.concat(tensors.map(({ raw }) => raw));
+}
+
+/** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */
+export function sampleBytes({ datatype, shape }: OipTensor): number | undefined {
+  if (datatype === 'BYTES' || shape.includes(-1)) return undefined;
+  return elementCount(shape) * OIP_ELEMENT_BYTES[datatype];
+}

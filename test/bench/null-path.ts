@@ -29,7 +29,7 @@ export function nullQdl(
   address: string,
   store: SampleStore,
   settings: Partial<DispatchSettings> = {},
-): QueryDispatchLibrary {
+): Promise<QueryDispatchLibrary> {
   const fixed = { benchmark: 'null', encoding: ENCODING };
   return createQueryDispatchLibrary(
     { ...defaultDispatchSettings([address]), ...fixed, ...settings },

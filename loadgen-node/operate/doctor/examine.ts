@@ -1,4 +1,5 @@
 import { askNames, type DispatchSettings } from '../../../qdl/index.ts';
+import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import {
@@ -46,7 +47,7 @@ import { throughputFindings } from './throughput-findings.ts';
 
 /** Settings of `longhaul doctor`. */
 export const DOCTOR_SETTINGS = {
-  sut: addressList('addresses of the SUT nodes, as in the run'),
+  sut: addressList('addresses of the SUT nodes, as in the run', { schemes: NO_SCHEME }),
   benchmark: text('name', 'benchmark of the planned run, for its bytes and bandwidth'),
   ...PLAN_SETTINGS,
   linkTestTime: positiveDuration('load on each link, each way; a node takes 5 s at most', {

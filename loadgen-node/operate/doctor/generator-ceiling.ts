@@ -86,7 +86,7 @@ async function overLoopback(store: SampleStore): Promise<number> {
   try {
     const rate = async (queryCount: number): Promise<number> => {
       const settings = { ...defaultDispatchSettings([sut.address]), benchmark: BENCHMARK };
-      const qdl = createQueryDispatchLibrary(settings, store);
+      const qdl = await createQueryDispatchLibrary(settings, store);
       return await measureRate({ sut: qdl, ready: () => qdl.connect() }, store, queryCount);
     };
     await rate(WARM_UP);

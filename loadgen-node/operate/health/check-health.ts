@@ -1,3 +1,4 @@
+import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../../shared/base/files/json-form.ts';
 import {
@@ -59,7 +60,7 @@ function questionOf(values: SettingValues<typeof HEALTH_SETTINGS>): HealthQuesti
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed address */
 function checkAddresses(named: readonly string[]): void {
-  const { schema } = addressList('');
+  const { schema } = addressList('', { schemes: NO_SCHEME });
   const checked = schema.safeParse(named, { error: inOurWords });
   const [issue] = checked.error?.issues ?? [];
   if (issue === undefined) return;

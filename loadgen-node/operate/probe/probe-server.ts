@@ -3,26 +3,29 @@ import {
   checkDispatchSettings,
   type DispatchSettings,
   defaultDispatchSettings,
-  type OipProbe,
-  probeOipServer,
 } from '../../../qdl/index.ts';
+import {
+  addressSchemes,
+  knownProtocols,
+  type Protocol,
+  protocolOf,
+  SERVICE_OPTIONS,
+  type ServerProbe,
+  withoutScheme,
+} from '../../../qdl/protocols/index.ts';
 import {
   configInvalid,
   MlperfError,
   withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
+import { wrongAddress } from '../../../shared/config/address-scheme.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
-import {
-  positiveDuration,
-  type SettingValues,
-  text,
-  wrongAddress,
-} from '../../../shared/config/setting.ts';
-import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
-import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { positiveDuration, type SettingValues, text } from '../../../shared/config/setting.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
+import { modelRef, type OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
-import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
+import { nodesOfRun } from '../../run/plan/model-options.ts';
 import { type ListedModel, nextText, probeText } from './probe-text.ts';
 import { probedModel, readyMadeRun, takesMadeUpData } from './probed-model.ts';
 
@@ -31,46 +34,56 @@ export const PROBE_SETTINGS = {
   model: text('name[:version]', 'this model only (default: all that the server lists)'),
   output: text('file', 'write the configuration of a run against the model'),
   timeout: positiveDuration('longest wait for one answer', { fallback: '5s' }),
-  ...OIP_SERVICE_OPTION,
+  ...SERVICE_OPTIONS,
   ...SECURITY_OPTIONS,
 };
 
 type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 
 /**
- * Lists the models of a server of the Open Inference Protocol, with a run against each. No
- * inference, no load.
- * @param said The server's address, with `oip://`.
+ * Lists the models of a server, with a run against each. No inference, no load.
+ * @param said The server's address, with its scheme.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model
  *   is not there; where no server answers
  */
 export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
-  const address = addressOf(said);
-  const settings = dispatchSettings(address, values);
-  const model = settings.oip?.model ?? { name: '', version: '' };
-  const probe = await probeOipServer(address, settings);
+  const protocol = protocolOfServer(said);
+  const address = addressOf(said, protocol);
+  const { scheme } = protocol;
+  const settings = dispatchSettings(`${scheme}://${address}`, values);
+  const model = modelRef(values.model);
+  const probe = await protocol.probe(address, settings);
   requireModel(probe, model);
-  const models = listedModels(probe, model, values);
+  const models = listedModels(`${scheme}://`, probe, model, values);
   if (values.output !== undefined) writeConfig(values.output, models);
   return {
-    text: `${probeText(probe, models)}${nextText(probe, models, values.output)}`,
+    text: `${probeText(scheme, probe, models)}${nextText(probe, models, values.output)}`,
     json: probeDocument(probe, models),
   };
 }
 
+/** A protocol whose servers can be probed. */
+type Probed = Protocol & Required<Pick<Protocol, 'probe'>> & { readonly scheme: string };
+
+/** The protocol of the address, or the first one that can be probed. */
+function protocolOfServer(said: string): Probed {
+  const all = [protocolOf(said), ...knownProtocols()];
+  return all.find(({ probe }) => probe !== undefined) as Probed; // There is one.
+}
+
 /** @throws MlperfError `ERR_CONFIG_INVALID` */
-function addressOf(said: string): string {
-  const address = withoutOipScheme(said);
+function addressOf(said: string, { scheme }: Probed): string {
+  const address = withoutScheme(said);
   if ((splitAddress(address)?.port ?? 0) > 0) return address;
-  const asOip = said.includes('://') ? said : `oip://${said}`;
-  throw configInvalid(`"${said}" ${wrongAddress(asOip, true)}`);
+  const withScheme = said.includes('://') ? said : `${scheme}://${said}`;
+  throw configInvalid(`"${said}" ${wrongAddress(withScheme, addressSchemes())}`);
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` */
 function dispatchSettings(address: string, values: ProbeValues): DispatchSettings {
+  const { nodes, protocol } = nodesOfRun([address], values);
   const settings: DispatchSettings = {
-    ...defaultDispatchSettings([address]),
-    ...nodesOfRun([`oip://${address}`], values),
+    ...{ ...defaultDispatchSettings(nodes), protocol },
     callTimeoutMs: values.timeout / 1e6,
     security: toClientSecurity(values),
   };
@@ -79,7 +92,7 @@ function dispatchSettings(address: string, values: ProbeValues): DispatchSetting
 }
 
 /** @throws MlperfError `ERR_SUT_REFUSED` where the model that was named is not there. */
-function requireModel({ failures, repository }: OipProbe, model: OipModelRef): void {
+function requireModel({ failures, repository }: ServerProbe, model: OipModelRef): void {
   const [failure] = failures;
   if (model.name === '' || failure === undefined) return;
   const names = [...new Set(repository?.map(({ name }) => name))].slice(0, NAMED_MAX);
@@ -91,13 +104,14 @@ function requireModel({ failures, repository }: OipProbe, model: OipModelRef): v
 const NAMED_MAX = 20;
 
 function listedModels(
-  { address, models }: OipProbe,
+  scheme: string,
+  { address, models }: ServerProbe,
   { version }: OipModelRef,
   values: ProbeValues,
 ): readonly ListedModel[] {
   const { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
   const connection = { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
-  const target = { address: `oip://${address}`, connection };
+  const target = { address: `${scheme}${address}`, connection };
   return models.map((facts) => {
     const probed = probedModel(facts, version);
     const run = takesMadeUpData(probed) ? readyMadeRun(ownCommand(), target, probed) : undefined;
@@ -120,7 +134,7 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
   withReason(file, () => writeFileSync(file, config));
 }
 
-function probeDocument(probe: OipProbe, models: readonly ListedModel[]): object {
+function probeDocument(probe: ServerProbe, models: readonly ListedModel[]): object {
   const { isLive = null, isReady = null, repository = null, ...others } = probe;
   return {
     ...others,

@@ -1,4 +1,4 @@
-import type { OipProbe } from '../../../qdl/index.ts';
+import type { ServerProbe } from '../../../qdl/protocols/index.ts';
 import { asOneLine, counted, upperMedian } from '../../../shared/base/text.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
 import { isFinishReason } from '../../../shared/wire/oip/output-cutter.ts';
@@ -19,10 +19,14 @@ export interface ListedModel {
   readonly run: ReadyMadeRun | undefined;
 }
 
-/** State, models and tensors of a server, for people. */
-export function probeText(probe: OipProbe, models: readonly ListedModel[]): string {
+/** State, models and tensors of a server, for people. @param scheme Of its address. */
+export function probeText(
+  scheme: string,
+  probe: ServerProbe,
+  models: readonly ListedModel[],
+): string {
   const blocks = [
-    serverLines(probe),
+    serverLines(scheme, probe),
     ...models.map(({ probed }) => modelLines(probe, probed)),
     restLines(probe),
   ];
@@ -37,7 +41,7 @@ export function probeText(probe: OipProbe, models: readonly ListedModel[]): stri
  * @param file Where the configuration was written; undefined: it is shown, where there is one model.
  */
 export function nextText(
-  probe: OipProbe,
+  probe: ServerProbe,
   models: readonly ListedModel[],
   file: string | undefined,
 ): string {
@@ -66,7 +70,7 @@ function fillText(models: readonly ListedModel[]): string {
   return `${untold}${free}`;
 }
 
-function noRunText({ repository }: OipProbe, models: readonly ListedModel[]): string {
+function noRunText({ repository }: ServerProbe, models: readonly ListedModel[]): string {
   if (models.length > 0) {
     return '\nNo run can be proposed: names of the model have control characters.\n';
   }
@@ -76,13 +80,13 @@ function noRunText({ repository }: OipProbe, models: readonly ListedModel[]): st
   return '\nThe server has no model that is ready.\n';
 }
 
-function serverLines(probe: OipProbe): string[] {
+function serverLines(scheme: string, probe: ServerProbe): string[] {
   const { server, address, service, roundTripNs, repository } = probe;
   const name = server.name === '' ? 'a server without a name' : server.name;
   const median = upperMedian(roundTripNs);
   const roundTrip = median === undefined ? '' : `, round trip ${(median / 1e6).toFixed(2)} ms`;
   return [
-    `oip://${address}  ${[name, server.version].join(' ').trim()}`,
+    `${scheme}://${address}  ${[name, server.version].join(' ').trim()}`,
     row('state', `${liveText(probe)}${roundTrip}`),
     row('service', service),
     row('extensions', server.extensions.join(', ') || 'not reported'),
@@ -90,7 +94,7 @@ function serverLines(probe: OipProbe): string[] {
   ];
 }
 
-function liveText({ isLive, isReady }: OipProbe): string {
+function liveText({ isLive, isReady }: ServerProbe): string {
   return [toldText(isLive, 'live'), toldText(isReady, 'ready')].join(', ');
 }
 
@@ -99,7 +103,7 @@ function toldText(is: boolean | undefined, what: string): string {
   return is ? what : `not ${what}`;
 }
 
-function modelLines({ repository }: OipProbe, probed: ProbedModel): string[] {
+function modelLines({ repository }: ServerProbe, probed: ProbedModel): string[] {
   const { facts, inputs, outputs } = probed;
   const entry = repository?.find(({ name }) => name === facts.name);
   const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
@@ -171,7 +175,7 @@ function bandwidthText(probed: ProbedModel): string {
 }
 
 /** Models that are not listed in full. */
-function restLines({ repository = [], models, failures }: OipProbe): string[] {
+function restLines({ repository = [], models, failures }: ServerProbe): string[] {
   const told = new Set([...models, ...failures].map(({ name }) => name));
   const rest = repository.filter(({ name }) => !told.has(name));
   return [

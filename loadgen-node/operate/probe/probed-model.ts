@@ -1,16 +1,17 @@
 import { stringify } from 'yaml';
+import type { ProbedFacts } from '../../../qdl/protocols/index.ts';
+import { inputShapeText, resolveInputs } from '../../../shared/domain/input-shapes.ts';
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
-import type { OipModelFacts, OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { flagText } from '../../run/plan/flag-text.ts';
-import { hasBatchAxis, inputShapeText, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
 /**
  * A model as its server describes it, and what follows for a run.
  * @param version As it was asked for; empty: the server chooses.
  */
-export function probedModel(facts: OipModelFacts, version: string) {
-  const isBatch = hasBatchAxis(facts);
+export function probedModel(facts: ProbedFacts, version: string) {
+  const { hasBatchAxis: isBatch } = facts;
   const inputs = resolveInputs(facts.inputs, new Map(), isBatch).map(withBytes);
   const outputs = facts.outputs.map(({ shape, ...tensor }) =>
     withBytes({ ...tensor, shape: isBatch && shape[0] === -1 ? shape.slice(1) : shape }),
@@ -75,7 +76,7 @@ const DECLARATION = 'NAME:DATATYPE:LENGTHS';
 
 /** Server of a run. Values as in a configuration file; undefined ones are left out. */
 interface RunTarget {
-  /** With its `oip://`. */
+  /** With its scheme. */
   readonly address: string;
   /** By key of the configuration file: service, TLS, token. */
   readonly connection: Readonly<Record<string, string | boolean | undefined>>;

@@ -234,11 +234,9 @@ function keyMarks(plan: RunPlan): string[] {
 
 /** Tracing adds work to both ends. */
 function otelMark({ dispatch }: RunPlan, share: number): string {
-  const method = dispatch.oip?.plan?.method;
-  const calls =
-    method === undefined || method === 'stream'
-      ? 'their calls carry no traceparent'
-      : 'their calls carry traceparent, so that the server may record spans of its own';
+  const calls = protocolNamed(dispatch.protocol.name).hasHeaders(dispatch)
+    ? 'their calls carry traceparent, so that the server may record spans of its own'
+    : 'their calls carry no traceparent';
   return `OpenTelemetry was on: ${percentage(share)} of the queries are exported as spans; ${calls}`;
 }
 

@@ -4,6 +4,7 @@ import {
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
 } from '../../../qdl/index.ts';
+import { ANY_PROTOCOL } from '../../../qdl/protocols/index.ts';
 import {
   addressList,
   choice,
@@ -19,7 +20,7 @@ import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.t
 export const DISPATCH_OPTIONS = {
   sut: addressList(
     'addresses of the SUT nodes; dns:///name:port for all behind a name; oip://host:port for servers of the Open Inference Protocol',
-    { required: true, allowsOip: true },
+    { schemes: ANY_PROTOCOL, required: true },
   ),
   policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {
     fallback: 'least-outstanding',
@@ -52,7 +53,7 @@ export const DISPATCH_OPTIONS = {
 /** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
 export function toDispatchSettings(
   values: SettingValues<typeof DISPATCH_OPTIONS>,
-  nodes: Pick<DispatchSettings, 'nodes' | 'oip'>,
+  nodes: Pick<DispatchSettings, 'nodes' | 'protocol'>,
 ): DispatchSettings {
   return {
     ...defaultDispatchSettings(nodes.nodes),

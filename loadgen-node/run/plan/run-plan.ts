@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { DispatchSettings } from '../../../qdl/index.ts';
+import type { Preparation, Protocol } from '../../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
@@ -28,9 +29,9 @@ import { checkThresholds, type Threshold } from '../../observe/thresholds/condit
 import type { LinkedLoadgen } from '../../official/link.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
-import type { DataAsked, OipAsked } from '../../samples/oip/oip-asked.ts';
+import type { DataAsked } from '../../samples/model-inputs/data-source.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
-import { dataAsked, nodesOfRun, oipAsked } from './oip-options.ts';
+import { nodesOfRun, planProtocol } from './model-options.ts';
 import { withEngine } from './run-engine.ts';
 import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
@@ -45,7 +46,9 @@ interface PlannedSamples {
   readonly compression: CompressionPlan;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
-  /** Samples of `--data` for nodes that speak longhaul's own protocol; undefined: the benchmark's. */
+  /** True: no other encoding of the benchmark may be taken. */
+  readonly isEncodingSaid: boolean;
+  /** Samples of `--data`; undefined: the benchmark's. */
   readonly data: DataAsked | undefined;
   /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
   readonly generated: GeneratedSet | undefined;
@@ -73,8 +76,10 @@ interface PlannedTest extends RunTestSettings {
 /** The nodes, and the way to them. */
 interface PlannedTarget {
   readonly dispatch: DispatchSettings;
-  /** Undefined: the nodes do not speak the Open Inference Protocol. */
-  readonly oip: OipAsked | undefined;
+  /** What the nodes speak. */
+  readonly protocol: Protocol;
+  /** What the protocol does before the run. */
+  readonly preparation: Preparation;
   /**
    * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
    * only their network.
@@ -144,8 +149,7 @@ export function planRun(
   const { values, said, linked, linkNotes } = withEngine(given, saidOf);
   const rules = benchmarkOfRun(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
-  const oip = oipAsked(values, said);
-  const data = dataAsked(values);
+  const { protocol, preparation, data } = planProtocol(values, said);
   const test = runTestSettings(values, said, rules, audit, latencyFlag);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
   const { encoding } = compression;
@@ -162,7 +166,9 @@ export function planRun(
       compression: name,
     })),
     division: isOutsideDivision(test) ? 'open' : values.division,
-    digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
+    digestPerMillion: protocol.traits.hasDigests
+      ? Math.round((values.digest * PER_MILLION) / 100)
+      : 0,
     ...planTokens(values, test, rules),
   };
   return {
@@ -172,6 +178,7 @@ export function planRun(
     compression,
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
+    isEncodingSaid: values.encoding !== undefined,
     data,
     generated: values.data === undefined ? generatedSetOf(values) : undefined,
     dataChecksums: values.dataChecksums,
@@ -188,7 +195,8 @@ export function planRun(
     stallTimeoutNs: values.stallTimeout,
 
     dispatch,
-    oip,
+    protocol,
+    preparation,
 
     division: values.division,
     generatorLagShareMax: values.generatorLagMax,

@@ -34,7 +34,7 @@ import { labelSetting } from '../../observe/summary/run-labels.ts';
 import { thresholdList } from '../../observe/thresholds/condition.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
-import { benchmarkWithout, OIP_OPTIONS } from './oip-options.ts';
+import { benchmarkWithout, RUN_MODEL_OPTIONS } from './model-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
@@ -57,7 +57,7 @@ const DIGEST_PERCENT_DEFAULT = 1;
 /** Settings of `longhaul run`, by key of the configuration file. */
 export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
-  ...OIP_OPTIONS,
+  ...RUN_MODEL_OPTIONS,
   // Where a person or a Prometheus may look while something runs.
   dashboard: listenAddress('serve a live page at http://HOST:PORT/; default of HOST: 127.0.0.1'),
   metricsListen: listenAddress(

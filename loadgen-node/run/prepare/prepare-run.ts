@@ -1,14 +1,19 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
+import type { OpenedSamples, RunToPrepare, SampleInput } from '../../../qdl/protocols/index.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
+import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { loadOtel } from '../../observe/spans/otel-packages.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
-import type { DataSet } from '../../samples/data-set/data-set.ts';
+import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
+import { wireDataSet } from '../../samples/data-set/wire-data-set.ts';
+import { openTensorDataSet } from '../../samples/model-inputs/open-tensor-data-set.ts';
+import { benchmarkTensors, fileTensors } from '../../samples/model-inputs/sample-tensors.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, progressOf, type RunHost } from '../host/host.ts';
 import { requireOutputRoom, requirePlanMemory } from '../keep/output-room.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import { openNativeData } from './native-data.ts';
-import { prepareOip, requireSamples } from './prepare-oip.ts';
 import { WarmUp } from './warm-up.ts';
 
 /**
@@ -27,12 +32,104 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
   await orAbort(host, askNames(plan.dispatch));
+  const { prepare } = plan.preparation;
+  if (prepare === null) return await prepareData(plan, host);
+  const kind = plan.data?.source.kind;
+  const prepared = await prepare({
+    ...runToPrepare(plan, host),
+    isSizeKnown: kind !== 'npy' && kind !== 'jsonl',
+    open: (inputs, encodingName) => openSamples(plan, inputs, encodingName, progressOf(host)),
+  });
+  const { samples, settings, encodingName, payloadOf, responseClass } = prepared;
+  const { responseTensor } = plan.rules;
+  return await checkedRun(
+    withEncoding({ ...plan, dispatch: settings }, encodingName),
+    wireDataSet(samples.dataSet, {
+      tensors: samples.tensors,
+      payloadOf,
+      responseClass,
+      responseTensor,
+    }),
+    host,
+  );
+}
+
+/**
+ * Reported before a node is asked, as waiting for one may take long.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where no setting tells what the samples are
+ */
+function requireSamples({ rules, dataFolder, data, preparation }: RunPlan): void {
+  if (preparation.prepare === null || data !== undefined) return;
+  if (rules.sampleTensors !== undefined || dataFolder !== undefined) return;
+  throw configInvalid(
+    'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
+  );
+}
+
+/** A plan as its protocol sees it. */
+export function runToPrepare(
+  plan: RunPlan,
+  host: Pick<RunHost, 'signal' | 'progress'>,
+): RunToPrepare {
+  const { dispatch, rules, synthetic } = plan;
+  return {
+    settings: dispatch,
+    rules,
+    encodingName: plan.isEncodingSaid ? plan.encodingName : undefined,
+    payloadBytes: rules.isSynthetic
+      ? (synthetic.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT)
+      : undefined,
+    wantsHeaders: plan.otel !== undefined,
+    host: {
+      orAbort: (work) => orAbort(host, work),
+      progress: (activity, detail) => host.progress?.(activity, detail),
+    },
+  };
+}
+
+/** The plan with the encoding that the model takes; undefined: as it is. */
+function withEncoding(plan: RunPlan, encodingName: string | undefined): RunPlan {
+  if (encodingName === undefined || encodingName === plan.encodingName) return plan;
+  const encoding = benchmarkEncoding(plan.rules, encodingName);
+  return {
+    ...plan,
+    encodingName,
+    encoding,
+    compression: { ...plan.compression, encoding },
+    dispatch: { ...plan.dispatch, encoding },
+  };
+}
+
+/** Samples before it is known how they travel, and their data set. */
+interface RunSamples extends OpenedSamples {
+  readonly dataSet: DataSet;
+}
+
+async function openSamples(
+  plan: RunPlan,
+  inputs: readonly SampleInput[],
+  encodingName: string | undefined,
+  onProgress: PrepareProgress,
+): Promise<RunSamples> {
   if (plan.data !== undefined) {
-    return await checkedRun(plan, await openNativeData(plan, plan.data, host), host);
+    const { source, ...others } = plan.data;
+    const dataSet = await openTensorDataSet(source, inputs, { ...others, onProgress });
+    const tensors = (index: number) => dataSet.sampleTensors(index);
+    return { dataSet, isUniform: dataSet.isUniform, tensors };
   }
-  if (plan.oip === undefined) return await prepareData(plan, host);
-  const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, host, progressOf(host));
-  return await checkedRun(asked, dataSet, host);
+  const { openDataSet } = await loadgenBenchmark(plan.rules.key);
+  const dataSet = await openDataSet({ ...plan, onProgress });
+  const [input] = inputs;
+  const sampleTensors =
+    plan.rules.sampleTensors === undefined || input === undefined
+      ? await fileTensors(dataSet, inputs)
+      : benchmarkTensors(dataSet, input);
+  const { form } = withEncoding(plan, encodingName).encoding;
+  return {
+    dataSet,
+    isUniform: inputs.every(({ sampleBytes }) => sampleBytes !== undefined),
+    tensors: (index: number) => sampleTensors(index, form),
+  };
 }
 
 /**

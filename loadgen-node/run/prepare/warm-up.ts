@@ -122,7 +122,7 @@ export class WarmUp {
         tokenLatencies: false,
         tokenTimes: false,
       };
-      const qdl = createQueryDispatchLibrary(dispatch, payloads);
+      const qdl = await createQueryDispatchLibrary(dispatch, payloads);
       await qdl.connect();
       const { performance: phase } = await runTest({
         ...{ sut: qdl, qsl: payloads, clock: issueClock(plan.issueLoop), signal: host.signal },
@@ -158,9 +158,9 @@ function knowsWarmUp(node: QdlNode): boolean {
   return node.evidence().description?.features.includes(WARM_UP_FEATURE) === true;
 }
 
-function durationMs({ settings, warmUpNs, oip }: RunPlan): number {
-  // A server of another protocol would answer with its model.
-  if (oip !== undefined || settings.mode === 'AccuracyOnly') return 0;
+function durationMs({ settings, warmUpNs, protocol }: RunPlan): number {
+  // Nodes of other protocols would answer with their model.
+  if (!protocol.traits.hasWarmUp || settings.mode === 'AccuracyOnly') return 0;
   if (warmUpNs !== undefined) return warmUpNs / 1e6;
   return Math.min(WARM_UP_MS_MAX, settings.minDurationMs * SHARE_OF_RUN);
 }

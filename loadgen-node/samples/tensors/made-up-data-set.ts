@@ -3,13 +3,14 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import {
   elementCount,
+  type NamedTensor,
   OIP_ELEMENT_BYTES,
   type OipDataType,
   type OipTensor,
 } from '../../../shared/domain/tensors.ts';
 import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { toSmallFloat } from './small-float.ts';
-import { type NamedTensor, type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
+import { type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 
 /** Default number of samples of random data or of zeros. */
 export const MADE_UP_COUNT_DEFAULT = 256;

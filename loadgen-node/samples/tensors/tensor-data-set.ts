@@ -1,23 +1,12 @@
-import { fitsShape, type OipDataType, type OipTensor } from '../../../shared/domain/tensors.ts';
+import {
+  fitsShape,
+  joinedContents,
+  type NamedTensor,
+  type OipTensor,
+} from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { DataSet } from '../data-set/data-set.ts';
 import { scoreAnswered } from '../data-set/first-of-each.ts';
-
-/** One input of one sample. */
-export interface NamedTensor {
-  readonly name: string;
-  readonly datatype: OipDataType;
-  /** Lengths of the axes of this sample, all known, without the batch axis. */
-  readonly shape: readonly number[];
-  /** Raw contents as the protocol has them: row-major, little-endian; BYTES with a length before each element. */
-  readonly raw: Uint8Array;
-}
-
-/** An input of a model, as samples are compared with it. */
-export interface WantedTensor extends OipTensor {
-  /** Goes behind a message about a sample of another shape. Default: nothing. */
-  readonly shapeHint?: string | undefined;
-}
 
 /** A data set whose samples are the inputs of a model. */
 export interface TensorDataSet extends DataSet {
@@ -42,12 +31,7 @@ const { metric } = benchmarkRules('custom').quality;
 export function tensorDataSet(source: TensorSource): TensorDataSet {
   return {
     ...source,
-    readPayload: async (sampleIndex) => {
-      const tensors = await source.sampleTensors(sampleIndex);
-      const [first] = tensors;
-      if (first !== undefined && tensors.length === 1) return first.raw;
-      return Buffer.concat(tensors.map(({ raw }) => raw));
-    },
+    readPayload: async (sampleIndex) => joinedContents(await source.sampleTensors(sampleIndex)),
     scoreAccuracy: (entries) => scoreAnswered(entries, source.totalSampleCount, metric),
   };
 }

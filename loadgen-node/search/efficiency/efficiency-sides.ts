@@ -89,7 +89,7 @@ export async function networkSide(
   { host, output }: SideContext,
 ): Promise<SideMeasurer> {
   const { model, host: machine, sutName } = await describeNode(prepared, host);
-  const sutOf = (plan: RunPlan): RunSut => nodesOf(plan, prepared);
+  const sutOf = (plan: RunPlan): Promise<RunSut> => nodesOf(plan, prepared);
   const expected: ExpectedRate = { qps: null };
   return {
     kind: 'network',
@@ -99,8 +99,8 @@ export async function networkSide(
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName, runNs) {
       const plan = planAt(prepared.plan, { load, runNs, output: join(output, runName) });
-      const report = await longEnough(plan, load, expected, host, (sized) =>
-        measureSut(sized, prepared, sutOf(sized), host),
+      const report = await longEnough(plan, load, expected, host, async (sized) =>
+        measureSut(sized, prepared, await sutOf(sized), host),
       );
       return sideRun(load, report);
     },

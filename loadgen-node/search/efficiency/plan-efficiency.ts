@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
@@ -15,7 +16,7 @@ import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { fitLine } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
-import { NO_OIP_VALUES, OIP_OPTIONS } from '../../run/plan/oip-options.ts';
+import { NO_MODEL_VALUES, RUN_MODEL_OPTIONS } from '../../run/plan/model-options.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { ownNode } from '../own-node.ts';
@@ -53,7 +54,7 @@ export function planEfficiency(request: EfficiencyRequest) {
   refuseCppEngine(values, 'efficiency compares two sides by one engine, longhaul');
   const mode = efficiencyMode(own, values.sut);
   const runValues = {
-    ...NO_OIP_VALUES,
+    ...NO_MODEL_VALUES,
     ...values,
     sut: values.sut ?? [],
     keepProbes: false,
@@ -299,15 +300,17 @@ export class Turns {
 /**
  * Settings left out: the side in process speaks no protocol, the other side speaks longhaul's own.
  */
-const LEFT_OUT = ['keepProbes', 'resume', 'sut', ...Object.keys(OIP_OPTIONS)];
-type LeftOut = 'keepProbes' | 'resume' | 'sut' | keyof typeof OIP_OPTIONS;
+const LEFT_OUT = ['keepProbes', 'resume', 'sut', ...Object.keys(RUN_MODEL_OPTIONS)];
+type LeftOut = 'keepProbes' | 'resume' | 'sut' | keyof typeof RUN_MODEL_OPTIONS;
 
 /** Settings of the runs and searches of both sides. */
 export const SIDE_RUN_SETTINGS = {
   ...(Object.fromEntries(
     Object.entries(FIND_PEAK_SETTINGS).filter(([key]) => !LEFT_OUT.includes(key)),
   ) as unknown as Omit<typeof FIND_PEAK_SETTINGS, LeftOut>),
-  sut: addressList('the SUT node, one; without it a node is started on this machine'),
+  sut: addressList('the SUT node, one; without it a node is started on this machine', {
+    schemes: NO_SCHEME,
+  }),
 };
 
 /** Settings of `longhaul efficiency` alone. */

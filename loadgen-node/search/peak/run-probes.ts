@@ -31,7 +31,7 @@ import type { ProbeEnd, ProbeOutcome, ProbeSpec, RunProbe } from './peak-search.
 interface ProbeParts {
   readonly host: RunHost;
   /** The SUT of each probe, made anew. */
-  readonly sutOf: (plan: RunPlan) => RunSut;
+  readonly sutOf: (plan: RunPlan) => RunSut | Promise<RunSut>;
   /** Folder of the search: full runs leave their run folder below it (`confirm-7` is probe 7). */
   readonly output: string;
   /** True: screenings leave their logs too (`probe-3`). */
@@ -77,7 +77,7 @@ async function fullProbe(
   replaceEarlierRun(folder, { report: () => {} });
   const kept = new KeptProbe(plan.rules.isSynthetic !== true);
   const observers = { onSet: kept.keep };
-  const report = await measureSut(plan, prepared, sutOf(plan), host, observers);
+  const report = await measureSut(plan, prepared, await sutOf(plan), host, observers);
   tellProblems(report, host);
   return kept.outcome(report.outcome, folder);
 }
@@ -97,7 +97,7 @@ async function shortProbe(
   const kept = new KeptProbe(plan.rules.isSynthetic !== true);
   const times = boundsOf(settings);
   const bounds = namedBounds(times);
-  const outcome = await probe(plan, store, sutOf(plan), host, {
+  const outcome = await probe(plan, store, await sutOf(plan), host, {
     ...{ name: spec.name ?? `probe ${spec.number}`, onSet: kept.keep, keepsLogs: keepsProbes },
     earlyEnd: isDecided && { bounds, isDecided, goesOnAfterLoss },
   });

@@ -1,3 +1,4 @@
+import { ANY_PROTOCOL } from '../../../qdl/protocols/index.ts';
 import {
   addressList,
   choice,
@@ -40,7 +41,7 @@ export const CELL_SETTINGS = {
   ...FIND_PEAK_SETTINGS,
   sut: addressList(
     'SUT nodes behind --device; without it a node is started on this machine, behind a link of its own',
-    { allowsOip: true },
+    { schemes: ANY_PROTOCOL },
   ),
   model: text(
     'name',

@@ -8,6 +8,7 @@ import {
 } from '../../../shared/base/files/read-file.ts';
 import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
 import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
+import { responseClass } from '../../../shared/rules/response-class.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
@@ -31,8 +32,7 @@ import {
 } from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { TokenType } from '../../samples/data-set/token-numbers.ts';
-import { responseClass } from '../../samples/oip/response-class.ts';
-import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
+import { readableDataSet } from '../../samples/data-set/wire-data-set.ts';
 import { requireWholeLog } from '../truncate/cut-log.ts';
 
 /** Flags of a score; the run's record has the other settings. */
@@ -308,8 +308,7 @@ function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): Da
     return dataSet;
   }
   const found = responseClass(rules, responseTensor, outputs, plan.hasBatchAxis);
-  const scoreAccuracy = scoreReadable(dataSet, found, responseTensor);
-  return { ...dataSet, scoreAccuracy };
+  return readableDataSet(dataSet, found, responseTensor);
 }
 
 /**

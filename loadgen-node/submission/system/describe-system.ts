@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
 import { MlperfError, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
@@ -181,7 +182,7 @@ export function descriptionReport(parts: {
 
 /** Settings of `longhaul submission system describe`. */
 export const DESCRIBE_SETTINGS = {
-  sut: addressList('addresses of the SUT nodes, as in the run'),
+  sut: addressList('addresses of the SUT nodes, as in the run', { schemes: NO_SCHEME }),
   local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),
   output: text(
     'file',

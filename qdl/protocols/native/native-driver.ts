@@ -17,7 +17,6 @@ import { Http2Transport, NativeConnections } from './channel/http2-transport.ts'
 import type { Reopening } from './channel/one-stream.ts';
 import { ResponseDecoder } from './channel/response-decoder.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
-import { NATIVE_PROTOCOL } from './native-protocol.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
 import { ledgerObstacle, partLimits, requireOneNode } from './node-evidence.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
@@ -124,7 +123,7 @@ export class NativeDriver implements ProtocolDriver {
 
   /** All of it stands with the nodes. */
   evidence(): Pick<NetworkEvidence, 'protocol'> {
-    return { protocol: NATIVE_PROTOCOL.name };
+    return { protocol: this.#settings.protocol.name };
   }
 
   /** A response is never larger, decompressed, than one that comes uncompressed may be. */

@@ -1,8 +1,12 @@
-import type { Protocol } from '../../dispatch/protocol.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { parseInputShapes } from '../../../shared/domain/input-shapes.ts';
+import type { Preparation } from '../../dispatch/preparation.ts';
+import type { Protocol, ProtocolRunValues } from '../../dispatch/protocol.ts';
+import { DEFAULT_PROTOCOL, requireStreams } from '../../settings/dispatch-settings.ts';
 
 /** longhaul's own protocol: `mlperf.network.v1`. */
-export const NATIVE_PROTOCOL: Protocol = {
-  name: 'longhaul',
+export const NATIVE_PROTOCOL = {
+  name: DEFAULT_PROTOCOL,
   title: "longhaul's own protocol",
   scheme: null,
   traits: {
@@ -14,7 +18,6 @@ export const NATIVE_PROTOCOL: Protocol = {
     hasDurations: true,
     tokenTimes: 'each',
     hasWarmUp: true,
-    hasTraceparent: false,
     hasCompression: true,
     hasStreams: true,
   },
@@ -38,4 +41,39 @@ export const NATIVE_PROTOCOL: Protocol = {
         'that is for the submission and its review.',
     },
   },
-};
+  options: {},
+  settings: () => ({ name: DEFAULT_PROTOCOL }),
+  plan: planNative,
+  check: requireStreams,
+  hasHeaders: () => false,
+  load: async () => {
+    const { askNativeNames, NativeDriver } = await import('./native-driver.ts');
+    return {
+      open: (settings, payloads) => new NativeDriver(settings, payloads),
+      askNames: askNativeNames,
+    };
+  },
+} as const satisfies Protocol;
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for shapes of no samples, and for datatypes, which a SUT node tells */
+function planNative({ data, inputShape = [] }: ProtocolRunValues): Preparation {
+  if (data === undefined) {
+    if (inputShape.length === 0) return { prepare: null, preparePayloads: null };
+    throw configInvalid(
+      `--input-shape ${inputShape.join(',')} is for samples that follow the model: say --data random, npy:DIR or jsonl:FILE as well`,
+    );
+  }
+  const { inputShapes, declaredInputs } = parseInputShapes(inputShape);
+  const [declared] = declaredInputs;
+  if (declared !== undefined) {
+    const { name, shape } = declared;
+    throw configInvalid(
+      `--input-shape ${name}:${declared.datatype}:${shape.join('x')}: a SUT node tells the datatypes of its model; say the lengths of one sample, ${name}:${shape.join('x')}`,
+    );
+  }
+  const load = () => import('./native-data.ts');
+  return {
+    prepare: async (run) => (await load()).prepareNativeData(inputShapes, run),
+    preparePayloads: null,
+  };
+}

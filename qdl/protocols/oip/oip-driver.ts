@@ -32,17 +32,13 @@ import type {
 } from '../../dispatch/query-dispatch-library.ts';
 import type { WaitProgress } from '../../dispatch/ready-wait.ts';
 import { HandOverCounter, RunLedgerCounter } from '../../dispatch/run-ledger.ts';
-import {
-  checkDispatchSettings,
-  type DispatchSettings,
-  type OipDispatch,
-} from '../../settings/dispatch-settings.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { OipChannel, type OipConnectionEvents, OipConnections } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
 import { askModelFacts, awaitModel, requireAgreement } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
-import { OIP_PROTOCOL } from './oip-protocol.ts';
+import { checkOipSettings, OIP_NAME, type OipDispatch, oipOf } from './settings/oip-settings.ts';
 
 /** Longest wait for a server to end its streams: everything is answered by then. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -67,11 +63,11 @@ export class OipDriver implements ProtocolDriver {
   #facts: OipModelFacts | undefined;
   #channels: readonly OipChannel[] = [];
 
-  /** @param settings With `oip`, which needs a plan where queries are to be sent. */
-  constructor(settings: DispatchSettings, oip: OipDispatch) {
+  /** @param settings They need a plan of requests where queries are to be sent. */
+  constructor(settings: DispatchSettings) {
     this.#settings = settings;
-    this.#oip = oip;
-    this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
+    this.#oip = oipOf(settings);
+    this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings));
     this.#connections = new OipConnections(
       settings,
       (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle, // One per address.
@@ -88,7 +84,7 @@ export class OipDriver implements ProtocolDriver {
    *   settings that the plan's method has no use for
    */
   async connect(onWait: WaitProgress): Promise<void> {
-    checkDispatchSettings(this.#settings);
+    checkOipSettings(this.#settings);
     const facts = await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
     requireAgreement(facts);
     this.#facts = facts[0];
@@ -99,7 +95,7 @@ export class OipDriver implements ProtocolDriver {
   evidence(): Pick<NetworkEvidence, 'protocol' | 'oip'> {
     const { service, plan, notes = [] } = this.#oip;
     const oip = { service, plan: plan ?? null, notes: [...notes, ...this.#notes] };
-    return { protocol: OIP_PROTOCOL.name, oip };
+    return { protocol: OIP_NAME, oip };
   }
 
   channelCounts(): ChannelCounts {
@@ -252,11 +248,9 @@ function distinguishByAddress(note: (text: string) => void): Distinguish {
   };
 }
 
-/** As askNames, of nodes that speak the Open Inference Protocol. @param settings With `oip`. */
+/** As askNames, of nodes that speak the Open Inference Protocol. */
 export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
-  const { oip } = settings;
-  assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
-  const clients = settings.nodes.map((address) => new OipControlClient(address, settings, oip));
+  const clients = settings.nodes.map((address) => new OipControlClient(address, settings));
   const distinguish = distinguishByAddress(() => {});
   return askOnce(clients, new NetworkNames(clients, settings.division, distinguish));
 }
@@ -275,11 +269,11 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
   #before: OipStatistics | null = null;
   #statistics: OipStatistics | null = null;
 
-  constructor(address: string, settings: DispatchSettings, oip: OipDispatch) {
+  constructor(address: string, settings: DispatchSettings) {
     this.address = address;
     this.#settings = settings;
-    this.#oip = oip;
-    this.control = new OipControlClient(address, settings, oip);
+    this.#oip = oipOf(settings);
+    this.control = new OipControlClient(address, settings);
   }
 
   /**

@@ -1,10 +1,30 @@
 import type { Protocol } from '../../dispatch/protocol.ts';
+import {
+  checkOipSettings,
+  OIP_NAME,
+  OIP_OPTIONS,
+  oipAsked,
+  oipOf,
+  oipSettingsOf,
+} from './settings/oip-settings.ts';
+
+const NO_COMPRESSION =
+  'samples travel as they are, as no part of the protocol says that they are compressed';
 
 /** The Open Inference Protocol over gRPC. */
-export const OIP_PROTOCOL: Protocol = {
-  name: 'oip',
+export const OIP_PROTOCOL = {
+  name: OIP_NAME,
   title: 'the Open Inference Protocol',
   scheme: 'oip',
+  addressWords: {
+    notHere:
+      "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance and probe (a SUT node of longhaul takes both: its address without oip:// will do)",
+    form: 'must be oip://host:port for a server of the Open Inference Protocol, for example oip://10.0.0.4:8001',
+    inPlaceOf: (target) =>
+      `, or oip://${target} for the gRPC port of a server of the Open Inference Protocol (Triton, OVMS, KServe)`,
+    inPlaceOfHttp:
+      '; for a server of the Open Inference Protocol use oip:// and its gRPC port, for example oip://10.0.0.4:8001',
+  },
   traits: {
     peer: 'server',
     message: 'request',
@@ -14,7 +34,6 @@ export const OIP_PROTOCOL: Protocol = {
     hasDurations: false,
     tokenTimes: 'first',
     hasWarmUp: false,
-    hasTraceparent: true,
     hasCompression: false,
     hasStreams: true,
   },
@@ -39,4 +58,30 @@ export const OIP_PROTOCOL: Protocol = {
         'For evidence of both ends run longhaul on the SUT node, which speaks this protocol as well, and measure it over its own.',
     },
   },
-};
+  options: OIP_OPTIONS,
+  reasons: {
+    compression: NO_COMPRESSION,
+    compressionScope: NO_COMPRESSION,
+    responseCompression: 'no part of the protocol says how responses are compressed',
+    tokenTimes: 'its streams tell a first response, and then the rest',
+    digest: 'these servers make no digests to compare with',
+    partBytesMax: 'a request has the samples that --oip-batch says',
+  },
+  settings: oipSettingsOf,
+  plan: (values) => {
+    const asked = oipAsked(values);
+    const load = () => import('./prepare/prepare-oip.ts');
+    return {
+      prepare: async (run) => (await load()).prepareOip(asked, run),
+      preparePayloads: async (run) => (await load()).prepareOipPayloads(asked, run),
+    };
+  },
+  check: checkOipSettings,
+  hasHeaders: (settings) => (oipOf(settings).plan?.method ?? 'stream') !== 'stream',
+  probe: async (address, settings) =>
+    (await import('./probe-server.ts')).probeOipServer(address, settings),
+  load: async () => {
+    const { askOipNames, OipDriver } = await import('./oip-driver.ts');
+    return { open: (settings) => new OipDriver(settings), askNames: askOipNames };
+  },
+} as const satisfies Protocol;

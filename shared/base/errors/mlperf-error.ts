@@ -183,3 +183,14 @@ export function withReason<T>(
     throw new MlperfError(code, `${what}: ${describeSystemError(error)}`, { cause: error });
   }
 }
+
+/** Whatever is wrong with a sample is an error of the data that names it. */
+export function namingSample<T>(sampleIndex: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    const message = `sample ${sampleIndex}: ${messageOf(error)}`;
+    throw dataSetError(message, error);
+  }
+}

@@ -10,11 +10,20 @@ export interface OipModelRef {
   readonly version: string;
 }
 
+/** Reads `name` or `name:version`; the last colon is before the version. */
+export function modelRef(text = ''): OipModelRef {
+  const [, name = text, version = ''] = /^(.+):([^:]*)$/s.exec(text) ?? [];
+  return { name, version };
+}
+
 /**
  * `unary`: a ModelInfer call per request. `stream`: messages on long-lived ModelStreamInfer streams. `stream-per-request`: a
  * ModelStreamInfer stream of its own for each request, for servers that work off the requests of a stream one by one.
  */
 export const OIP_METHODS = ['unary', 'stream', 'stream-per-request'] as const;
+
+/** Where the contents of inputs stand: in `raw_input_contents`, or in each input's `contents`. */
+export type OipContents = 'raw' | 'typed';
 
 /** One of {@link OIP_METHODS}. */
 export type OipMethod = (typeof OIP_METHODS)[number];

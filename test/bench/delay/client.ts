@@ -22,7 +22,7 @@ const outdir = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
 
 /** One run. @returns It, and the cores that the process kept busy meanwhile. */
 async function measure(seconds: number): Promise<[PerformanceOutcome, number]> {
-  const qdl = nullQdl(job.address, store);
+  const qdl = await nullQdl(job.address, store);
   await qdl.connect();
   const sut = new MeteredSut(qdl);
   const { performance: phase } = await runTest({

@@ -31,14 +31,14 @@ async function openPath(): Promise<{ store: SampleStore; qdl: QueryDispatchLibra
   const { address, model, sampleBytes } = job;
   if (model === 'null') {
     const store = nullStore(sampleBytes, samplesOf(sampleBytes));
-    return { store, qdl: nullQdl(address, store) };
+    return { store, qdl: await nullQdl(address, store) };
   }
   const benchmark = 'resnet50';
   const store = await standinStore({
     ...{ benchmark, encoding: 'uint8', sampleCount: samplesOf(sampleBytes) },
     cacheFolder: defaultCacheFolder(),
   });
-  return { store, qdl: standinQdl(address, benchmark, store) };
+  return { store, qdl: await standinQdl(address, benchmark, store) };
 }
 
 /** As many queries of one sample as the job says, 16 at a time. */

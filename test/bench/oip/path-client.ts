@@ -2,9 +2,10 @@ import {
   createQueryDispatchLibrary,
   type DispatchSettings,
   defaultDispatchSettings,
-  describeOipModels,
   type QueryDispatchLibrary,
 } from '../../../qdl/index.ts';
+import { describeOipModels } from '../../../qdl/protocols/oip/node/model-facts.ts';
+import type { OipDispatch } from '../../../qdl/protocols/oip/settings/oip-settings.ts';
 import {
   OIP_METHODS,
   OIP_SERVICE_NAME,
@@ -31,7 +32,7 @@ const job = JSON.parse(jobText) as ClientJob;
 const store = await pathStore(benchmark, job);
 const isNative = !OIP_METHODS.includes(protocol as OipMethod);
 const qdl = isNative
-  ? nullQdl(job.address, store, { benchmark, ...job.channels })
+  ? await nullQdl(job.address, store, { benchmark, ...job.channels })
   : await oipQdl(protocol as OipMethod);
 await qdl.connect();
 await runClient(qdl, job, QUERIES_PER_SECOND_MAX, () => {
@@ -40,15 +41,16 @@ await runClient(qdl, job, QUERIES_PER_SECOND_MAX, () => {
 
 /** The QDL as a run of one sample per query plans it: raw contents. The node takes the benchmark's key for its model. */
 async function oipQdl(method: OipMethod): Promise<QueryDispatchLibrary> {
-  const oip = { service: OIP_SERVICE_NAME, model: { name: benchmark, version: '' } };
-  const settings: DispatchSettings = { ...defaultDispatchSettings([job.address]), oip };
+  const model = { name: benchmark, version: '' };
+  const protocol: OipDispatch = { name: 'oip', service: OIP_SERVICE_NAME, model };
+  const settings: DispatchSettings = { ...defaultDispatchSettings([job.address]), protocol };
   const [facts] = await describeOipModels(settings, () => {});
   const [input] = facts?.inputs ?? [];
   if (facts === undefined || input === undefined) throw new Error('the node reports no input');
   const sampleBytes = store.payloadOf(0).length;
   const own = input.shape.slice(1);
   const plan: OipRequestPlan = {
-    model: oip.model,
+    model,
     payloadForm: 'tensors',
     inputs: [{ ...input, sampleShape: own.includes(-1) ? [sampleBytes] : own, sampleBytes }],
     hasBatchAxis: true,
@@ -56,5 +58,5 @@ async function oipQdl(method: OipMethod): Promise<QueryDispatchLibrary> {
     outputs: facts.outputs,
     method,
   };
-  return createQueryDispatchLibrary({ ...settings, oip: { ...oip, plan } }, store);
+  return createQueryDispatchLibrary({ ...settings, protocol: { ...protocol, ...{ plan } } }, store);
 }

@@ -96,7 +96,7 @@ function errorsOf({
 }
 
 const store = nullStore(SAMPLE_BYTES, SAMPLE_COUNT);
-const qdl = nullQdl(job.address, store, {
+const qdl = await nullQdl(job.address, store, {
   benchmark: 'delay',
   tokenLatencies: true,
   tokenTimes: job.isStreamed,

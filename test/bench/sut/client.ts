@@ -11,6 +11,6 @@ const QUERIES_PER_SECOND_MAX = 5_000;
 
 const job = JSON.parse(process.argv[2] as string) as NodeJob;
 const store = await standinStore(job);
-const qdl = standinQdl(job.address, job.benchmark, store);
+const qdl = await standinQdl(job.address, job.benchmark, store);
 await qdl.connect();
 await runClient(qdl, job, QUERIES_PER_SECOND_MAX, () => requireEqualLedgers(qdl));

@@ -37,7 +37,7 @@ export function standinQdl(
   address: string,
   benchmark: string,
   store: SampleStore,
-): QueryDispatchLibrary {
+): Promise<QueryDispatchLibrary> {
   const fixed = { benchmark, encoding: store.encoding };
   return createQueryDispatchLibrary({ ...defaultDispatchSettings([address]), ...fixed }, store);
 }

@@ -15,7 +15,7 @@ const job = JSON.parse(jobText) as ClientJob;
 const { sampleCount } = job;
 const store = nullStore(job.sizeBytes, sampleCount);
 await store.loadSamplesToRam(Uint32Array.from({ length: sampleCount }, (_, i) => i));
-const qdl = nullQdl(job.address, store, job.channels);
+const qdl = await nullQdl(job.address, store, job.channels);
 const others = { bare: BareSut, tcp: TcpSut };
 const Other = others[kind as keyof typeof others];
 const sut = Other === undefined ? qdl : new Other(job.address, store);

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { describeOipModels, probeOipServer } from '../../../qdl/index.ts';
+import { describeOipModels } from '../../../qdl/protocols/oip/node/model-facts.ts';
+import { probeOipServer } from '../../../qdl/protocols/oip/probe-server.ts';
 import { OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
 import {
   ECHO_MODEL,
@@ -81,7 +82,9 @@ describe('describing models', () => {
     async (name, details) => {
       const list = await fakeOipServers({ unknownModel: { code: status[name], details } });
       const model = { name: 'x', version: '' };
-      const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+      const settings = oipSettings(list, undefined, {
+        protocol: { name: 'oip', ...{ service: OIP_SERVICE_NAME, model } },
+      });
       const waits: string[] = [];
       const asking = describeOipModels(settings, (_, what) => waits.push(what));
       await expect(asking).rejects.toThrow(/does not know model "x"; it does not list its models$/);
@@ -99,8 +102,8 @@ describe('describing models', () => {
     async (name, details) => {
       const list = await fakeOipServers({ unknownModel: { code: status[name], details } });
       const model = { name: 'x', version: '' };
-      const oip = { service: OIP_SERVICE_NAME, model };
-      const settings = oipSettings(list, undefined, { oip, readyTimeoutMs: 300 });
+      const protocol = { name: 'oip', ...{ service: OIP_SERVICE_NAME, model } };
+      const settings = oipSettings(list, undefined, { protocol, readyTimeoutMs: 300 });
       await expect(describeOipModels(settings)).rejects.toThrow(/is not ready after [\d.]+ s/);
     },
   );
@@ -145,7 +148,9 @@ describe('describing models', () => {
     ],
   ])('refuses %s', async (_case, behaviours, model, message) => {
     const list = await fakeOipServers(...behaviours);
-    const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    const settings = oipSettings(list, undefined, {
+      protocol: { name: 'oip', ...{ service: OIP_SERVICE_NAME, model } },
+    });
     await expect(describeOipModels(settings)).rejects.toThrow(message);
   });
 
@@ -156,7 +161,9 @@ describe('describing models', () => {
     ];
     const [server] = await fakeOipServers({ repository, without: ['ModelStreamInfer'] });
     const model = { name: '', version: '' };
-    const settings = oipSettings([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    const settings = oipSettings([], undefined, {
+      protocol: { name: 'oip', ...{ service: OIP_SERVICE_NAME, model } },
+    });
     const probe = await probeOipServer(server.address, settings);
     expect(probe).toMatchObject({ isLive: true, isReady: true, server: { version: '9' } });
     expect(probe.repository?.map(({ name }) => name)).toEqual(['echo', 'gone']);

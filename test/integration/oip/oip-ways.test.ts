@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { compareOipWays } from '../../../qdl/index.ts';
+import { compareOipWays } from '../../../qdl/protocols/oip/prepare/compare-ways.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import { suiteFolder, tempFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere } from '../../scenes/host/processes.ts';

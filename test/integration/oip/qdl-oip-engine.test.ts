@@ -36,7 +36,7 @@ async function run(
     metric: 'answered',
   });
   const store = new SampleStore(dataSet, { encoding: ENCODING, performanceSampleCount: 64 });
-  const qdl = createQueryDispatchLibrary(oipSettings(list, plan, dispatch), store);
+  const qdl = await createQueryDispatchLibrary(oipSettings(list, plan, dispatch), store);
   await qdl.connect();
   return runTest({
     sut: qdl,

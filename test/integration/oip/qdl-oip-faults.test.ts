@@ -101,7 +101,7 @@ it('refuses to begin without a server that was lost while another one was still 
   const far = await TcpShim.start(second.address, { oneWayMs: 100 });
   const sink = new TokenSink();
   const settings = oipSettings([near, far], oipPlan('unary'));
-  const qdl = createQueryDispatchLibrary(settings, OIP_PAYLOADS);
+  const qdl = await createQueryDispatchLibrary(settings, OIP_PAYLOADS);
   await qdl.connect();
   await qdl.name();
   const started = qdl.start(sink);

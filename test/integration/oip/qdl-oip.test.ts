@@ -1,11 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import {
-  askNames,
-  createQueryDispatchLibrary,
-  describeOipModels,
-  tryOipRequest,
-} from '../../../qdl/index.ts';
+import { askNames, createQueryDispatchLibrary } from '../../../qdl/index.ts';
+import { describeOipModels } from '../../../qdl/protocols/oip/node/model-facts.ts';
+import { tryOipRequest } from '../../../qdl/protocols/oip/prepare/try-request.ts';
 import { OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
 import {
   type Answerer,
@@ -32,7 +29,7 @@ describe('Name', () => {
       { server: { name: ' ' } },
     );
     const [a, b, c] = list.map(({ address }) => address);
-    const qdl = createQueryDispatchLibrary(oipSettings(list), OIP_PAYLOADS);
+    const qdl = await createQueryDispatchLibrary(oipSettings(list), OIP_PAYLOADS);
     const name = `Network SUT: triton (${a}), triton (${b}), ${c}`;
     expect(await qdl.name()).toBe(name);
     expect(await qdl.name()).toBe(name);
@@ -69,7 +66,9 @@ describe('Name', () => {
   ])('refuses %s', async (_case, behaviour, service, message) => {
     const list = await fakeOipServers(behaviour);
     const model = { name: 'echo', version: '' };
-    const settings = oipSettings(list, undefined, { oip: { service, model } });
+    const settings = oipSettings(list, undefined, {
+      protocol: { name: 'oip', ...{ service, model } },
+    });
     await expect(askNames(settings)).rejects.toThrow(message);
   });
 });
@@ -88,7 +87,9 @@ describe('a server without ServerMetadata and ServerLive', () => {
   it('is asked for the model, which it may not know', async () => {
     const list = await fakeOipServers({ without: ['ServerMetadata', 'ServerLive', 'ServerReady'] });
     const model = { name: 'x', version: '' };
-    const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    const settings = oipSettings(list, undefined, {
+      protocol: { name: 'oip', ...{ service: OIP_SERVICE_NAME, model } },
+    });
     expect((await askNames(settings)).nodes).toMatchObject([{ name: list[0]?.address }]);
     const [facts] = await describeOipModels(oipSettings(list));
     expect(facts).toMatchObject({ name: 'echo', server: { name: '', version: '' } });

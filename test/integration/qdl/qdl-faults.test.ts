@@ -108,7 +108,7 @@ describe('faults', () => {
       },
     };
     const [node] = await fakeSutNodes({ onPart: () => {}, credit: { samples: 3, bytes: 999 } });
-    const qdl = createQueryDispatchLibrary(settingsFor([node]), library);
+    const qdl = await createQueryDispatchLibrary(settingsFor([node]), library);
     await qdl.connect();
     await qdl.start(new RecordingSink());
     for (let id = 0; id < 5; id += 1) qdl.issueQuery(queryOf(id, id, [id]));

@@ -21,7 +21,7 @@ const payloads = COUNTED_PAYLOADS;
 describe('Name of the QDL', () => {
   it('asks every node on every call and joins the names in the order of the addresses', async () => {
     const list = await fakeSutNodes({ name: 'b' }, { name: 'a' });
-    const qdl = createQueryDispatchLibrary(settingsFor(list), payloads);
+    const qdl = await createQueryDispatchLibrary(settingsFor(list), payloads);
     expect(await qdl.name()).toBe('Network SUT: b, a');
     await qdl.name();
     expect(list.map((node) => node.nameCount)).toEqual([2, 2]);
@@ -97,7 +97,7 @@ describe('connecting', () => {
     ],
   ])('refuses a node that %s', async (_case, behaviour, message) => {
     const list = await fakeSutNodes(behaviour);
-    const qdl = createQueryDispatchLibrary(settingsFor(list), payloads);
+    const qdl = await createQueryDispatchLibrary(settingsFor(list), payloads);
     await expect(qdl.connect()).rejects.toThrow(message);
     await qdl.stop();
   });
@@ -105,7 +105,7 @@ describe('connecting', () => {
   it('refuses a node that does not take the encoding', async () => {
     const list = await fakeSutNodes({});
     const jpeg = { form: 'jpeg', compression: 'identity' };
-    const qdl = createQueryDispatchLibrary(settingsFor(list, { encoding: jpeg }), payloads);
+    const qdl = await createQueryDispatchLibrary(settingsFor(list, { encoding: jpeg }), payloads);
     await expect(qdl.connect()).rejects.toThrow(
       /does not take samples as jpeg\/identity; it takes raw\/identity/,
     );

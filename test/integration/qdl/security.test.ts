@@ -95,7 +95,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       encoding: { form: 'raw', compression: 'identity' },
       payloadOf: () => new Uint8Array(1),
     };
-    const qdl = createQueryDispatchLibrary(
+    const qdl = await createQueryDispatchLibrary(
       { ...settings(addressOf('mutual'), clientIdentity()), benchmark: 'digits' },
       payloads,
     );

@@ -41,12 +41,13 @@ export function oipSettings(
   more: Partial<DispatchSettings> = {},
 ): DispatchSettings {
   const model = { name: 'echo', version: '' };
+  const oip = { service: OIP_SERVICE_NAME, model, ...(plan !== undefined && { plan }) };
   return {
     ...defaultDispatchSettings(list.map(({ address }) => address)),
     callTimeoutMs: 2_000,
     readyTimeoutMs: 2_000,
     ...more,
-    oip: { service: OIP_SERVICE_NAME, model, ...(plan === undefined ? {} : { plan }), ...more.oip },
+    protocol: { name: 'oip', ...oip, ...more.protocol },
   };
 }
 

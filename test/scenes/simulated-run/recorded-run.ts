@@ -7,8 +7,8 @@ import { processMonitor } from '../../../loadgen-node/observe/health/process-mon
 import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
-import { V41_SETTINGS } from './simulated-run.ts';
 import { tempFolder } from '../host/folders.ts';
+import { V41_SETTINGS } from './simulated-run.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 const SAMPLE_COUNT = 1_024;
@@ -37,7 +37,7 @@ export async function recordedRun(
     performanceSampleCount: SAMPLE_COUNT,
   });
   const dispatch = { ...defaultDispatchSettings(addresses), benchmark, encoding: ENCODING };
-  const qdl = createQueryDispatchLibrary(dispatch, store);
+  const qdl = await createQueryDispatchLibrary(dispatch, store);
   await qdl.connect();
   const sets: RecordedSet[] = [];
   const outcome = await runTest({

@@ -351,7 +351,7 @@ export async function startQdl<S extends RecordingSink>(
   payloads: SamplePayloads,
   sink: S,
 ): Promise<{ qdl: QueryDispatchLibrary; sink: S }> {
-  const qdl = createQueryDispatchLibrary(settings, payloads);
+  const qdl = await createQueryDispatchLibrary(settings, payloads);
   await qdl.connect();
   await qdl.name();
   await qdl.start(sink);

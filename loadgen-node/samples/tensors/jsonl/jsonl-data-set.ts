@@ -2,10 +2,10 @@ import assert from 'node:assert';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { OipTensor } from '../../../../shared/domain/tensors.ts';
+import type { NamedTensor, OipTensor } from '../../../../shared/domain/tensors.ts';
 import { type FileLine, readLines } from '../../../loadgen/base/read-lines.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
-import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
+import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { parseSample, SampleError } from './parse-sample.ts';
 
 /** Lines between two reports of progress. */

@@ -1,9 +1,11 @@
 import {
   elementCount,
+  type NamedTensor,
   OIP_ELEMENT_BYTES,
   type OipTensor,
+  type WantedTensor,
 } from '../../../../shared/domain/tensors.ts';
-import { fitShape, type NamedTensor, shapeText, type WantedTensor } from '../tensor-data-set.ts';
+import { fitShape, shapeText } from '../tensor-data-set.ts';
 import { base64Bytes, ElementError, encodeElements, parseExactJson } from './encode-elements.ts';
 
 /** Why a line is no sample. */

@@ -1,14 +1,12 @@
 import { open, readFile } from 'node:fs/promises';
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { elementCount } from '../../../../shared/domain/tensors.ts';
-import { readingFile } from '../../data-set/data-set.ts';
 import {
-  bytesContents,
-  fitShape,
+  elementCount,
   type NamedTensor,
-  shapeText,
   type WantedTensor,
-} from '../tensor-data-set.ts';
+} from '../../../../shared/domain/tensors.ts';
+import { readingFile } from '../../data-set/data-set.ts';
+import { bytesContents, fitShape, shapeText } from '../tensor-data-set.ts';
 import {
   NPY_HEADER_BYTES_MAX,
   type NpyHeader,

@@ -1,4 +1,3 @@
-import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
 import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../../proto/gen/inference/ModelMetadataResponse.ts';
 import { MlperfError, sutRefused } from '../../../../shared/base/errors/mlperf-error.ts';
@@ -14,6 +13,7 @@ import { grpcStatusOf } from '../../../connect/unary-calls.ts';
 import { ReadyWait, type WaitProgress } from '../../../dispatch/ready-wait.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 import { statusText } from '../channel/response-gatherer.ts';
+import { oipOf } from '../settings/oip-settings.ts';
 import { OipControlClient } from './oip-control-client.ts';
 
 /** The property `sha256` that SUT nodes of longhaul tell of a model. */
@@ -305,7 +305,6 @@ function listed(names: readonly string[]): string {
 /**
  * The servers' facts of the model, one per node, in the order of the settings. Waits for them to be ready, at most
  * `readyTimeoutMs`.
- * @param settings With `oip`.
  * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (which ones there are, where the server tells),
  *   and where the servers differ; `ERR_SUT_NOT_READY`, `ERR_SUT_UNREACHABLE`
  */
@@ -313,14 +312,14 @@ export async function describeOipModels(
   settings: DispatchSettings,
   onWait: WaitProgress = () => {},
 ): Promise<readonly OipModelFacts[]> {
-  const { oip, nodes, readyTimeoutMs } = settings;
-  assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
-  const clients = nodes.map((address) => new OipControlClient(address, settings, oip));
+  const { nodes, readyTimeoutMs } = settings;
+  const { model } = oipOf(settings);
+  const clients = nodes.map((address) => new OipControlClient(address, settings));
   try {
     const facts = await Promise.all(
       clients.map(async (client) => {
-        await awaitModel(client, oip.model, readyTimeoutMs, onWait);
-        return askModelFacts(client, oip.model);
+        await awaitModel(client, model, readyTimeoutMs, onWait);
+        return askModelFacts(client, model);
       }),
     );
     requireAgreement(facts);

@@ -12,7 +12,8 @@ import {
   type NodeName,
   requirePrintableName,
 } from '../../../dispatch/network-name.ts';
-import type { DispatchSettings, OipDispatch } from '../../../settings/dispatch-settings.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import { oipOf } from '../settings/oip-settings.ts';
 
 /** Longest wait for the end of a stream without requests: a server need not end it. */
 const STREAM_PROBE_TIMEOUT_MS = 1_000;
@@ -27,7 +28,8 @@ export class OipControlClient implements NamedNode {
   #hasService = false;
 
   /** @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used. */
-  constructor(address: string, settings: DispatchSettings, { service, model }: OipDispatch) {
+  constructor(address: string, settings: DispatchSettings) {
+    const { service, model } = oipOf(settings);
     this.address = address;
     this.#model = model;
     this.#service = service;

@@ -11,7 +11,7 @@ import { oipPlan } from '../../../scenes/oip-server/oip-qdl.ts';
 
 const SETTINGS = { ...defaultDispatchSettings(['a:1', 'b:1']), benchmark: 'digits' };
 
-const OIP = { service: OIP_SERVICE_NAME, model: { name: 'echo', version: '' } };
+const OIP = { name: 'oip', service: OIP_SERVICE_NAME, model: { name: 'echo', version: '' } };
 
 describe('checkDispatchSettings', () => {
   it.each<Partial<DispatchSettings>>([
@@ -19,9 +19,13 @@ describe('checkDispatchSettings', () => {
     { onNodeLoss: 'continue', division: 'open' },
     { policy: 'weighted', weights: [2, 1] },
     { streamsPerNode: 4, connectionsPerNode: 4 },
-    { oip: OIP, connectionsPerNode: 4 },
-    { oip: { ...OIP, plan: oipPlan('unary') }, connectionsPerNode: 4 },
-    { oip: { ...OIP, plan: oipPlan('stream') }, streamsPerNode: 4, connectionsPerNode: 4 },
+    { protocol: OIP, connectionsPerNode: 4 },
+    { protocol: { ...OIP, ...{ plan: oipPlan('unary') } }, connectionsPerNode: 4 },
+    {
+      protocol: { ...OIP, ...{ plan: oipPlan('stream') } },
+      streamsPerNode: 4,
+      connectionsPerNode: 4,
+    },
   ])('takes %j', (more) => {
     expect(() => checkDispatchSettings({ ...SETTINGS, ...more })).not.toThrow();
   });
@@ -32,13 +36,16 @@ describe('checkDispatchSettings', () => {
     [{ policy: 'weighted' }, /needs --weights/],
     [{ policy: 'round-robin', weights: [1, 2] }, /no effect with --policy round-robin/],
     [{ connectionsPerNode: 2 }, /--connections 2 is more than --streams 1/],
-    [{ oip: OIP, encoding: { form: 'raw', compression: 'lz4' } }, /use --compression identity/],
     [
-      { oip: { ...OIP, plan: oipPlan('unary') }, streamsPerNode: 2 },
+      { protocol: OIP, encoding: { form: 'raw', compression: 'lz4' } },
+      /use --compression identity/,
+    ],
+    [
+      { protocol: { ...OIP, ...{ plan: oipPlan('unary') } }, streamsPerNode: 2 },
       /--streams 2 is for --oip-method stream; .* use --connections/,
     ],
     [
-      { oip: { ...OIP, plan: oipPlan('stream') }, connectionsPerNode: 2 },
+      { protocol: { ...OIP, ...{ plan: oipPlan('stream') } }, connectionsPerNode: 2 },
       /--connections 2 is more than --streams 1/,
     ],
   ])('refuses %j', (more, message) => {

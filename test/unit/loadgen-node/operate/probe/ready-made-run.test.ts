@@ -4,14 +4,16 @@ import {
   readyMadeRun,
   takesMadeUpData,
 } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
+import type { ProbedFacts } from '../../../../../qdl/protocols/index.ts';
+import { hasBatchAxis } from '../../../../../qdl/protocols/oip/prepare/model-inputs.ts';
 import { parseConfigFile } from '../../../../../shared/config/resolve-settings.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: what probe proposes says what the model is, whatever its server calls things.
 // Method: facts of a model; the file read back as a configuration file, the command looked at.
 
-function facts(of: Partial<OipModelFacts>): OipModelFacts {
-  return {
+function facts(of: Partial<OipModelFacts>): ProbedFacts {
+  const told: OipModelFacts = {
     address: 'h:1',
     server: { name: 's', version: '', extensions: [] },
     name: 'm',
@@ -25,6 +27,7 @@ function facts(of: Partial<OipModelFacts>): OipModelFacts {
     hasStatistics: true,
     ...of,
   };
+  return { ...told, hasBatchAxis: hasBatchAxis(told) };
 }
 
 const TARGET = {

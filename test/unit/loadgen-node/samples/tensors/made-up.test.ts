@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseDataSource } from '../../../../../loadgen-node/samples/oip/oip-asked.ts';
-import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
+import { parseDataSource } from '../../../../../loadgen-node/samples/model-inputs/data-source.ts';
+import { openTensorDataSet } from '../../../../../loadgen-node/samples/model-inputs/open-tensor-data-set.ts';
 import {
   OIP_ELEMENT_BYTES,
   type OipDataType,

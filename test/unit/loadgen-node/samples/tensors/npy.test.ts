@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
+import { openTensorDataSet } from '../../../../../loadgen-node/samples/model-inputs/open-tensor-data-set.ts';
 import {
   npyRemedy,
   parseNpyHeader,

@@ -1,32 +1,37 @@
-import { describeNodes, type QdlNode } from '../../../qdl/index.ts';
 import {
   configInvalid,
   dataSetError,
   sutRefused,
 } from '../../../shared/base/errors/mlperf-error.ts';
-import { DATATYPE_OF_ONNX, type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
-import type { DataSet } from '../../samples/data-set/data-set.ts';
-import type { DataAsked } from '../../samples/oip/oip-asked.ts';
-import { openTensorDataSet } from '../../samples/oip/open-tensor-data-set.ts';
-import { resolveInputs } from '../../samples/oip/resolve-inputs.ts';
-import { type NamedTensor, tensorDataSet } from '../../samples/tensors/tensor-data-set.ts';
-import { orAbort, progressOf, type RunHost } from '../host/host.ts';
-import type { RunPlan } from '../plan/run-plan.ts';
+import { type InputShapes, resolveInputs } from '../../../shared/domain/input-shapes.ts';
+import {
+  DATATYPE_OF_ONNX,
+  joinedContents,
+  type NamedTensor,
+  type OipTensor,
+  sampleBytes,
+  tensorsText,
+} from '../../../shared/domain/tensors.ts';
+import type {
+  OpenedSamples,
+  PreparedSamples,
+  SamplesToPrepare,
+} from '../../dispatch/preparation.ts';
+import type { QdlNode } from '../../dispatch/query-dispatch-library.ts';
+import { describeNodes } from './describe-nodes.ts';
 
 /**
- * Opens the samples of `--data` for nodes that speak longhaul's own protocol: each is one sample of the inputs that Describe
- * tells, and is compared with them before the first query.
+ * Opens the samples of `--data`: each is one sample of the inputs that Describe tells, and is compared with them before the
+ * first query.
  * @throws MlperfError `ERR_SUT_REFUSED` where the nodes do not tell one and the same model; `ERR_CONFIG_INVALID`,
- *   `ERR_DATA_SET` as {@link openTensorDataSet}
+ *   `ERR_DATA_SET` as opening the samples does
  */
-export async function openNativeData(
-  { dispatch }: RunPlan,
-  { data, inputShapes, dataSeed, dataCount }: DataAsked,
-  host: RunHost,
-): Promise<DataSet> {
-  const nodes = await orAbort(
-    host,
-    describeNodes(dispatch, (address, what) =>
+export async function prepareNativeData<S extends OpenedSamples>(
+  inputShapes: InputShapes,
+  { settings, host, open }: SamplesToPrepare<S>,
+): Promise<PreparedSamples<S>> {
+  const nodes = await host.orAbort(
+    describeNodes(settings, (address, what) =>
       host.progress?.(`waiting for SUT node ${address}`, what),
     ),
   );
@@ -42,19 +47,15 @@ export async function openNativeData(
     );
   }
   const inputs = resolveInputs(first.inputs, inputShapes, false);
-  const onProgress = progressOf(host);
-  const opened = await orAbort(
-    host,
-    openTensorDataSet(data, inputs, { dataSeed, dataCount, onProgress }),
-  );
-  const sampleTensors = async (sampleIndex: number): Promise<readonly NamedTensor[]> => {
-    const tensors = await opened.sampleTensors(sampleIndex);
+  const sized = inputs.map((input) => ({ ...input, sampleBytes: sampleBytes(input) }));
+  const samples = await host.orAbort(open(sized, undefined));
+  const payloadOf = (sampleIndex: number, tensors: readonly NamedTensor[]): Uint8Array => {
     requireOneLength(sampleIndex, tensors, first.inputs);
-    return tensors;
+    return joinedContents(tensors);
   };
   // A fault of the first sample mostly affects all: reported before the run has a folder.
-  await sampleTensors(0);
-  return tensorDataSet({ ...opened, sampleTensors });
+  payloadOf(0, await samples.tensors(0));
+  return { settings, samples, payloadOf };
 }
 
 /** Inputs of one sample, in the order in which a payload has them. */

@@ -1,18 +1,16 @@
-import { dataSetError, MlperfError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet.ts';
+import { dataSetError, type MlperfError, modelError } from '../base/errors/mlperf-error.ts';
 import {
   elementCount,
   fitsShape,
-  isOipDataType,
   OIP_ELEMENT_BYTES,
   type OipDataType,
   type OipTensor,
   type SampleTensor,
   tensorsText,
   tensorText,
-} from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import type { DescribedOutput } from '../../../shared/wire/oip/response-decoder.ts';
+} from '../domain/tensors.ts';
+import type { BenchmarkRules } from './rows/benchmark-row.ts';
+import { IMAGENET_TENSORS } from './rows/imagenet.ts';
 
 /** How a response of a model says the class that a benchmark asks for. */
 export interface ResponseClass {
@@ -49,7 +47,7 @@ const SCORES: readonly OipDataType[] = ['FP32', 'FP64'];
  * @throws MlperfError `ERR_MODEL` where no output or more than one could be meant
  */
 export function responseClass(
-  { key }: Pick<BenchmarkRules, 'key'>,
+  { key, sampleTensors }: Pick<BenchmarkRules, 'key' | 'sampleTensors'>,
   responseTensor: SampleTensor,
   outputs: readonly OipTensor[],
   hasBatchAxis: boolean,
@@ -75,7 +73,7 @@ export function responseClass(
   const countsBackground =
     outputs.some((tensor) => own(tensor).includes(COUNT_WITH_BACKGROUND)) ||
     classes.some(({ name }) => name === LABEL_WITH_BACKGROUND);
-  const isImagenet = Object.hasOwn(IMAGENET_PREPARATIONS, key);
+  const isImagenet = sampleTensors === IMAGENET_TENSORS;
   const classOffset = isImagenet && countsBackground ? -1 : 0;
   const same = outputs.filter(
     (tensor) => tensor.datatype === responseTensor.datatype && isOne(tensor),
@@ -156,44 +154,4 @@ function encodeNumber(value: number, datatype: OipDataType): Uint8Array {
   if (datatype === 'FP32') view.setFloat32(0, value, true);
   else view.setInt32(0, value, true);
   return bytes;
-}
-
-/** Answer of a server to a request of one sample. */
-type Answer = { readonly address: string; readonly outputs: readonly DescribedOutput[] };
-
-/**
- * The outputs of a model whose metadata have none: those of the answers to a request of one sample, in their order there.
- * Shapes are those of the first server's answer, as lengths may follow the sample.
- * @param hasBatchAxis True where the first axis counts samples: of outputs it is taken for one where it is 1.
- * @throws MlperfError `ERR_SUT_REFUSED` where servers answer with different outputs, or with a datatype that is none
- */
-export function answeredOutputs(
-  answers: readonly Answer[],
-  hasBatchAxis: boolean,
-): readonly OipTensor[] {
-  const [first, ...others] = answers;
-  if (first === undefined) return [];
-  for (const other of others) {
-    const [here, there] = [inShort(first), inShort(other)];
-    if (here === there) continue;
-    throw new MlperfError(
-      'ERR_SUT_REFUSED',
-      `the servers at ${first.address} and ${other.address} answer one request with different outputs: ${here} and ${there}`,
-    );
-  }
-  return first.outputs.map(({ name, datatype, shape }) => {
-    if (!isOipDataType(datatype)) {
-      throw new MlperfError(
-        'ERR_SUT_REFUSED',
-        `the server at ${first.address} answers with output "${name}" of the datatype "${datatype}"; the protocol has ` +
-          Object.keys(OIP_ELEMENT_BYTES).join(', '),
-      );
-    }
-    const [batch, ...own] = shape;
-    return { name, datatype, shape: hasBatchAxis && batch === 1 ? [-1, ...own] : shape };
-  });
-}
-
-function inShort({ outputs }: Answer): string {
-  return outputs.map(({ name, datatype }) => `${name} ${datatype}`).join(', ');
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { OipAsked } from '../../../../../loadgen-node/samples/oip/oip-asked.ts';
 import {
   requestLayout,
   requestPlan,
-} from '../../../../../loadgen-node/samples/oip/request-layout.ts';
-import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
-import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
-import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
+} from '../../../../../../qdl/protocols/oip/prepare/request-layout.ts';
+import type { OipAsked } from '../../../../../../qdl/protocols/oip/settings/oip-settings.ts';
+import type { OipTensor } from '../../../../../../shared/domain/tensors.ts';
+import { benchmarkRules } from '../../../../../../shared/rules/benchmark-rules.ts';
+import type { OipModelFacts } from '../../../../../../shared/wire/oip/request-plan.ts';
 
 const asked = { inputShapes: new Map(), samplesPerRequest: 1 };
 const resnet50 = benchmarkRules('resnet50');

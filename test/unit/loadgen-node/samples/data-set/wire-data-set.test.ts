@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import {
-  benchmarkTensors,
-  fileTensors,
   type WireForm,
   wireDataSet,
-} from '../../../../../loadgen-node/samples/oip/wire-data-set.ts';
+} from '../../../../../loadgen-node/samples/data-set/wire-data-set.ts';
+import {
+  benchmarkTensors,
+  fileTensors,
+} from '../../../../../loadgen-node/samples/model-inputs/sample-tensors.ts';
+import { wirePayload } from '../../../../../qdl/protocols/oip/prepare/wire-payload.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
@@ -30,17 +33,19 @@ const tensor = (datatype: OipTensor['datatype'], shape: readonly number[]): OipT
   datatype,
   shape,
 });
-const plain = (sampleBytes: number): WireForm => ({
-  plan: {
-    payloadForm: 'tensors',
+const plain = (sampleBytes: number): WireForm => {
+  const plan = {
+    payloadForm: 'tensors' as const,
     hasBatchAxis: true,
-    inputs: [{ name: 'x', datatype: 'UINT8', sampleShape: [sampleBytes], sampleBytes }],
-  },
-  contents: 'raw',
-  sampleTensors: benchmarkTensors(dataSet, tensor('UINT8', [sampleBytes])),
-  responseClass: undefined,
-  responseTensor: undefined,
-});
+    inputs: [{ name: 'x', datatype: 'UINT8' as const, sampleShape: [sampleBytes], sampleBytes }],
+  };
+  const tensors = benchmarkTensors(dataSet, tensor('UINT8', [sampleBytes]));
+  return {
+    tensors: (index) => tensors(index, 'raw'),
+    payloadOf: (index, of) => wirePayload(index, of, { plan, contents: 'raw' }),
+    responseTensor: undefined,
+  };
+};
 
 describe('wireDataSet', () => {
   it('sends payloads as they are, and keeps files and marks', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/oip-asked.ts';
 import {
+  parseInputShapes,
   requireKnownShapes,
   resolveInputs,
-} from '../../../../../loadgen-node/samples/oip/resolve-inputs.ts';
-import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
+} from '../../../../shared/domain/input-shapes.ts';
+import type { OipTensor } from '../../../../shared/domain/tensors.ts';
 
 // Goal: shapes of one sample come from the model and --input-shape, and nothing is guessed.
 // Method: a model with a batch axis and free axes; what is said of them, right and wrong.

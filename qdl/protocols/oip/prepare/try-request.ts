@@ -1,15 +1,20 @@
 import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { OipModelFacts, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { DescribedOutput } from '../../../shared/wire/oip/response-decoder.ts';
-import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
-import type { OipRequestWay, RequestWayEvents } from './channel/call-way.ts';
-import { OipConnection } from './channel/oip-channel.ts';
-import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
-import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
-import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
-import { describeOipModels } from './node/model-facts.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { OipModelFacts, OipRequestPlan } from '../../../../shared/wire/oip/request-plan.ts';
+import type { DescribedOutput } from '../../../../shared/wire/oip/response-decoder.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import type { OipRequestWay, RequestWayEvents } from '../channel/call-way.ts';
+import { OipConnection } from '../channel/oip-channel.ts';
+import { OipRequestEncoder, REQUEST_BYTES_MAX } from '../channel/request-encoder.ts';
+import { gathererOf, openWay, requestExtras } from '../channel/request-way.ts';
+import {
+  type Gathered,
+  type PendingRequest,
+  pendingRequest,
+} from '../channel/response-gatherer.ts';
+import { describeOipModels } from '../node/model-facts.ts';
+import { oipOf } from '../settings/oip-settings.ts';
 
 /** How one node took a request that was made to try it. */
 export interface OipTrial {
@@ -35,7 +40,7 @@ export interface OipTrial {
  * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
  * Where requests may hold several samples it is as full as they get, once the outputs are
  * known: the answer to one sample does not show how several are answered.
- * @param settings With `oip` and its plan. If the plan has no outputs, the answer must have some.
+ * @param settings With a plan of requests. If the plan has no outputs, the answer must have some.
  * @param payload Of one sample, in the plan's form; a full request has it over and over.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
  *   inference of a model may take long.
@@ -44,9 +49,8 @@ export async function tryOipRequest(
   settings: DispatchSettings,
   payload: Uint8Array,
 ): Promise<readonly OipTrial[]> {
-  const { oip } = settings;
-  assert(oip?.plan !== undefined, 'a plan of the requests is missing');
-  const { plan } = oip;
+  const { plan } = oipOf(settings);
+  assert(plan !== undefined, 'a plan of the requests is missing');
   const facts = await describeOipModels(settings);
   return Promise.all(facts.map((ofNode) => tryNode(settings, ofNode, plan, payload)));
 }
@@ -94,7 +98,6 @@ export function fullCount(
 
 /** Parts of the requests before a run. */
 interface TrialParts {
-  /** With `oip`. */
   readonly settings: DispatchSettings;
   readonly facts: OipModelFacts;
   readonly plan: OipRequestPlan;
@@ -113,7 +116,7 @@ export class TrialRequests {
 
   constructor(parts: TrialParts, events: RequestWayEvents) {
     const { settings, facts, plan, payload, connection } = parts;
-    const { service } = settings.oip as NonNullable<typeof settings.oip>;
+    const { service } = oipOf(settings);
     const limits = { bytesMax: settings.messageBytesMax, room: connection.room };
     const gatherer = gathererOf(plan, facts, limits);
     this.payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);

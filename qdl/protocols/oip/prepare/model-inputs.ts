@@ -1,86 +1,13 @@
-import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { InputShapes, InputsAsked } from '../../../../shared/domain/input-shapes.ts';
 import {
   fitsShape,
   type OipTensor,
   type SampleTensor,
   tensorsText,
   tensorText,
-} from '../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
-import type { InputShapes, InputsAsked } from './oip-asked.ts';
-
-/**
- * The inputs of one sample: without the batch axis, and of the shapes that were requested. Axes that neither the model nor a
- * shape fixes stay free (-1): samples that are read from files bring their own lengths, and {@link requireKnownShapes}
- * refuses them for all others.
- * @param inputs As the server describes them.
- * @param overrides Shapes of one sample, without the batch axis.
- * @param hasBatchAxis True where the first axis of every input counts samples.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a shape is for no input, or is not what the model has.
- */
-export function resolveInputs(
-  inputs: readonly OipTensor[],
-  overrides: InputShapes,
-  hasBatchAxis: boolean,
-): readonly OipTensor[] {
-  const unknown = [...overrides.keys()].find((name) => !inputs.some((one) => one.name === name));
-  if (unknown !== undefined) {
-    const names = inputs.map(({ name }) => name).join(', ');
-    throw configInvalid(`--input-shape ${unknown}: the model has no such input; it has ${names}`);
-  }
-  return inputs.map((input) => {
-    const shape = hasBatchAxis ? input.shape.slice(1) : input.shape;
-    const asked = overrides.get(input.name);
-    if (asked !== undefined) checkFits(input.name, asked, shape, hasBatchAxis);
-    return { ...input, shape: asked ?? shape };
-  });
-}
-
-/**
- * For samples that are generated: every length has to be known, and is not guessed, as another length is another load.
- * @param inputs Of one sample, as {@link resolveInputs} gives them.
- * @throws MlperfError `ERR_CONFIG_INVALID` with the missing flag.
- */
-export function requireKnownShapes(inputs: readonly OipTensor[]): void {
-  const free = inputs.filter(({ shape }) => shape.includes(-1));
-  if (free.length === 0) return;
-  const flag = free.map((input) => inputShapeText(input, 'N')).join(',');
-  throw configInvalid(
-    `the model leaves axes free (-1 in ${free.map(inShort).join(', ')}): say their lengths for one sample by --input-shape ${flag}, with a number in place of each N`,
-  );
-}
-
-/**
- * Form of an input in `--input-shape`.
- * @param freeLength Stands for each axis of unknown length.
- */
-export function inputShapeText(
-  { name, shape }: Pick<OipTensor, 'name' | 'shape'>,
-  freeLength: string,
-): string {
-  return `${name}:${shape.map((length) => (length === -1 ? freeLength : length)).join('x')}`;
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` */
-function checkFits(
-  name: string,
-  asked: readonly number[],
-  shape: readonly number[],
-  hasBatchAxis: boolean,
-): void {
-  if (fitsShape(asked, shape)) return;
-  const batchHint =
-    hasBatchAxis && asked.length === shape.length + 1
-      ? '; the axis that counts samples is left out'
-      : '';
-  throw configInvalid(
-    `--input-shape ${name}:${asked.join('x')}: a sample of the model has the shape [${shape.join(', ')}]${batchHint}`,
-  );
-}
-
-function inShort({ name, shape }: OipTensor): string {
-  return `${name} [${shape.join(', ')}]`;
-}
+} from '../../../../shared/domain/tensors.ts';
+import type { OipModelFacts } from '../../../../shared/wire/oip/request-plan.ts';
 
 /**
  * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration stands for what ModelMetadata would

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { oipAsked } from '../../../../../qdl/protocols/oip/settings/oip-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
 const OIP = { sut: 'oip://a:8001,oip://b:8001', model: 'net', targetQps: '10' };
@@ -18,24 +19,29 @@ function resolve(flags: Readonly<Record<string, string>>) {
 
 describe('settings of runs over the Open Inference Protocol', () => {
   it('need no benchmark, and leave the protocol out of the addresses', () => {
-    const { rules, dispatch, oip } = plan({ ...OIP, model: 'a/b:c:3' });
+    const { rules, dispatch, protocol } = plan({ ...OIP, model: 'a/b:c:3' });
     expect(rules.key).toBe('custom');
     expect(dispatch.nodes).toEqual(['a:8001', 'b:8001']);
-    expect(dispatch.oip).toEqual({
+    expect(dispatch.protocol).toEqual({
+      name: 'oip',
       service: 'inference.GRPCInferenceService',
       model: { name: 'a/b:c', version: '3' },
     });
     expect(dispatch.digestPerMillion).toBe(0);
-    expect(oip).toMatchObject({ method: 'auto', contents: 'auto', samplesPerRequest: 1 });
+    expect(protocol.name).toBe('oip');
+    const values = { sut: ['oip://a:1'], model: 'net' };
+    expect(oipAsked(values)).toMatchObject({
+      ...{ method: 'auto', contents: 'auto', samplesPerRequest: 1 },
+    });
   });
 
   it("take samples of the model's shapes to nodes of longhaul's own protocol, too", () => {
-    const { rules, oip, data } = plan({
+    const { rules, protocol, preparation, data } = plan({
       ...{ sut: 'a:1', data: 'random', inputShape: 'x:3x4', dataSeed: '7', targetQps: '5' },
     });
-    expect([rules.key, oip]).toEqual(['custom', undefined]);
-    expect(data).toMatchObject({ data: { kind: 'random' }, dataSeed: 7 });
-    expect(data?.inputShapes.get('x')).toEqual([3, 4]);
+    expect([rules.key, protocol.name]).toEqual(['custom', 'longhaul']);
+    expect(data).toMatchObject({ source: { kind: 'random' }, dataSeed: 7 });
+    expect(preparation.prepare).not.toBeNull();
   });
 
   it('are kept in the record of a run', () => {
@@ -57,7 +63,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
     ]) {
       expect(record).toMatch(line);
     }
-    expect(plan(flags).oip).toMatchObject({ data: { kind: 'random' }, dataSeed: 7 });
+    expect(plan(flags).data).toMatchObject({ source: { kind: 'random' }, dataSeed: 7 });
   });
 
   it.each([
@@ -138,6 +144,6 @@ describe('settings of runs over the Open Inference Protocol', () => {
 
   it('take what asks for nothing', () => {
     const neutral = { compression: 'identity', digest: '0' };
-    expect(plan({ ...OIP, ...neutral }).oip).toBeDefined();
+    expect(plan({ ...OIP, ...neutral }).protocol.name).toBe('oip');
   });
 });

@@ -4,12 +4,13 @@ import type {
   OipModelFacts,
   OipRequestPlan,
   OipWaysCompared,
-} from '../../../shared/wire/oip/request-plan.ts';
-import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
-import type { RequestWayEvents } from './channel/call-way.ts';
-import { OipConnection, OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
-import { type Gathered, type PendingRequest, statusText } from './channel/response-gatherer.ts';
-import { describeOipModels } from './node/model-facts.ts';
+} from '../../../../shared/wire/oip/request-plan.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import type { RequestWayEvents } from '../channel/call-way.ts';
+import { OipConnection, OUTSTANDING_BYTES_MAX } from '../channel/oip-channel.ts';
+import { type Gathered, type PendingRequest, statusText } from '../channel/response-gatherer.ts';
+import { describeOipModels } from '../node/model-facts.ts';
+import { oipOf } from '../settings/oip-settings.ts';
 import { fullCount, TrialRequests } from './try-request.ts';
 
 /**
@@ -39,7 +40,7 @@ interface OipWaysAsked {
  * Finds out whether nodes handle the requests of one stream one after the other, which makes a server with many workers
  * look like one with a single worker. Untimed: as many requests at once on one stream and in calls of their own, in turns,
  * until three rounds agree. A server with one worker takes equally long in both ways, and so does one that puts requests into batches.
- * @param settings With `oip` and a plan that the nodes took, whose method is `stream`.
+ * @param settings With a plan that the nodes took, whose method is `stream`.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`
  */
 export async function compareOipWays(
@@ -125,9 +126,10 @@ function isTooShort({ stream, calls }: Round): boolean {
   return 'ms' in stream && 'ms' in calls && stream.ms < BURST_MS;
 }
 
-function planOf({ oip }: DispatchSettings): OipRequestPlan {
-  assert(oip?.plan?.method === 'stream', 'a plan of requests on a stream is missing');
-  return oip.plan;
+function planOf(settings: DispatchSettings): OipRequestPlan {
+  const { plan } = oipOf(settings);
+  assert(plan?.method === 'stream', 'a plan of requests on a stream is missing');
+  return plan;
 }
 
 /** Most requests at once, within what a run may have outstanding. */

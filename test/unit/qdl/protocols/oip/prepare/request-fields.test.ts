@@ -1,8 +1,8 @@
 import { loadSync } from '@grpc/proto-loader';
 import { describe, expect, it } from 'vitest';
-import { encodeRequestFields } from '../../../../../loadgen-node/samples/oip/request-fields.ts';
-import { protoFolder } from '../../../../../shared/base/files/package-files.ts';
-import { decodeTypedContents } from '../../../../../shared/wire/oip/typed-contents.ts';
+import { encodeRequestFields } from '../../../../../../qdl/protocols/oip/prepare/request-fields.ts';
+import { protoFolder } from '../../../../../../shared/base/files/package-files.ts';
+import { decodeTypedContents } from '../../../../../../shared/wire/oip/typed-contents.ts';
 
 interface Decoded {
   readonly inputs: readonly {

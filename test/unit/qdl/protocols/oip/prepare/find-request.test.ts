@@ -5,7 +5,7 @@ import {
   requestWays,
   type TriedRequest,
   type WayFacts,
-} from '../../../../../loadgen-node/samples/oip/find-request.ts';
+} from '../../../../../../qdl/protocols/oip/prepare/find-request.ts';
 
 const UNIMPLEMENTED = 12;
 const INVALID_ARGUMENT = 3;

@@ -1,20 +1,18 @@
-import type { OipTensor } from '../../../shared/domain/tensors.ts';
-import { encodeTypedContents } from '../../../shared/wire/oip/typed-contents.ts';
+import type { OipTensor } from '../../../../shared/domain/tensors.ts';
+import type { OipContents } from '../../../../shared/wire/oip/request-plan.ts';
+import { encodeTypedContents } from '../../../../shared/wire/oip/typed-contents.ts';
 import {
   bytesFieldSize,
   fieldSize,
   ProtoWriter,
   varintSize,
-} from '../../../shared/wire/proto-wire.ts';
+} from '../../../../shared/wire/proto-wire.ts';
 
 /** An input of one sample with its contents. */
 export interface FilledTensor extends OipTensor {
   /** Little-endian elements in row-major order; of BYTES, 4 bytes of length and then the bytes, for each. */
   readonly raw: Uint8Array;
 }
-
-/** Where the contents of inputs stand: in `raw_input_contents`, or in each input's `contents`. */
-export type OipContents = 'raw' | 'typed';
 
 /** How {@link encodeRequestFields} writes. */
 export interface RequestFieldsForm {

@@ -2,39 +2,29 @@ import {
   configInvalid,
   type MlperfError,
   modelError,
-} from '../../../shared/base/errors/mlperf-error.ts';
+} from '../../../../shared/base/errors/mlperf-error.ts';
+import { inputShapeText, resolveInputs } from '../../../../shared/domain/input-shapes.ts';
 import {
   fitsShape,
+  type NamedTensor,
   type OipTensor,
   type SampleTensor,
+  sampleBytes,
   tensorsText,
   tensorText,
-} from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+} from '../../../../shared/domain/tensors.ts';
+import { type ResponseClass, responseClass } from '../../../../shared/rules/response-class.ts';
+import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import type {
+  OipContents,
   OipMethod,
   OipModelFacts,
   OipModelRef,
   OipRequestPlan,
-} from '../../../shared/wire/oip/request-plan.ts';
-import type { NamedTensor, WantedTensor } from '../tensors/tensor-data-set.ts';
-import type { OipAsked } from './oip-asked.ts';
-import type { OipContents } from './request-fields.ts';
-import {
-  hasBatchAxis,
-  inputShapeText,
-  requireBatch,
-  requireBatchAxis,
-  resolveInputs,
-} from './resolve-inputs.ts';
-import { type ResponseClass, responseClass } from './response-class.ts';
-import { sampleBytes } from './wire-data-set.ts';
-
-/** An input of one sample. */
-interface SampleInput extends WantedTensor {
-  /** Raw bytes; undefined where samples bring their own lengths. */
-  readonly sampleBytes: number | undefined;
-}
+} from '../../../../shared/wire/oip/request-plan.ts';
+import type { SampleInput } from '../../../dispatch/preparation.ts';
+import type { OipAsked } from '../settings/oip-settings.ts';
+import { hasBatchAxis, requireBatch, requireBatchAxis } from './model-inputs.ts';
 
 /** Samples and responses of a run as a model has them. */
 export interface RequestLayout {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   chooseMethod,
   type MethodAsked,
-} from '../../../../../loadgen-node/samples/oip/find-request.ts';
-import type { OipMethod, OipWaysCompared } from '../../../../../shared/wire/oip/request-plan.ts';
+} from '../../../../../../qdl/protocols/oip/prepare/find-request.ts';
+import type { OipMethod, OipWaysCompared } from '../../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: the way of the requests is not what limits the server, or the result says that it is. Method: servers that took
 // several requests at once in this time or that.

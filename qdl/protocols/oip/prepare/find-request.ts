@@ -1,13 +1,13 @@
-import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/text.ts';
-import { RAW_ONLY_DATA_TYPES } from '../../../shared/domain/tensors.ts';
+import { configInvalid, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { rounded } from '../../../../shared/base/text.ts';
+import { RAW_ONLY_DATA_TYPES } from '../../../../shared/domain/tensors.ts';
 import type {
+  OipContents,
   OipMethod,
   OipModelFacts,
   OipWaysCompared,
-} from '../../../shared/wire/oip/request-plan.ts';
-import type { OipAsked } from './oip-asked.ts';
-import type { OipContents } from './request-fields.ts';
+} from '../../../../shared/wire/oip/request-plan.ts';
+import type { OipAsked } from '../settings/oip-settings.ts';
 
 /** A way to ask the servers. */
 export interface OipWay {

@@ -1,4 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { requireKnownShapes } from '../../../shared/domain/input-shapes.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { PrepareProgress } from '../data-set/data-set.ts';
 import { openJsonlDataSet } from '../tensors/jsonl/jsonl-data-set.ts';
@@ -9,15 +10,10 @@ import {
 } from '../tensors/made-up-data-set.ts';
 import { openNpyDataSet } from '../tensors/npy/npy-data-set.ts';
 import type { TensorDataSet } from '../tensors/tensor-data-set.ts';
-import type { DataSource } from './oip-asked.ts';
-import { requireKnownShapes } from './resolve-inputs.ts';
+import type { DataAsked, DataSource } from './data-source.ts';
 
 /** Options of samples beside their source. */
-export interface TensorDataOptions {
-  /** Of random data; undefined: always the same. */
-  readonly dataSeed?: number | undefined;
-  /** Of random data and zeros; undefined: 256. */
-  readonly dataCount?: number | undefined;
+interface TensorDataOptions extends Omit<DataAsked, 'source'> {
   readonly onProgress?: PrepareProgress;
 }
 
@@ -54,7 +50,7 @@ export async function openTensorDataSet(
 /** @throws MlperfError `ERR_CONFIG_INVALID` for a setting without effect. */
 function refuseWithoutEffect(
   { kind }: DataSource,
-  { dataSeed, dataCount }: Pick<TensorDataOptions, 'dataSeed' | 'dataCount'>,
+  { dataSeed, dataCount }: Omit<DataAsked, 'source'>,
 ): void {
   if (dataSeed !== undefined && kind !== 'random') {
     throw configInvalid(`--data-seed is for --data random, not ${kind}`);

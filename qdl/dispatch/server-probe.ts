@@ -1,0 +1,38 @@
+import type { CallPath } from '../../shared/evidence/call-path.ts';
+import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/request-plan.ts';
+
+/** A model of a server. */
+export interface ProbedFacts extends OipModelFacts {
+  /** True where the first axis of every input counts samples. */
+  readonly hasBatchAxis: boolean;
+}
+
+/** Entry of a server's list of models. */
+interface ListedName {
+  readonly name: string;
+  readonly version: string;
+  /** `READY`, `UNAVAILABLE`, ...; empty: the server does not tell. */
+  readonly state: string;
+  readonly reason: string;
+}
+
+/** Findings about a server, without an inference. */
+export interface ServerProbe {
+  readonly address: string;
+  /** Name of the service that answered. */
+  readonly service: string;
+  readonly server: OipServerFacts;
+  /** Undefined: the server has no such method. */
+  readonly isLive: boolean | undefined;
+  readonly isReady: boolean | undefined;
+  /** Round trips of one call on one connection, in ns. */
+  readonly roundTripNs: readonly number[];
+  /** Null: no connect was answered. */
+  readonly tcpConnectNs: number | null;
+  readonly path: CallPath;
+  /** Undefined: the server does not tell which models it has. */
+  readonly repository: readonly ListedName[] | undefined;
+  readonly models: readonly ProbedFacts[];
+  /** Models of which the server did not tell the tensors, with its words. */
+  readonly failures: readonly { readonly name: string; readonly why: string }[];
+}
