@@ -31,24 +31,14 @@ export interface ChannelEvents {
   nowNs(): number;
   /** Credit, room in the socket or the end of samples came: waiting queries may go now. */
   onRoom(): void;
-  /** @param payload The token; valid during the call. */
-  onFirstToken(
-    channel: DispatchChannel,
-    wireId: number,
-    payload: BorrowedBytes,
-    atNs: number,
-  ): void;
+  /** @param id Wire id. @param payload The token; valid during the call. */
+  onFirstToken(channel: DispatchChannel, id: number, payload: BorrowedBytes, atNs: number): void;
   /** So many tokens came behind those before. */
-  onTokens(channel: DispatchChannel, wireId: number, count: number, atNs: number): void;
+  onTokens(channel: DispatchChannel, id: number, count: number, atNs: number): void;
   /** @param atNs Behind any decompression: that time counts. */
-  readonly onCompleted: (
-    channel: DispatchChannel,
-    wireId: number,
-    sample: CompletedSample,
-    atNs: number,
-  ) => void;
+  onCompleted(channel: DispatchChannel, id: number, sample: CompletedSample, atNs: number): void;
   /** A sample got no answer. */
-  onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void;
+  onFailed(channel: DispatchChannel, id: number, failure: SampleFailure): void;
   /** The node reported something impossible, and the stream continues. @param text As in `NodeClaim`. */
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void;
   /** The node told what it used of its machine. */

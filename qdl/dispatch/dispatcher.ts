@@ -148,29 +148,19 @@ export class Dispatcher implements ChannelEvents {
     return this.#parts.sink.nowNs();
   }
 
-  onFirstToken(
-    channel: DispatchChannel,
-    wireId: number,
-    payload: BorrowedBytes,
-    atNs: number,
-  ): void {
+  onFirstToken(channel: DispatchChannel, id: number, payload: BorrowedBytes, atNs: number): void {
     if (this.#isStopped) this.#noteLate(channel);
-    else this.#parts.sink.firstToken(channel.outstanding.find(wireId), payload, atNs);
+    else this.#parts.sink.firstToken(channel.outstanding.find(id), payload, atNs);
   }
 
   /** Of an id that is not outstanding the sink tells what is wrong. */
-  onTokens(channel: DispatchChannel, wireId: number, count: number, atNs: number): void {
+  onTokens(channel: DispatchChannel, id: number, count: number, atNs: number): void {
     if (this.#isStopped) this.#noteLate(channel);
-    else this.#parts.sink.tokens(channel.outstanding.find(wireId), count, atNs);
+    else this.#parts.sink.tokens(channel.outstanding.find(id), count, atNs);
   }
 
   /** An answer that cannot be used is lost, never passed on as complete. */
-  onCompleted(
-    channel: DispatchChannel,
-    wireId: number,
-    sample: CompletedSample,
-    atNs: number,
-  ): void {
+  onCompleted(channel: DispatchChannel, id: number, sample: CompletedSample, atNs: number): void {
     if (this.#isStopped) {
       this.#noteLate(channel);
       return;
@@ -183,7 +173,7 @@ export class Dispatcher implements ChannelEvents {
     const ledger = this.#ledgerOf(channel);
     ledger.completedCount += 1;
     ledger.responseBytes += sample.receivedBytes ?? payload.length;
-    const responseId = channel.outstanding.release(wireId);
+    const responseId = channel.outstanding.release(id);
     if (fault !== undefined) {
       sink.fail(responseId, ofNode(channel, fault));
       return;
@@ -203,13 +193,13 @@ export class Dispatcher implements ChannelEvents {
     this.onClaim(channel, 'late-response', text);
   }
 
-  onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {
+  onFailed(channel: DispatchChannel, id: number, failure: SampleFailure): void {
     if (this.#isStopped) {
       this.#noteLate(channel);
       return;
     }
     this.#ledgerOf(channel).failedCount += 1;
-    this.#parts.sink.fail(channel.outstanding.release(wireId), ofNode(channel, failure));
+    this.#parts.sink.fail(channel.outstanding.release(id), ofNode(channel, failure));
   }
 
   onUsage(channel: DispatchChannel, usage: NodeUsage): void {

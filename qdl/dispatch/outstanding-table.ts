@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { NodeLoad } from './router.ts';
-import { WireIds } from './wire-ids.ts';
+import { type StreamNumber, WireIds } from './wire-ids.ts';
 
 /** Most samples outstanding on one stream, whatever a node takes. */
 const OUTSTANDING_MAX = 65_536;
@@ -9,9 +9,7 @@ const OUTSTANDING_MAX = 65_536;
 export const NOT_OUTSTANDING = -1;
 
 /** The stream's number among all streams of the run, and the load that it shares with the node's other streams. */
-interface OutstandingPlace {
-  readonly streamIndex: number;
-  readonly streamCount: number;
+interface OutstandingPlace extends StreamNumber {
   readonly load: NodeLoad;
 }
 

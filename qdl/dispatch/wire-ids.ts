@@ -10,7 +10,7 @@ const ID_BITS = 52;
 const ROUNDS = 8;
 
 /** The stream's number among all streams of the run. */
-interface StreamNumber {
+export interface StreamNumber {
   readonly streamIndex: number;
   readonly streamCount: number;
 }

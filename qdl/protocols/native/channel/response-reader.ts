@@ -1,3 +1,4 @@
+import type { Open } from '../../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { SampleFailure } from '../../../../shared/domain/system-under-test.ts';
@@ -26,20 +27,8 @@ const IN_PIECES: SampleFailure = {
 
 /** The channel whose responses are read. */
 interface AnsweredChannel extends DispatchChannel {
-  /** LoadGen waits for no response: what comes is reported as it is. */
-  readonly isClosing: boolean;
   /** False while of an outstanding sample some bytes have not gone to the socket. Hot path. */
   isSent(slot: number): boolean;
-}
-
-/** Tokens that Open asked for. */
-export interface AskedTokens {
-  /** `Open.token_latencies` */
-  readonly first: boolean;
-  /** The feature `token-stream`. */
-  readonly others: boolean;
-  /** Bytes of a token in a response; undefined: not known but by the first one. */
-  readonly bytesOfEach: number | undefined;
 }
 
 /**
@@ -49,31 +38,34 @@ export interface AskedTokens {
 export class ResponseReader {
   readonly #channel: AnsweredChannel;
   readonly #events: ChannelEvents;
-  readonly #asked: AskedTokens;
-  /** Null: no tokens were asked for. */
+  /** Open asked for tokens behind the first. */
+  readonly #takesTokens: boolean;
+  /** Null: Open did not ask for first tokens. */
   readonly #tokenStreams: TokenStreams | null;
+  /** LoadGen waits for no response: what comes is reported as it is. */
+  isOver = false;
   /** Set before the first part is sent. */
   decoder: Pick<ResponseDecoder, 'decode' | 'takesTime'> | undefined;
 
-  constructor(channel: AnsweredChannel, events: ChannelEvents, asked: AskedTokens) {
+  /** @param tokenBytes Of a token in a response; undefined: not known but by the first one. */
+  constructor(channel: AnsweredChannel, events: ChannelEvents, open: Open, tokenBytes?: number) {
     this.#channel = channel;
     this.#events = events;
-    this.#asked = asked;
-    this.#tokenStreams = asked.first
-      ? new TokenStreams(channel.outstanding, asked.bytesOfEach)
-      : null;
+    this.#takesTokens = open.features?.includes(TOKEN_STREAM_FEATURE) === true;
+    const { outstanding } = channel;
+    this.#tokenStreams = open.tokenLatencies ? new TokenStreams(outstanding, tokenBytes) : null;
   }
 
   /** Reports responses that are there now. Hot path. */
   read({ firstTokens, tokens, completed, failed }: WireResponses): void {
     const channel = this.#channel;
     const atNs = this.#events.nowNs();
-    if (!this.#asked.first && firstTokens.length > 0) {
+    if (this.#tokenStreams === null && firstTokens.length > 0) {
       const text = 'sent a first token though Open.token_latencies was false';
       this.#events.onClaim(channel, 'first-token', text, firstTokens.length);
     }
     for (const told of firstTokens) this.#readFirstToken(told, atNs);
-    if (this.#asked.others) for (const told of tokens) this.#readTokens(told, atNs);
+    if (this.#takesTokens) for (const told of tokens) this.#readTokens(told, atNs);
     else if (tokens.length > 0) {
       const text = `sent tokens though Open did not ask for ${TOKEN_STREAM_FEATURE}`;
       this.#events.onClaim(channel, 'unasked-tokens', text, tokens.length);
@@ -89,14 +81,13 @@ export class ResponseReader {
   #readFirstToken({ id, payload }: WireTokens, atNs: number): void {
     if (this.#isEarly(this.#channel.outstanding.slotOf(id))) return;
     this.#events.onFirstToken(this.#channel, id, payload, atNs);
-    if (this.#channel.isClosing) return;
-    this.#claimTokens(this.#tokenStreams?.begin(id, payload));
+    if (!this.isOver) this.#claimTokens(this.#tokenStreams?.begin(id, payload));
   }
 
   #readTokens({ id, payload }: WireTokens, atNs: number): void {
-    const { outstanding, isClosing } = this.#channel;
+    const { outstanding } = this.#channel;
     if (this.#isEarly(outstanding.slotOf(id)) || this.#tokenStreams === null) return;
-    const isRead = !isClosing && outstanding.find(id) !== NOT_OUTSTANDING;
+    const isRead = !this.isOver && outstanding.find(id) !== NOT_OUTSTANDING;
     const count = isRead ? this.#tokenStreams.tell(id, payload) : 0;
     if (typeof count === 'string') this.#claimTokens(count);
     else this.#events.onTokens(this.#channel, id, count, atNs);
@@ -106,7 +97,7 @@ export class ResponseReader {
     const { id, payload, encoding, tokenCount, durations } = sample;
     const channel = this.#channel;
     const events = this.#events;
-    if (channel.isClosing) {
+    if (this.isOver) {
       events.onCompleted(channel, id, sample, atNs);
       return;
     }

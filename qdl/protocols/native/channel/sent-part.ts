@@ -1,4 +1,8 @@
-import type { OutgoingPart, OutgoingSample } from '../../../dispatch/dispatch-channel.ts';
+import type {
+  OutgoingPart,
+  OutgoingSample,
+  UnsentRest,
+} from '../../../dispatch/dispatch-channel.ts';
 
 /** A sample, or a piece of one: where it begins in the whole payload, and that payload's length. */
 export interface SentSample extends OutgoingSample {
@@ -19,4 +23,37 @@ export function begunCount({ samples }: SentPart): number {
 /** False for a piece before the last one. */
 export function hasLastByte({ payload, offset = 0, total = payload.length }: SentSample): boolean {
   return offset + payload.length === total;
+}
+
+/** A sample that is larger than a part: it goes out in pieces. */
+export class LargeSample implements UnsentRest {
+  readonly #part: SentPart;
+  readonly #bytesMax: number;
+  readonly #send: (piece: SentPart) => void;
+  #offset = 0;
+
+  /** @param part Of that sample alone. @param bytesMax Of a piece. */
+  constructor(part: SentPart, bytesMax: number, send: (piece: SentPart) => void) {
+    this.#part = part;
+    this.#bytesMax = bytesMax;
+    this.#send = send;
+  }
+
+  get bytes(): number {
+    return this.#part.bytes - this.#offset;
+  }
+
+  get nextBytes(): number {
+    return Math.min(this.#bytesMax, this.bytes);
+  }
+
+  sendNext(): void {
+    const { query, querySampleCount, samples, bytes: total } = this.#part;
+    const { id, sampleIndex, payload: whole } = samples[0] as OutgoingSample; // It is the only one.
+    const offset = this.#offset;
+    const payload = whole.subarray(offset, offset + this.nextBytes);
+    this.#offset += payload.length;
+    const piece = { id, sampleIndex, payload, offset, total };
+    this.#send({ query, querySampleCount, samples: [piece], bytes: payload.length });
+  }
 }

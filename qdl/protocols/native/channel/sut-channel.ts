@@ -22,7 +22,6 @@ import {
 import {
   decodeSutMessage,
   encodeLoadGenMessage,
-  TOKEN_STREAM_FEATURE,
   USAGE_FEATURE,
 } from '../../../../shared/wire/sut-contract.ts';
 import type {
@@ -34,12 +33,17 @@ import type {
 } from '../../../dispatch/dispatch-channel.ts';
 import { OutstandingTable } from '../../../dispatch/outstanding-table.ts';
 import type { DigestedLedger } from './digested-ledger.ts';
-import { LargeSample } from './large-sample.ts';
 import { GrantedCredit, type Reopening, ReopenLimit } from './one-stream.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
 import { ResponseReader } from './response-reader.ts';
-import { begunCount, hasLastByte, type SentPart, type SentSample } from './sent-part.ts';
+import {
+  begunCount,
+  hasLastByte,
+  LargeSample,
+  type SentPart,
+  type SentSample,
+} from './sent-part.ts';
 
 const NO_CREDIT = { samples: 0, bytes: 0 };
 
@@ -109,11 +113,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#protocolVersion = open.protocolVersion;
     this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
     this.outstanding = new OutstandingTable(place);
-    this.#reader = new ResponseReader(this, events, {
-      first: open.tokenLatencies === true,
-      others: open.features?.includes(TOKEN_STREAM_FEATURE) === true,
-      bytesOfEach: parts.tokenBytes,
-    });
+    this.#reader = new ResponseReader(this, events, open, parts.tokenBytes);
     this.#transport = parts.openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
@@ -165,10 +165,6 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return this.outstanding.releaseAll();
   }
 
-  get isClosing(): boolean {
-    return this.#state === 'closing';
-  }
-
   isSent(slot: number): boolean {
     const { sentBytes } = this.#transport;
     return sentBytes >= this.#framedBytes || !(this.outstanding.lastByteOf(slot) > sentBytes);
@@ -212,6 +208,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   async close(timeoutMs: number): Promise<void> {
     // The node counts the stream that is being opened: so does this end.
     await this.#whenReopened;
+    this.#reader.isOver = true;
     if (this.#state === 'open' || this.#state === 'retired') {
       this.#state = 'closing';
       this.#isAllAnswered = this.outstanding.count === 0;

@@ -8,6 +8,7 @@ import { NodeLoad } from '../../../../../../qdl/dispatch/router.ts';
 import { ResponseReader } from '../../../../../../qdl/protocols/native/channel/response-reader.ts';
 import { ClaimBook, contradictsResult } from '../../../../../../shared/evidence/node-claims.ts';
 import type { WireResponses } from '../../../../../../shared/wire/responses-codec.ts';
+import { TOKEN_STREAM_FEATURE } from '../../../../../../shared/wire/sut-contract.ts';
 
 // Goal: tokens and responses of a node reach LoadGen as counts and samples, and what cannot be true is a claim. Method: a reader
 // of a channel with one sample on the wire, and lines of what it reports.
@@ -57,11 +58,12 @@ function streaming(bytesOfEach?: number) {
   const load = new NodeLoad(1, 1);
   const outstanding = new OutstandingTable({ streamIndex: 0, streamCount: 1, load });
   const heard = new Heard();
-  const channel = { outstanding, isClosing: false, isSent: () => true };
+  const channel = { outstanding, isSent: () => true };
   const reader = new ResponseReader(
     channel as Partial<DispatchChannel> as DispatchChannel & typeof channel,
     heard,
-    { first: true, others: true, bytesOfEach },
+    { tokenLatencies: true, features: [TOKEN_STREAM_FEATURE] },
+    bytesOfEach,
   );
   const wireId = outstanding.acquire(0);
   const say = (responses: Partial<WireResponses>): void => {
