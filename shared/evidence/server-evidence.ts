@@ -11,6 +11,14 @@ export function serverOf(node: Pick<NodeEvidence, 'oip'>): ServerEvidence | unde
   return node.oip;
 }
 
+/** A node that is a server. */
+export type ServerNode = ServerEvidence & Pick<NodeEvidence, 'address'>;
+
+/** The nodes that are servers. */
+export function serversOf(nodes: readonly NodeEvidence[]): ServerNode[] {
+  return nodes.flatMap(({ address, oip }) => (oip === undefined ? [] : [{ address, ...oip }]));
+}
+
 /** How the requests of a run went to servers; null where no server was asked. */
 export function requestsTo(run: { readonly oip?: RequestEvidence | null }): RequestEvidence | null {
   return run.oip ?? null;

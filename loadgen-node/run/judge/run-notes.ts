@@ -8,7 +8,9 @@ import {
   type RequestEvidence,
   requestsTo,
   type ServerEvidence,
+  type ServerNode,
   serverOf,
+  serversOf,
   softwareOf,
 } from '../../../shared/evidence/server-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
@@ -280,25 +282,12 @@ function standInNote(model: NodeModel): string {
 
 /** Notes on servers, and on the requests of the run to them. */
 export function serverNotes(audit: NetworkAudit): string[] {
-  const servers = serversOf(audit);
+  const servers = serversOf(audit.nodes);
   return [
-    ...servers.map(({ address, server }) => `SUT node ${address} is ${serverText(server)}`),
+    ...servers.map((server) => `SUT node ${server.address} is ${serverText(server)}`),
     ...versionMarks(servers),
     ...(requestsTo(audit)?.notes ?? []),
   ];
-}
-
-/** A node that is a server, and what it reports of itself. */
-interface ServerNode {
-  readonly address: string;
-  readonly server: ServerEvidence;
-}
-
-function serversOf({ nodes }: Pick<NetworkAudit, 'nodes'>): ServerNode[] {
-  return nodes.flatMap((node) => {
-    const server = serverOf(node);
-    return server === undefined ? [] : [{ address: node.address, server }];
-  });
 }
 
 /**
@@ -307,14 +296,14 @@ function serversOf({ nodes }: Pick<NetworkAudit, 'nodes'>): ServerNode[] {
  */
 export function serverModelMarks(audit: NetworkAudit): string[] {
   const { benchmark, isOfficialBenchmark } = audit.run;
-  return serversOf(audit).flatMap(({ address, server }) => {
-    const serves = `SUT node ${address} serves ${server.modelName}`;
-    if (isStandInName(server.modelName)) {
+  return serversOf(audit.nodes).flatMap(({ address, modelName, modelSha256 }) => {
+    const serves = `SUT node ${address} serves ${modelName}`;
+    if (isStandInName(modelName)) {
       return [`${serves}, a stand-in: neither its accuracy nor its speed is that of ${benchmark}`];
     }
     if (!isOfficialBenchmark) return [];
     const why =
-      server.modelSha256 === undefined
+      modelSha256 === undefined
         ? 'its server reports no digest'
         : 'its digest is what the server says, and no part of the protocol';
     return [`${serves}, which is not known to be ${benchmark}'s own model: ${why}`];
@@ -361,9 +350,9 @@ function serverText(server: ServerEvidence): string {
 }
 
 function versionMarks(servers: readonly ServerNode[]): string[] {
-  const told = servers.filter(({ server }) => server.serverVersion !== '');
-  if (new Set(told.map(({ server }) => server.serverVersion)).size < 2) return [];
-  const list = told.map(({ address, server }) => `${address} ${server.serverVersion}`).join(', ');
+  const told = servers.filter(({ serverVersion }) => serverVersion !== '');
+  if (new Set(told.map(({ serverVersion }) => serverVersion)).size < 2) return [];
+  const list = told.map((server) => `${server.address} ${server.serverVersion}`).join(', ');
   return [`the servers are of different versions: ${list}: they may not be equally fast`];
 }
 

@@ -75,7 +75,7 @@ export function judgeAccuracy(submission: Proportion, custom: Proportion, accura
       ? 'Fails where the whole interval lies above 0: then chance does not explain the drop.'
       : `Fails where the whole interval lies above ${points(accuracyDropMax)}, by which the custom data set was said to be harder.`;
   return compared('accuracy', isMet, [submission, custom].map(proportionText), [
-    `Drop: ${points(shareOf(submission) - shareOf(custom))}; 99 % interval: ${intervalText(drop)}`,
+    `Drop: ${points(shareOf(submission) - shareOf(custom))}; 99 % interval: ${(drop.low * 100).toFixed(3)} to ${points(drop.high)}`,
     allowed,
     powerText(failingDrop(submission, custom.total, accuracyDropMax)),
   ]);
@@ -204,10 +204,6 @@ function notesOf(submission: RunPair, custom: RunPair): string[] {
 function proportionText(proportion: Proportion): string {
   const { correct, total } = proportion;
   return `${correct} of ${total} right (${accuracyPercent(shareOf(proportion))})`;
-}
-
-function intervalText({ low, high }: ReturnType<typeof differenceInterval>): string {
-  return `${(low * 100).toFixed(3)} to ${points(high)}`;
 }
 
 function points(fraction: number): string {
