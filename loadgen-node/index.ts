@@ -15,9 +15,9 @@ export type {
   ServiceTimes,
   SystemUnderTest,
 } from '../shared/domain/system-under-test.ts';
+export type { BenchmarkRules } from '../shared/rules/rows/benchmark-card.ts';
 export { BENCHMARK_KEYS, benchmarkRules } from '../shared/rules/benchmark-rules.ts';
 export { ROUNDS, type Round } from '../shared/rules/rounds/rounds.ts';
-export type { BenchmarkRules } from '../shared/rules/rows/benchmark-row.ts';
 export { createQdl, type Qdl, type QdlOptions } from './api/create-qdl.ts';
 export {
   type MemorySamples,

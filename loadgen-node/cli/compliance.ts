@@ -1,4 +1,5 @@
 import { addFlagsInGroups, progressPrinter } from '../../shared/config/command-line.ts';
+import { GIVEN_TEST_IDS, TEST_IDS, type TestId } from '../../shared/rules/rows/model-row.ts';
 import { eachTest } from '../official/test-process.ts';
 import { makesCppRun } from '../submission/compliance/compliance-run.ts';
 import {
@@ -15,12 +16,7 @@ import {
   CUSTOM_DATA_SET,
   customDataSetTest,
 } from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
-import {
-  GIVEN_TEST_IDS,
-  isRunnableTest,
-  TEST_IDS,
-  type TestId,
-} from '../submission/rules/submission-rounds.ts';
+import { isRunnableTest } from '../submission/rules/submission-rounds.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 function testVerb(test: TestId): MakeCommand {

@@ -1,6 +1,6 @@
 import type { NamedTensor, WantedTensor } from '../../shared/domain/tensors.ts';
 import type { ResponseClass } from '../../shared/rules/response-class.ts';
-import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-card.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 
 /** Input of a model, of one sample. */

@@ -2,10 +2,17 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
 import { BENCHMARK_KEYS, benchmarkRules } from './benchmark-rules.ts';
+import { cardOf } from './cards.ts';
+
+/** A file of code of one benchmark, or of all of a kind. */
+type BenchmarkModule<T> =
+  | { readonly benchmark: T }
+  | { readonly makeBenchmark: (key: string) => T };
 
 /**
  * Loads the code of a benchmark on one side: `<key>/benchmark` below that side's folder of benchmarks, which
- * exports `benchmark`. Found by its place, so that another benchmark is a folder per side and a row of rules.
+ * exports `benchmark`. Found by its place, so that another benchmark is a card, and a folder per side. A language model
+ * without a folder there has the code of all: `language/benchmark`, which exports `makeBenchmark`.
  * @param registry `import.meta.url` of the file in that folder that asks.
  * @param lacking What this side lacks of a benchmark without code here, for the message.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is.
@@ -16,19 +23,20 @@ export async function loadBenchmarkModule<T>(
   lacking: string,
 ): Promise<T> {
   const { key: known } = benchmarkRules(key);
-  const url = moduleUrl(known, registry);
-  if (!existsSync(fileURLToPath(url))) {
-    const available = BENCHMARK_KEYS.filter((candidate) =>
-      existsSync(fileURLToPath(moduleUrl(candidate, registry))),
-    );
+  const url = findModule(known, registry);
+  if (url === undefined) {
+    const available = BENCHMARK_KEYS.filter((one) => findModule(one, registry) !== undefined);
     throw benchmarkUnknown(`benchmark ${key} has no ${lacking}; there is: ${available.join(', ')}`);
   }
-  const { benchmark } = (await import(url.href)) as { benchmark: T };
-  return benchmark;
+  const found = (await import(url.href)) as BenchmarkModule<T>;
+  return 'benchmark' in found ? found.benchmark : found.makeBenchmark(known);
 }
 
-/** The extension of the asking file: `.js` where the project is compiled. */
-function moduleUrl(key: string, registry: string): URL {
+/** The extension is that of the asking file: `.js` where the project is compiled. */
+function findModule(key: string, registry: string): URL | undefined {
   const extension = registry.slice(registry.lastIndexOf('.'));
-  return new URL(`./${key}/benchmark${extension}`, registry);
+  const folders = cardOf(key)?.language === undefined ? [key] : [key, 'language'];
+  return folders
+    .map((folder) => new URL(`./${folder}/benchmark${extension}`, registry))
+    .find((url) => existsSync(fileURLToPath(url)));
 }

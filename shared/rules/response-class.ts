@@ -9,8 +9,8 @@ import {
   tensorsText,
   tensorText,
 } from '../domain/tensors.ts';
-import type { BenchmarkRules } from './rows/benchmark-row.ts';
-import { IMAGENET_TENSORS } from './rows/imagenet.ts';
+import { IMAGENET } from './cards/imagenet.ts';
+import type { BenchmarkRules } from './rows/benchmark-card.ts';
 
 /** How a response of a model says the class that a benchmark asks for. */
 export interface ResponseClass {
@@ -73,7 +73,7 @@ export function responseClass(
   const countsBackground =
     outputs.some((tensor) => own(tensor).includes(COUNT_WITH_BACKGROUND)) ||
     classes.some(({ name }) => name === LABEL_WITH_BACKGROUND);
-  const isImagenet = sampleTensors === IMAGENET_TENSORS;
+  const isImagenet = sampleTensors === IMAGENET.sampleTensors;
   const classOffset = isImagenet && countsBackground ? -1 : 0;
   const same = outputs.filter(
     (tensor) => tensor.datatype === responseTensor.datatype && isOne(tensor),

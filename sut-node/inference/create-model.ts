@@ -3,7 +3,7 @@ import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { codecNamed } from '../../shared/compression/codec.ts';
 import { flagOf } from '../../shared/config/setting.ts';
-import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../shared/rules/cards/synthetic.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../settings/delay-settings.ts';

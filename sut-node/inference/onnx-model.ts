@@ -5,7 +5,7 @@ import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-erro
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { availableCodecs } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
-import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-card.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import {
   type GeneratingPipeline,

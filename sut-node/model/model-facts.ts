@@ -1,4 +1,5 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
+import type { GenerationLimits } from '../../shared/rules/rows/benchmark-card.ts';
 import type { ModelUsage } from './model-source.ts';
 
 export type { ModelUsage };
@@ -245,20 +246,6 @@ export interface StepwisePipeline {
   readonly samplesAtOnce?: number;
   /** A payload for warm-up: the node is ready only after every worker answered it once. */
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
-}
-
-/** Bounds of a generation. */
-export interface GenerationLimits {
-  readonly promptTokensMax: number;
-  /** New tokens before which the end token is not chosen. */
-  readonly newTokensMin: number;
-  readonly newTokensMax: number;
-  /** Id of the token that ends a sequence. */
-  readonly endToken: number;
-  /** Beams of a beam search, each a row of the model; absent: greedy. */
-  readonly beams?: number;
-  /** A greedy sequence whose prompt begins with `promptHead` gets the end token behind `ids`. */
-  readonly endMark?: { readonly promptHead: readonly number[]; readonly ids: readonly number[] };
 }
 
 /** Sizes and names of a decoder-only model, whose keys and values of the tokens so far are inputs and outputs. */

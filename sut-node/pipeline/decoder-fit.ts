@@ -1,9 +1,9 @@
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
+import type { GenerationLimits } from '../../shared/rules/rows/benchmark-card.ts';
 import {
   type DecoderLayout,
   ELEMENT_TYPES,
   type ElementType,
-  type GenerationLimits,
   type ModelTensor,
   type OpenedModel,
 } from '../model/model-facts.ts';

@@ -5,7 +5,7 @@ import {
   type ImagenetPreparation,
   normaliseImagenet,
 } from '../../shared/benchmarks/image/imagenet.ts';
-import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../shared/rules/cards/imagenet.ts';
 import {
   FREE,
   type PipelineInput,

@@ -21,7 +21,7 @@ import { BENCHMARK_KEYS, benchmarkDefault } from '../../shared/rules/benchmark-r
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
-} from '../../shared/rules/rows/synthetic-samples.ts';
+} from '../../shared/rules/cards/synthetic.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   QUEUE_BYTES_MAX_DEFAULT,

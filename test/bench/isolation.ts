@@ -1,8 +1,8 @@
 import { timerClock } from '../../shared/base/clock/clock.ts';
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { silentLogger } from '../../shared/base/process/logger.ts';
-import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/draw-digit.ts';
+import { EVALUATION_SET } from '../../shared/rules/cards/digits.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
 import type { SampleOwner, WaitingSample } from '../../sut-node/inference/batcher/sut-model.ts';
 import { WorkerPool } from '../../sut-node/inference/workers/worker-pool.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
-import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
+import { IMAGE_SIZE } from '../../shared/rules/cards/digits.ts';
 import { encodeModel, GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { SutNodeProcess } from '../scenes/host/processes.ts';

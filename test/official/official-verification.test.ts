@@ -1,11 +1,9 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type {
-  RunnableTestId,
-  SubmissionRound,
-} from '../../loadgen-node/submission/rules/submission-rounds.ts';
+import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { RunnableTestId } from '../../shared/rules/rows/model-row.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { type Ended, longhaul } from '../scenes/host/processes.ts';
 import { labelOf, type SimulatedRun } from '../scenes/simulated-run/simulated-run.ts';

@@ -5,6 +5,7 @@ import { writeText } from '../../../shared/base/files/read-file.ts';
 import { tableLines } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import type { Setting, SettingTable } from '../../../shared/config/setting.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import {
   benchmarkOfRun,
   benchmarkRules,
@@ -12,7 +13,6 @@ import {
   RUN_BENCHMARKS,
 } from '../../../shared/rules/benchmark-rules.ts';
 import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
 import { modelsOfBenchmark } from '../../submission/rules/models-of-rounds.ts';
 

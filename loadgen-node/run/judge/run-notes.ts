@@ -15,7 +15,7 @@ import {
 } from '../../../shared/evidence/server-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
 import { decidingStandstill, standstillText } from '../../loadgen/engine/causes.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';

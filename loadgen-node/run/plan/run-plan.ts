@@ -3,7 +3,6 @@ import type { DispatchSettings } from '../../../qdl/index.ts';
 import type { Preparation, Protocol } from '../../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
-import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
@@ -11,6 +10,7 @@ import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/tensors.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
+import type { BenchmarkRules, GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import {
   benchmarkEncoding,
   benchmarkOfRun,
@@ -19,7 +19,6 @@ import {
 } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LogSettings } from '../../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { ONE_LANE, type RunLanes } from '../../loadgen/settings/lanes.ts';

@@ -18,15 +18,15 @@ import {
 } from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { benchmarkDefault, RUN_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
-import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
-import { ONLY_JUDGED, ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_MAX,
-} from '../../../shared/rules/rows/synthetic-samples.ts';
+} from '../../../shared/rules/cards/synthetic.ts';
+import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
+import { ONLY_JUDGED, ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import { ISSUE_LOOPS } from '../../loadgen/engine/issue-clock.ts';
 import { RNG_LIBRARIES } from '../../loadgen/random/distributions.ts';
 import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';

@@ -2,7 +2,7 @@ import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../
 import type { OpenedSamples, RunToPrepare, SampleInput } from '../../../qdl/protocols/index.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
-import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/cards/synthetic.ts';
 import { loadOtel } from '../../observe/spans/otel-packages.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet } from '../../samples/data-set/check-data-set.ts';

@@ -1,4 +1,6 @@
 import { rounded } from '../../../shared/base/text.ts';
+import { cardOf } from '../../../shared/rules/cards.ts';
+import type { BandwidthFormula } from '../../../shared/rules/rows/benchmark-card.ts';
 
 /** Bytes of an element, by the words that input_data_types and encodings use. */
 const DTYPE_BYTES: readonly (readonly [RegExp, number])[] = [
@@ -13,52 +15,12 @@ export function dtypeBytes(word: string): number | undefined {
   return DTYPE_BYTES.find(([pattern]) => pattern.test(word.trim()))?.[1];
 }
 
-/** Bytes of a sample that the rules ask a datacenter system to take in and give out. */
-interface BandwidthFormula {
-  /** As the rules write it. */
-  readonly input: string;
-  readonly inputElements: number;
-  /** Undefined: negligible, the bandwidth must only be above 0. */
-  readonly outputElements?: number;
-}
-
-const image = (side: number): BandwidthFormula => ({
-  input: `3*${side}*${side}*dtype_size`,
-  inputElements: 3 * side * side,
-});
-const tokens = (count: number): BandwidthFormula => ({
-  input: `${count}*dtype_size`,
-  inputElements: count,
-});
-
 /**
- * By benchmark, as mlperf.conf names it. DLRMv2 has two types of data: 270 pairs of 13 numbers and 26
- * categories, here of one size.
+ * The rules' formula for a benchmark, as mlperf.conf names it; undefined where they have none.
  * Source: inference_rules v4.1, "Datacenter Bandwidth Requirements".
  */
-const FORMULAS: Readonly<Record<string, BandwidthFormula>> = {
-  resnet50: image(224),
-  retinanet: image(800),
-  '3d-unet': {
-    input: '32944795*dtype_size',
-    inputElements: 32_944_795,
-    outputElements: 32_944_795,
-  },
-  bert: { input: '3*384*dtype_size', inputElements: 3 * 384 },
-  gptj: tokens(2048),
-  'llama2-70b': tokens(1024),
-  'mixtral-8x7b': tokens(2048),
-  'dlrm-v2': { input: '270*(13+26)*dtype_size', inputElements: 270 * 39 },
-  'stable-diffusion-xl': {
-    input: '77*dtype_size',
-    inputElements: 77,
-    outputElements: 3_145_728,
-  },
-};
-
-/** The rules' formula for a benchmark; undefined where they have none. */
 export function bandwidthFormula(benchmark: string): BandwidthFormula | undefined {
-  return Object.hasOwn(FORMULAS, benchmark) ? FORMULAS[benchmark] : undefined;
+  return cardOf(benchmark)?.bandwidth;
 }
 
 const PREFIX: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12 };

@@ -6,8 +6,8 @@ import {
   artifactFolder,
   ensureArtifact,
 } from '../../../shared/base/cache/artifact-cache.ts';
-import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { jpegCodecVersion } from '../../../shared/benchmarks/image/jpeg.ts';
+import type { GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 
 /** Images that longhaul draws for a benchmark, and how they lie in their folder. */
 export interface DrawnData {

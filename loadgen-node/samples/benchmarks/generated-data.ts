@@ -1,28 +1,8 @@
 import assert from 'node:assert';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import {
-  EVALUATION_SET,
-  type GeneratedSet,
-  TRAINING_SET,
-} from '../../../shared/benchmarks/digits/digit-sets.ts';
-import { DLRM_EVALUATION_SET } from '../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
-import {
-  STANDIN_OBJECT_SET,
-  STANDIN_OBJECT_SET_LARGE,
-} from '../../../shared/benchmarks/standin/standin-objects.ts';
-import { PICTURE_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-pictures.ts';
-import {
-  STANDIN_EVALUATION_SET,
-  STANDIN_TRAINING_SET,
-} from '../../../shared/benchmarks/standin/standin-sets.ts';
-import { SQUAD_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-squad.ts';
-import {
-  longStandinTextsOf,
-  standinTextsOf,
-} from '../../../shared/benchmarks/standin/standin-text.ts';
-import { TRANSLATION_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-translation.ts';
-import { STANDIN_VOLUMES } from '../../../shared/benchmarks/volume/standin-volume.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { CARDS } from '../../../shared/rules/cards.ts';
+import type { GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { NamedQuality } from '../data-set/data-set.ts';
 
 /** Largest seed of a set. */
@@ -43,38 +23,22 @@ interface GeneratedData {
   readonly word: string | undefined;
   /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
-  /** The default set of {@link LONG_STAND_IN_WORD}; absent: there is none. */
-  readonly long?: GeneratedSet | undefined;
+  /** The default set of {@link LONG_STAND_IN_WORD}; undefined: there is none. */
+  readonly long: GeneratedSet | undefined;
   /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. Undefined: it is not fitted. */
   readonly trainingSeed: number | undefined;
 }
 
-const standin = (standard: GeneratedSet, trainingSeed?: number): GeneratedData => ({
-  ...{ word: STAND_IN_WORD, standard, trainingSeed },
-});
-
-const texts = (key: string): GeneratedData => ({
-  ...standin(standinTextsOf(key).set),
-  long: longStandinTextsOf(key)?.set,
-});
-
 /** By key of the benchmark. */
-const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
-  digits: { word: undefined, standard: EVALUATION_SET, trainingSeed: TRAINING_SET.seed },
-  resnet50: standin(STANDIN_EVALUATION_SET, STANDIN_TRAINING_SET.seed),
-  mobilenet: standin(STANDIN_EVALUATION_SET, STANDIN_TRAINING_SET.seed),
-  bert: standin(SQUAD_STANDIN_SET),
-  retinanet: standin(STANDIN_OBJECT_SET),
-  'ssd-mobilenet': standin(STANDIN_OBJECT_SET_LARGE),
-  'ssd-resnet34': standin(STANDIN_OBJECT_SET),
-  '3d-unet': standin(STANDIN_VOLUMES),
-  gnmt: standin(TRANSLATION_STANDIN_SET),
-  'stable-diffusion-xl': standin(PICTURE_STANDIN_SET),
-  'dlrm-v2': standin(DLRM_EVALUATION_SET),
-  gptj: texts('gptj'),
-  'llama2-70b': texts('llama2-70b'),
-  'mixtral-8x7b': texts('mixtral-8x7b'),
-};
+const GENERATED_DATA: ReadonlyMap<string, GeneratedData> = new Map(
+  CARDS.flatMap(({ key, generated, language }) => {
+    const standard = generated?.standard ?? language?.texts.set;
+    if (standard === undefined) return [];
+    const word = generated?.isOnly === true ? undefined : STAND_IN_WORD;
+    const trainingSeed = generated?.training?.seed;
+    return [[key, { word, standard, long: language?.longTexts?.set, trainingSeed }]];
+  }),
+);
 
 /** Settings of the data; undefined: not set. */
 export interface DataRequest {
@@ -109,11 +73,11 @@ export function seedOfImages(
 export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   const { benchmark, dataDir, dataSeed, dataCount } = request;
   if (dataSeed === undefined && dataCount === undefined) return undefined;
-  const data = generatedDataOf(benchmark);
+  const data = GENERATED_DATA.get(benchmark);
   const said = dataSeed === undefined ? `--data-count ${dataCount}` : `--data-seed ${dataSeed}`;
   if (data === undefined) {
     throw configInvalid(
-      `${said} is for data that longhaul makes, of ${Object.keys(GENERATED_DATA).join(', ')}; benchmark ${benchmark} has no such data`,
+      `${said} is for data that longhaul makes, of ${[...GENERATED_DATA.keys()].join(', ')}; benchmark ${benchmark} has no such data`,
     );
   }
   const standard = standardSetOf(benchmark, dataDir);
@@ -137,7 +101,7 @@ export function standardSetOf(
   benchmark: string,
   dataDir: string | undefined,
 ): GeneratedSet | undefined {
-  const data = generatedDataOf(benchmark);
+  const data = GENERATED_DATA.get(benchmark);
   if (dataDir === LONG_STAND_IN_WORD) return data?.long;
   return dataDir === data?.word ? data?.standard : undefined;
 }
@@ -200,8 +164,4 @@ export function standinSource(
 
 function inWords({ seed, sampleCount }: GeneratedSet): string {
   return `${sampleCount} samples of seed ${seed}`;
-}
-
-function generatedDataOf(benchmark: string): GeneratedData | undefined {
-  return Object.hasOwn(GENERATED_DATA, benchmark) ? GENERATED_DATA[benchmark] : undefined;
 }

@@ -1,5 +1,4 @@
-import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules, GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import type { TokenType } from '../data-set/token-numbers.ts';
 

@@ -1,7 +1,7 @@
 import { LoopTurns, type TurnTaker } from '../../../shared/base/async.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules, MetricBounds } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules, MetricBounds } from '../../../shared/rules/rows/benchmark-card.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';

@@ -4,7 +4,7 @@ import {
   describeSystemError,
   MlperfError,
 } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Quality } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { Quality } from '../../../shared/rules/rows/benchmark-card.ts';
 
 /** One response of the accuracy log. */
 export interface AccuracyEntry {

@@ -1,5 +1,5 @@
 import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
-import { DETECTION_FLOATS } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_FLOATS } from '../../../shared/rules/cards/detection.ts';
 import type { CocoAnnotations, CocoObject } from './coco-annotations.ts';
 
 /** Detections of an image and category that count: the best ones. */

@@ -8,7 +8,7 @@ import {
   type OipDataType,
   type OipTensor,
 } from '../../../shared/domain/tensors.ts';
-import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/cards/synthetic.ts';
 import { toSmallFloat } from './small-float.ts';
 import { type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 

@@ -3,6 +3,10 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { counted } from '../../../shared/base/text.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
+import {
+  SUBMISSION_SCENARIOS,
+  type SubmissionScenario,
+} from '../../../shared/rules/rows/model-row.ts';
 import type { ReadDetailLog, readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
@@ -13,8 +17,6 @@ import {
   metricOf,
   modelInScenario,
   resultMetric,
-  SUBMISSION_SCENARIOS,
-  type SubmissionScenario,
   scenarioNeed,
 } from '../rules/submission-model.ts';
 import {
@@ -408,8 +410,7 @@ async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   for (const pair of pairs) {
     if (!(await areEqual(site, pair as [string, string]))) return scenario;
   }
-  const isOfEdge = mayInfer(suites, scenario);
-  const id = isOfEdge ? 'result-inferred' : 'inferred-in-datacenter';
+  const id = mayInfer(suites, scenario) ? 'result-inferred' : 'inferred-in-datacenter';
   findings.add(id, layout.result(place), `It is inferred from ${from}.`);
   return from;
 }

@@ -8,10 +8,11 @@ import {
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
+import type { TestId } from '../../../shared/rules/rows/model-row.ts';
 import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { TOKEN_TYPES } from '../../samples/data-set/token-numbers.ts';
-import { isRunnableTest, type TestId } from '../rules/submission-rounds.ts';
+import { isRunnableTest } from '../rules/submission-rounds.ts';
 import { RESPONSE_TYPES } from './responses/compare-responses.ts';
 import { END_TOKEN_DEFAULT } from './verify/verify-test06.ts';
 

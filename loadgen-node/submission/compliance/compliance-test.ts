@@ -3,12 +3,18 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
+import { cardOf } from '../../../shared/rules/cards.ts';
 import {
   isRunnable,
   ONLY_JUDGED,
   ROUNDS,
   type Round,
 } from '../../../shared/rules/rounds/rounds.ts';
+import type {
+  RunnableTestId,
+  SubmissionModel,
+  TestId,
+} from '../../../shared/rules/rows/model-row.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../../run/host/host.ts';
@@ -17,13 +23,8 @@ import { inspectRun, type RunSources } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import { modelOfFolder, modelsOfBenchmark, modelsOfRound } from '../rules/models-of-rounds.ts';
-import { type SubmissionModel, usualBaselinePercent } from '../rules/submission-model.ts';
-import {
-  isRunnableTest,
-  type RunnableTestId,
-  type SubmissionRound,
-  type TestId,
-} from '../rules/submission-rounds.ts';
+import { usualBaselinePercent } from '../rules/submission-model.ts';
+import { isRunnableTest, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { responseScorer } from '../score/score-log.ts';
 import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
@@ -182,22 +183,11 @@ async function makeRun(
   return host.exitCode ?? EXIT.interrupted;
 }
 
-/**
- * Type (`--dtype`) by which the official script reads a benchmark's responses; its own default is
- * `byte`.
- */
+/** Type (`--dtype`) by which the official script reads responses of a datatype; its own default is `byte`. */
 const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
-  resnet50: 'float32',
-  mobilenet: 'float32',
-  retinanet: 'float32',
-  bert: 'float32',
-  dlrm: 'float32',
-  'dlrm-v2': 'float32',
-  digits: 'int32',
+  FP32: 'float32',
+  INT32: 'int32',
 };
-
-/** Tokens that end a text, where it is not the official script's own default. */
-const END_TOKEN_OF: Readonly<Record<string, number>> = { gptj: 50_256 };
 
 function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<TestVerdict> {
   const { test, round, values, benchmark, model } = asked;
@@ -207,7 +197,7 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
       return verifyTest01({
         ...runs,
         accuracy: accuracyFolder(asked),
-        responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
+        responseType: values.responseType ?? RESPONSE_TYPE_OF[datatypeOf(benchmark)] ?? 'byte',
         accuracyTolerancePercent: usualBaselinePercent(model),
         metricTolerancePercents: model?.baselinePercents,
         scorer: responseScorer(benchmark, asked.run, host, testRun),
@@ -220,7 +210,8 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
       return verifyTest06({
         ...runs,
         tokenType: values.tokenType ?? sentType(benchmark) ?? tokenTypeOfRound(round),
-        endToken: values.endToken ?? END_TOKEN_OF[benchmark] ?? END_TOKEN_DEFAULT,
+        endToken:
+          values.endToken ?? cardOf(benchmark)?.language?.limits.endToken ?? END_TOKEN_DEFAULT,
       });
     case 'TEST07':
       return verifyTest07({
@@ -263,9 +254,14 @@ function accuracyOutput({ accuracyOutput: path }: ComplianceValues): string {
   );
 }
 
+/** Datatype of a benchmark's responses; empty where the model decides. */
+function datatypeOf(benchmark: string): string {
+  return benchmarkRules(benchmark).responseTensor?.datatype ?? '';
+}
+
 /** Type of the tokens that SUT nodes send of a language model; undefined for any other benchmark. */
 function sentType(benchmark: string): 'int32' | undefined {
-  return benchmarkRules(benchmark).responseTensor?.datatype === 'INT32' ? 'int32' : undefined;
+  return datatypeOf(benchmark) === 'INT32' ? 'int32' : undefined;
 }
 
 /** A submission run's folder serves as both: it has the accuracy run's log as well. */

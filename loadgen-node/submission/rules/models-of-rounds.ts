@@ -1,21 +1,17 @@
 import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
-import { MODEL_ROWS } from './model-rows.ts';
-import type { ModelRow, SubmissionModel } from './submission-model.ts';
 import {
-  roundsUpTo,
-  SUBMISSION_ROUNDS,
+  type ModelRow,
+  rowAt,
   SUITES,
-  type SubmissionRound,
+  type SubmissionModel,
   type Suite,
-} from './submission-rounds.ts';
-import { V05_ROWS } from './v05-rows.ts';
+} from '../../../shared/rules/rows/model-row.ts';
+import { MODEL_ROWS } from './model-rows.ts';
+import { roundsUpTo, SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 
 /** Made once: a self-check asks for every folder of a tree. */
 const MODELS = new Map(
-  SUBMISSION_ROUNDS.map((round) => [
-    round,
-    [...V05_ROWS, ...MODEL_ROWS].flatMap((row) => modelAt(row, round)),
-  ]),
+  SUBMISSION_ROUNDS.map((round) => [round, MODEL_ROWS.flatMap((row) => modelAt(row, round))]),
 );
 
 /**
@@ -29,12 +25,9 @@ export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[
 }
 
 /** The model of a row as a round has it; empty where the round does not have it. */
-function modelAt({ rounds, since = {}, ...first }: ModelRow, round: SubmissionRound) {
-  const [begin = 0, end = 0] = rounds.map((one) => SUBMISSION_ROUNDS.indexOf(one));
-  const at = SUBMISSION_ROUNDS.indexOf(round);
-  if (at < begin || at > end) return [];
-  const changes = SUBMISSION_ROUNDS.slice(0, at + 1).map((one) => since[one]);
-  const row: typeof first = Object.assign({}, first, ...changes);
+function modelAt(of: ModelRow, round: SubmissionRound) {
+  const row = rowAt(of, round);
+  if (row === undefined) return [];
   const { samples, share = 0.99, references = {}, bounds = [], ...model } = row;
   const counts = { performanceSamples: samples, dataSetSamples: samples, offlineSamples: samples };
   const targets = Object.entries(references).map(([metric, reference]) => ({

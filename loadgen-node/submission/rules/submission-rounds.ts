@@ -3,6 +3,11 @@ import {
   type KnownRound,
   mlperfConfOf,
 } from '../../../shared/rules/rounds/rounds.ts';
+import {
+  type RunnableTestId,
+  TEST_IDS,
+  type TestId,
+} from '../../../shared/rules/rows/model-row.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 
 /** Rounds of which a submission can be checked. One can be built of those that can be run. */
@@ -29,24 +34,6 @@ export const SUBMISSION_DIVISIONS = ['closed', 'network', 'open'] as const;
 
 /** One of {@link SUBMISSION_DIVISIONS}. */
 export type SubmissionDivision = (typeof SUBMISSION_DIVISIONS)[number];
-
-/** Suites of a system; the Network division knows the first only. */
-export const SUITES = ['datacenter', 'edge'] as const;
-
-/** One of {@link SUITES}. */
-export type Suite = (typeof SUITES)[number];
-
-/** Compliance tests that longhaul runs and verifies. */
-export const TEST_IDS = ['TEST01', 'TEST04', 'TEST05', 'TEST06'] as const;
-
-/** Tests of later rounds' models, whose benchmarks longhaul does not run: it verifies runs that are there. */
-export const GIVEN_TEST_IDS = ['TEST07', 'TEST08', 'TEST09'] as const;
-
-/** One of {@link TEST_IDS}. */
-export type RunnableTestId = (typeof TEST_IDS)[number];
-
-/** One of {@link TEST_IDS} or {@link GIVEN_TEST_IDS}. */
-export type TestId = RunnableTestId | (typeof GIVEN_TEST_IDS)[number];
 
 export function isRunnableTest(test: TestId): test is RunnableTestId {
   return (TEST_IDS as readonly string[]).includes(test);

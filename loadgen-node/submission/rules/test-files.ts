@@ -1,4 +1,4 @@
-import type { TestId } from './submission-rounds.ts';
+import type { TestId } from '../../../shared/rules/rows/model-row.ts';
 
 /** Files in which the verification of a compliance test leaves its verdict. */
 export const VERIFY_FILES = {

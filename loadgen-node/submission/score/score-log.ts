@@ -10,7 +10,7 @@ import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.t
 import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import { responseClass } from '../../../shared/rules/response-class.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';

@@ -16,14 +16,11 @@ import {
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
+import { SUITES } from '../../../shared/rules/rows/model-row.ts';
 import { askNodeSystems } from '../../run/ask-nodes.ts';
 import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
 import { DISPATCH_OPTIONS } from '../../run/plan/dispatch-options.ts';
-import {
-  SUBMISSION_DIVISIONS,
-  SUITES,
-  type SubmissionDivision,
-} from '../rules/submission-rounds.ts';
+import { SUBMISSION_DIVISIONS, type SubmissionDivision } from '../rules/submission-rounds.ts';
 import { isTodo, STATUSES } from '../tree/system-fields.ts';
 import {
   composeDescription,

@@ -1,6 +1,6 @@
 import { counted } from '../../../shared/base/text.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
-import type { Suite } from '../rules/submission-rounds.ts';
+import type { Suite } from '../../../shared/rules/rows/model-row.ts';
 import { type FactsFile, nameOf, type SutNodeFacts } from './facts-file.ts';
 import { memoryText, networkRateText, present } from './host-fields.ts';
 

@@ -1,9 +1,5 @@
-import {
-  roundsUpTo,
-  SUITES,
-  type SubmissionRound,
-  type Suite,
-} from '../rules/submission-rounds.ts';
+import { SUITES, type Suite } from '../../../shared/rules/rows/model-row.ts';
+import { roundsUpTo, type SubmissionRound } from '../rules/submission-rounds.ts';
 
 /**
  * Beginning of a value that could not be read and that the submitter has to fill in.

@@ -1,6 +1,6 @@
 import { basename, posix, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { SubmissionScenario } from '../rules/submission-model.ts';
+import type { SubmissionScenario } from '../../../shared/rules/rows/model-row.ts';
 import {
   SUBMISSION_DIVISIONS,
   type SubmissionDivision,

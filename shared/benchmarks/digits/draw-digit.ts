@@ -1,5 +1,6 @@
-import { IMAGE_SIZE } from '../../rules/rows/digits.ts';
-import { CLASS_COUNT, type GeneratedSet } from './digit-sets.ts';
+import { IMAGE_SIZE } from '../../rules/cards/digits.ts';
+import type { GeneratedSet } from '../../rules/rows/benchmark-card.ts';
+import { CLASS_COUNT } from './digit-sets.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 /** How an image looks. Lengths of the digit are parts of the image's shorter side. */

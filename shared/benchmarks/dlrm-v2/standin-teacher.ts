@@ -1,5 +1,4 @@
-import { DENSE_COUNT, MULTI_HOT_SIZES, TABLE_ROWS } from '../../rules/rows/dlrm-v2.ts';
-import type { GeneratedSet } from '../digits/digit-sets.ts';
+import { DENSE_COUNT, MULTI_HOT_SIZES, TABLE_ROWS } from '../../rules/cards/dlrm-v2.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 
 // Whether a made-up user clicks depends on a sum over the features of a pair, the teacher's logit, and on noise:
@@ -26,9 +25,6 @@ const GROUP_DEVIATION = 0.27;
 /** Deviation of the noise: set by trial, so that the AUC is near that of the reference. */
 export const NOISE_DEVIATION = 1.6;
 
-/** Samples that runs measure with, and of which the quality is known. */
-export const DLRM_EVALUATION_SET: GeneratedSet = { seed: 41, sampleCount: 512 };
-
 /** Weight of each row of a stand-in's table. */
 export function teacherTable(table: number): Float32Array {
   const deviation = GROUP_DEVIATION / Math.sqrt(MULTI_HOT_SIZES[table] as number);
@@ -45,5 +41,5 @@ function drawWeights(stream: number, count: number, deviation: number): Float32A
   return Float32Array.from({ length: count }, () => random.nearlyNormal() * deviation);
 }
 
-/** AUC of the undamaged stand-in on {@link DLRM_EVALUATION_SET}, as the official script prints it. */
+/** AUC of the undamaged stand-in on the standard samples, as the official script prints it. */
 export const STANDIN_AUC = 0.80769;

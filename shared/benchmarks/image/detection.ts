@@ -2,7 +2,7 @@ import {
   DETECTION_IMAGE_SIZES,
   type DetectionBenchmark,
   detectionElements,
-} from '../../rules/rows/detection.ts';
+} from '../../rules/cards/detection.ts';
 import { decodeAnyImage } from './jpeg.ts';
 import { linearTaps, resizeRows } from './resize.ts';
 

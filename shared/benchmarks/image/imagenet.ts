@@ -1,4 +1,4 @@
-import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../rules/cards/imagenet.ts';
 import { decodeAnyImage, type ImageSize } from './jpeg.ts';
 import { areaTaps, linearTaps, resizeRows } from './resize.ts';
 

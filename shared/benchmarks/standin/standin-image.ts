@@ -1,4 +1,4 @@
-import type { GeneratedSet } from '../digits/digit-sets.ts';
+import type { GeneratedSet } from '../../rules/rows/benchmark-card.ts';
 import { type DrawingStyle, drawDigit } from '../digits/draw-digit.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 import { encodeJpeg, type ImageSize } from '../image/jpeg.ts';

@@ -1,5 +1,3 @@
-import type { GeneratedSet } from '../digits/digit-sets.ts';
-
 /** A kind of object in a stand-in's images for detection; its place in the list is its label. */
 export interface StandinObjectClass {
   /** For people: `rectangle, hue 0`. */
@@ -50,12 +48,3 @@ export const COCO_CATEGORY_IDS: readonly number[] = Array.from(
 export function standinCocoPlace(label: number): number {
   return 7 * label;
 }
-
-/**
- * The standard set of such images: twice as many as a performance run loads, so that both kinds of run differ as they do for
- * real data. Nothing is fitted on any of them.
- */
-export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, sampleCount: 128 };
-
-/** That of ssd-mobilenet, of which a performance run loads 256. */
-export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, sampleCount: 384 };

@@ -1,5 +1,3 @@
-import type { GeneratedSet } from '../digits/digit-sets.ts';
-
 /**
  * The classes of ImageNet that a stand-in's images show: the digits 0 to 9 are its classes 0 to 9 of 1,000.
  */
@@ -10,16 +8,6 @@ export const STANDIN_CLASS_COUNT = 10;
  * cached data sets and models of the old drawing are no longer found.
  */
 export const STANDIN_DRAWING_REVISION = 1;
-
-/** Images that stand-in models are fitted on; none is in the evaluation set, whose seed differs. */
-export const STANDIN_TRAINING_SET: GeneratedSet = { seed: 11, sampleCount: 1600 };
-
-/**
- * Images that runs measure with and take accuracy on; no stand-in model has seen them. More samples
- * than the 1,024 that a performance run loads, so that both kinds of run differ as they do for real
- * data.
- */
-export const STANDIN_EVALUATION_SET: GeneratedSet = { seed: 12, sampleCount: 1536 };
 
 /** Quality of the JPEG files, as it is common for photographs. */
 export const STANDIN_JPEG_QUALITY = 90;

@@ -1,7 +1,8 @@
 import assert from 'node:assert';
-import type { GeneratedSet } from '../digits/digit-sets.ts';
+import { PROGRAM_END, PROGRAM_PROMPT_HEAD } from '../../rules/cards/mixtral-8x7b.ts';
+import { cardOf } from '../../rules/cards.ts';
+import type { MadeUpTexts, StandinKind } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
-import { PROGRAM_END, PROGRAM_PROMPT_HEAD } from '../mixtral-8x7b/program-ids.ts';
 
 /** Raise with every change of the texts: no model of the old way is found in the cache then. */
 export const TEXT_STANDIN_REVISION = 3;
@@ -10,94 +11,22 @@ export const TEXT_STANDIN_REVISION = 3;
 export const STANDIN_WORDS = { first: 1000, count: 28_000 } as const;
 export const STANDIN_NUMBERS = { first: 30_000, count: 1000 } as const;
 
-/** Kind of answer that a sample asks for: a text, a text whose last word is a number, or a program. */
-type StandinKind = 'text' | 'number' | 'code';
-
-/** Texts that longhaul makes for a language model. */
-export interface StandinTexts {
-  /** Samples that runs measure with. */
-  readonly set: GeneratedSet;
-  /** ROUGE-1 of the stand-in model on them, 0 to 1; the quality target stands on it. */
-  readonly rouge1: number;
-  /** As many tokens as the real model scores. */
-  readonly vocabularySize: number;
-  readonly beginId?: number;
-  /** The real model's. */
+/** Texts that longhaul makes for a language model, with the token that ends a text of the real one. */
+export interface StandinTexts extends MadeUpTexts {
   readonly endId: number;
-  /** Ends a prompt, and stands in front of its answer. */
-  readonly askId: number;
-  /** One sample of each in turn. */
-  readonly kinds: readonly StandinKind[];
-  readonly answerWords: { readonly min: number; readonly max: number };
-  /** Places of an answer where two words come next with equal scores: one leads astray, which is seen four words later. */
-  readonly forkCount: number;
 }
-
-/** As many ids as Llama 2 has; a prompt ends in the same id as those of the data set. */
-const LLAMA_TEXTS: StandinTexts = {
-  set: { seed: 21, sampleCount: 64 },
-  rouge1: 0.800605,
-  vocabularySize: 32_000,
-  beginId: 1,
-  endId: 2,
-  askId: 29_871,
-  kinds: ['text'],
-  answerWords: { min: 2, max: 128 },
-  forkCount: 0,
-};
-
-/** The same with the three parts of Mixtral's data set; a program takes four words at least. */
-const MIXTRAL_TEXTS: StandinTexts = {
-  ...LLAMA_TEXTS,
-  set: { seed: 21, sampleCount: 48 },
-  rouge1: 0.798936,
-  kinds: ['text', 'number', 'code'],
-  answerWords: { min: 4, max: 128 },
-};
-
-/** Only a search with several beams finds these answers. */
-const GPTJ_TEXTS: StandinTexts = {
-  set: { seed: 21, sampleCount: 24 },
-  rouge1: 0.810057,
-  vocabularySize: 50_400,
-  endId: 50_256,
-  askId: 198,
-  kinds: ['text'],
-  answerWords: { min: 30, max: 120 },
-  forkCount: 3,
-};
-
-const STANDINS: Readonly<Record<string, StandinTexts>> = {
-  gptj: GPTJ_TEXTS,
-  'llama2-70b': LLAMA_TEXTS,
-  'mixtral-8x7b': MIXTRAL_TEXTS,
-};
-
-/** Answers as long on average as the rules want them, which take several times as long. */
-const LONG_STANDINS: Readonly<Record<string, StandinTexts>> = {
-  'llama2-70b': {
-    ...LLAMA_TEXTS,
-    set: { seed: 21, sampleCount: 32 },
-    rouge1: 0.803943,
-    answerWords: { min: 2, max: 876 },
-  },
-  'mixtral-8x7b': {
-    ...MIXTRAL_TEXTS,
-    rouge1: 0.811582,
-    answerWords: { min: 4, max: 421 },
-  },
-};
 
 /** @param benchmark Key of a language model. */
 export function standinTextsOf(benchmark: string): StandinTexts {
-  const texts = STANDINS[benchmark];
-  assert(texts !== undefined, benchmark);
-  return texts;
+  const language = cardOf(benchmark)?.language;
+  assert(language !== undefined, benchmark);
+  return { ...language.texts, endId: language.limits.endToken };
 }
 
 /** Texts with long answers; undefined where the rules want no number of tokens. */
 export function longStandinTextsOf(benchmark: string): StandinTexts | undefined {
-  return LONG_STANDINS[benchmark];
+  const language = cardOf(benchmark)?.language;
+  return language?.longTexts && { ...language.longTexts, endId: language.limits.endToken };
 }
 
 /** Words around an answer at most. */

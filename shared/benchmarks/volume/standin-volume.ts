@@ -1,9 +1,6 @@
-import type { GeneratedSet } from '../digits/digit-sets.ts';
+import type { GeneratedSet } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 import { AIR, type VolumeShape, voxelCount, WINDOW_SIDE, WINDOW_STEP } from './volume.ts';
-
-/** Volumes that runs measure with; as many as KiTS19 has cases for inference. */
-export const STANDIN_VOLUMES: GeneratedSet = { seed: 31, sampleCount: 43 };
 
 /** Mean intensities of body, kidney and tumour, normalised as those of a scan. Labels are their places. */
 export const STANDIN_INTENSITIES: readonly [body: number, kidney: number, tumour: number] = [

@@ -69,11 +69,20 @@ export function mlperfConfOf(round: KnownRound): string {
   );
 }
 
-/**
- * The lines of a round's file without its comments. A comment `# based on <round>` stands for all lines of that
- * round: the file then has only those whose value differs.
- */
+/** Read once: every benchmark asks for its values. */
+const LINES = new Map<string, string>();
+
+/** The lines of a round's file without its comments. */
 function linesOf(round: string): string {
+  const lines = LINES.get(round) ?? readLines(round);
+  LINES.set(round, lines);
+  return lines;
+}
+
+/**
+ * A comment `# based on <round>` stands for all lines of that round: the file then has only those whose value differs.
+ */
+function readLines(round: string): string {
   const text = readFileSync(dataFile(`shared/rules/rounds/${round}.conf`), 'utf8');
   const own = text.replace(/^#.*\n/gm, '');
   const base = /^# based on (v[\d.]+\d)/m.exec(text)?.[1];

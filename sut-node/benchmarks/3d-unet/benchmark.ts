@@ -1,7 +1,7 @@
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { newVolume, openVolume, WINDOW_SIDE } from '../../../shared/benchmarks/volume/volume.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { VOLUME_FORM } from '../../../shared/rules/rows/volume.ts';
+import { VOLUME_FORM } from '../../../shared/rules/cards/3d-unet.ts';
 import type {
   ModelUsage,
   OpenedModel,

@@ -1,6 +1,6 @@
 import { SQUAD_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-squad.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { BERT_LENGTH } from '../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../shared/rules/cards/bert.ts';
 import type { ModelPipeline } from '../../model/model-facts.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
 import { ensureStandinInThread } from '../ensure-standin.ts';

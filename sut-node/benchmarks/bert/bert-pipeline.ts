@@ -1,7 +1,7 @@
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { dataSetError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SQUAD_STANDIN_VOCABULARY } from '../../../shared/benchmarks/standin/standin-squad.ts';
-import { BERT_LENGTH } from '../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../shared/rules/cards/bert.ts';
 import {
   FREE,
   type ModelPipeline,

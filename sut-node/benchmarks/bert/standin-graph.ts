@@ -1,4 +1,4 @@
-import { BERT_LENGTH } from '../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../shared/rules/cards/bert.ts';
 import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { type BertSize, HEAD_WIDTH, type LayerWeights, StandinWeights } from './standin-weights.ts';
 

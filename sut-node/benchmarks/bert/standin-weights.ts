@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { SQUAD_STANDIN_VOCABULARY as VOCABULARY } from '../../../shared/benchmarks/standin/standin-squad.ts';
-import { BERT_LENGTH } from '../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../shared/rules/cards/bert.ts';
 
 /** Layers and width of a model like BERT. */
 export interface BertSize {

@@ -1,6 +1,6 @@
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { detectionElements } from '../../../shared/rules/rows/detection.ts';
+import { detectionElements } from '../../../shared/rules/cards/detection.ts';
 import type { AnyPipeline } from '../../model/model-facts.ts';
 import { encodeModel } from '../../model/onnx/graph-builder.ts';
 import { ensureStandinFile } from '../ensure-standin.ts';

@@ -1,5 +1,5 @@
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
-import { DETECTION_FLOATS } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_FLOATS } from '../../../shared/rules/cards/detection.ts';
 import type { OutputTensor, TensorElements } from '../../model/model-facts.ts';
 
 /** How a model tells what it found. */

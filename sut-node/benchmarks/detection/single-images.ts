@@ -9,7 +9,7 @@ import {
   DETECTION_IMAGE_SIZES,
   type DetectionBenchmark,
   detectionElements,
-} from '../../../shared/rules/rows/detection.ts';
+} from '../../../shared/rules/cards/detection.ts';
 import type {
   ModelUsage,
   OpenedModel,
@@ -33,7 +33,7 @@ export interface SingleImageForm extends DetectionOutputs {
 
 /**
  * Object detection, one image per inference, as the official models take them. The response is the detections (7 float32 each,
- * shared/rules/rows/detection.ts); none is an empty response.
+ * shared/rules/cards/detection.ts); none is an empty response.
  * @param forms That models of the benchmark may have, told apart by the name of the input.
  * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
  */

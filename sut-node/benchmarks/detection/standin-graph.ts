@@ -4,7 +4,7 @@ import { STANDIN_OBJECT_CLASSES } from '../../../shared/benchmarks/standin/stand
 import {
   DETECTION_IMAGE_SIZES,
   type DetectionBenchmark,
-} from '../../../shared/rules/rows/detection.ts';
+} from '../../../shared/rules/cards/detection.ts';
 import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 
 // The stand-ins have the inputs, outputs and cost of the models, and find objects that longhaul draws itself:

@@ -6,7 +6,7 @@ import { RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts
 import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { decodeJpeg, loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
+import { IMAGE_SIZE } from '../../../shared/rules/cards/digits.ts';
 import type { ModelPipeline, OutputTensor } from '../../model/model-facts.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';

@@ -3,12 +3,12 @@ import { dataSetError, modelError } from '../../../shared/base/errors/mlperf-err
 import { grouped } from '../../../shared/base/text.ts';
 import {
   DENSE_COUNT,
-  DLRM_ENCODINGS,
+  DLRM_V2,
   MULTI_HOT_SIZES,
   PAIR_BYTES,
   SPARSE_COUNT,
   TABLE_ROWS,
-} from '../../../shared/rules/rows/dlrm-v2.ts';
+} from '../../../shared/rules/cards/dlrm-v2.ts';
 import {
   FREE,
   type InputTensor,
@@ -56,7 +56,7 @@ export function openPairPipeline(model: OpenedModel): StepwisePipeline {
     );
   }
   return {
-    forms: [DLRM_ENCODINGS.raw.form],
+    forms: [DLRM_V2.encodings.raw.form],
     answer: async (samples, run) => {
       const answers: (Uint8Array | Error)[] = [];
       const group: { readonly place: number; readonly pairs: Pairs }[] = [];
@@ -88,7 +88,7 @@ export function openPairPipeline(model: OpenedModel): StepwisePipeline {
       return answers;
     },
     warmUpPayload: () => ({
-      form: DLRM_ENCODINGS.raw.form,
+      form: DLRM_V2.encodings.raw.form,
       payload: new Uint8Array(WARM_UP_PAIRS * PAIR_BYTES),
     }),
   };

@@ -5,7 +5,7 @@ import {
   teacherDense,
   teacherTable,
 } from '../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
-import { DENSE_COUNT, MULTI_HOT_SIZES } from '../../../shared/rules/rows/dlrm-v2.ts';
+import { DENSE_COUNT, MULTI_HOT_SIZES } from '../../../shared/rules/cards/dlrm-v2.ts';
 import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 
 // The stand-in has the graph of DLRM-DCNv2, layer by layer:

@@ -5,7 +5,7 @@ import {
   translationVocabulary,
 } from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { GNMT_ENCODINGS, GNMT_VOCABULARIES } from '../../../shared/rules/rows/gnmt.ts';
+import { GNMT, GNMT_VOCABULARIES } from '../../../shared/rules/cards/gnmt.ts';
 import type {
   OpenedModel,
   RunModel,
@@ -77,7 +77,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
 function translationPipeline(model: OpenedModel): StepwisePipeline {
   const { idsOf, textOf, targetSize, someText } = readVocabularies(model.file);
   const graphs = translationGraphs(model, targetSize);
-  const { form } = GNMT_ENCODINGS.text;
+  const { form } = GNMT.encodings.text;
   const encoder = new TextEncoder();
   const answer = async (samples: readonly SamplePayload[], run: RunModel) => {
     const answers = samples.map((): Uint8Array | Error => new Uint8Array(0));

@@ -5,7 +5,7 @@ import {
   translationsOf,
   translationVocabulary,
 } from '../../../shared/benchmarks/standin/standin-translation.ts';
-import { BPE_JOINT } from '../../../shared/rules/rows/gnmt.ts';
+import { BPE_JOINT } from '../../../shared/rules/cards/gnmt.ts';
 import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { LOG_PROBS, NEXT, SOURCE_IDS, SOURCE_LENGTHS, TOKEN_IDS } from './graph-interface.ts';
 import { END_ID } from './vocabulary.ts';

@@ -5,7 +5,7 @@ import {
   BPE_JOINT,
   GNMT_SPECIAL_TOKENS,
   GNMT_VOCABULARIES,
-} from '../../../shared/rules/rows/gnmt.ts';
+} from '../../../shared/rules/cards/gnmt.ts';
 
 /** Ids of {@link GNMT_SPECIAL_TOKENS}. */
 const UNKNOWN_ID = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/cards/imagenet.ts';
 import type { ModelPipeline, ModelUsage, OpenedModel } from '../../model/model-facts.ts';
 import type { ReferenceModel } from '../../model/model-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { forEachIndex } from '../../../shared/base/async.ts';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/cards/imagenet.ts';
 import type { ModelPipeline, PipelineInput } from '../../model/model-facts.ts';
 import { fileDigest } from '../../model/model-file.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';

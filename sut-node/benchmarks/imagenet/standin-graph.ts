@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import { IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_IMAGE_SIZE } from '../../../shared/rules/cards/imagenet.ts';
 import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { addMobileNetTrunk, addResNet50Trunk, type Trunk } from './standin-trunks.ts';
 

@@ -1,7 +1,8 @@
 import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type StandinTexts, standinText } from '../../../shared/benchmarks/standin/standin-text.ts';
-import type { GeneratingPipeline, GenerationLimits, OpenedModel } from '../../model/model-facts.ts';
+import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
+import type { GeneratingPipeline, OpenedModel } from '../../model/model-facts.ts';
 import { decoderLayout } from '../../pipeline/decoder-fit.ts';
 
 const FORM = 'ids';

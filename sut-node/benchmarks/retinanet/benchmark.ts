@@ -1,4 +1,4 @@
-import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/cards/detection.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
 import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type SingleImageForm, singleImagePipeline } from '../detection/single-images.ts';

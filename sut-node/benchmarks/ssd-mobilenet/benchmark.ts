@@ -5,7 +5,7 @@ import {
   STANDIN_OBJECT_CLASSES,
   standinCocoPlace,
 } from '../../../shared/benchmarks/standin/standin-objects.ts';
-import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/cards/detection.ts';
 import type { ModelPipeline, ModelUsage, OpenedModel } from '../../model/model-facts.ts';
 import { GREY_JPEG } from '../../pipeline/imagenet-preprocessor.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
@@ -47,7 +47,7 @@ export const SSD_MOBILENET_STANDIN: StandinForm = {
 
 /**
  * SSD MobileNet v1 of round v0.5 on the SUT node, in batches. Labels are COCO's ids. The response is the detections (7 float32
- * each, shared/rules/rows/detection.ts); none is an empty response.
+ * each, shared/rules/cards/detection.ts); none is an empty response.
  */
 export const benchmark: SutBenchmark<ModelPipeline> = detectionSutBenchmark(SSD_MOBILENET_STANDIN, {
   reference: {

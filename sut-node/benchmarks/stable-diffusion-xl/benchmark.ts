@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { PICTURE_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-pictures.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PROMPT_TOKENS } from '../../../shared/rules/cards/stable-diffusion-xl.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
 import { ensureStandinParts } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';

@@ -1,5 +1,5 @@
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
-import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../shared/rules/cards/stable-diffusion-xl.ts';
 import { FREE, type ModelTensor, type OpenedModel } from '../../model/model-facts.ts';
 import { listTensors, shapeFits } from '../../pipeline/model-fit.ts';
 

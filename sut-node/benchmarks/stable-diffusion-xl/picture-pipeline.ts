@@ -5,7 +5,7 @@ import {
   PICTURE_SIDE,
   PROMPT_TOKENS,
   PROMPTS_FORM,
-} from '../../../shared/rules/rows/stable-diffusion-xl.ts';
+} from '../../../shared/rules/cards/stable-diffusion-xl.ts';
 import type {
   InputTensor,
   ModelUsage,

@@ -6,7 +6,7 @@ import {
   STANDIN_TOKENS,
   STANDIN_WORDS,
 } from '../../../shared/benchmarks/standin/standin-pictures.ts';
-import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../shared/rules/cards/stable-diffusion-xl.ts';
 import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { trainingSigmas } from './euler-scheduler.ts';
 import { LATENT_SHAPE } from './model-parts.ts';

@@ -2,7 +2,7 @@ import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 
 /** Samples that go through the model together. */

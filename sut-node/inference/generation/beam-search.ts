@@ -1,4 +1,4 @@
-import type { GenerationLimits } from '../../model/model-facts.ts';
+import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
 import { BestOf } from '../../pipeline/best-of.ts';
 import type { Scores } from './cached-decoder.ts';
 import { type NextRow, noNumbers, type TokenSearch } from './token-search.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import type { GenerationLimits } from '../../model/model-facts.ts';
+import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
 import { BeamTokenSearch } from './beam-search.ts';
 import type { Scores, SequenceModel } from './cached-decoder.ts';
 import { GreedyTokenSearch, type NextRow, type TokenSearch } from './token-search.ts';

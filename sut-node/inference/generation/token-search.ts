@@ -1,4 +1,4 @@
-import type { GenerationLimits } from '../../model/model-facts.ts';
+import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { Scores } from './cached-decoder.ts';
 
 /** A row of the next step: row `from` of the sequence's rows so far, with one more token. */

@@ -4,7 +4,7 @@ import {
   type OipTensor,
   type SampleTensor,
 } from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
 import { type NodeFacts, readBy } from '../describe/node-offer.ts';

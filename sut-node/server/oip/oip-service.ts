@@ -4,7 +4,7 @@ import { timerClock } from '../../../shared/base/clock/clock.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SideService } from '../connection/server-port.ts';

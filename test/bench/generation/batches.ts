@@ -4,12 +4,12 @@ import {
   standinText,
   standinTextsOf,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
+import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
 import type {
   Scores,
   SequenceModel,
 } from '../../../sut-node/inference/generation/cached-decoder.ts';
 import { ContinuousGenerator } from '../../../sut-node/inference/generation/continuous-generator.ts';
-import type { GenerationLimits } from '../../../sut-node/model/model-facts.ts';
 
 export const TEXTS: StandinTexts = standinTextsOf('llama2-70b');
 

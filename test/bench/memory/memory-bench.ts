@@ -1,5 +1,5 @@
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/cards/imagenet.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, row } from '../report.ts';
 import type { RssPoint } from './rss-watch.ts';

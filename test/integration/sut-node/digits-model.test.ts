@@ -2,7 +2,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
 import type { AccuracyEntry, DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts';
-import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { EVALUATION_SET } from '../../../shared/rules/cards/digits.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import type { PipelineInput } from '../../../sut-node/model/model-facts.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';

@@ -9,8 +9,7 @@ import {
   normaliseImagenet,
 } from '../../../shared/benchmarks/image/imagenet.ts';
 import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
-import { STANDIN_EVALUATION_SET } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS, STANDIN_EVALUATION_SET } from '../../../shared/rules/cards/imagenet.ts';
 import {
   ensureStandinModels,
   makeStandin,

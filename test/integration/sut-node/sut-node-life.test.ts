@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
-import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
+import { IMAGE_SIZE } from '../../../shared/rules/cards/digits.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME } from '../../../sut-node/benchmarks/digits/benchmark.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { JPEG_QUALITY } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
-import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
+import { IMAGE_SIZE } from '../../../shared/rules/cards/digits.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {

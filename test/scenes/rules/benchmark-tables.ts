@@ -12,21 +12,37 @@ import {
 import {
   BENCHMARK_KEYS,
   benchmarkOfRun,
+  dataSetSamplesOf,
   qualityOf,
   RUN_BENCHMARKS,
   SYNTHETIC_BENCHMARKS,
 } from '../../../shared/rules/benchmark-rules.ts';
+import { CARDS, cardOf } from '../../../shared/rules/cards.ts';
 import { COMPRESSION_RULES } from '../../../shared/rules/compression-rules.ts';
 import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 
-const LANGUAGE = ['gptj', 'llama2-70b', 'mixtral-8x7b'];
+const LANGUAGE = CARDS.flatMap(({ key, language }) => (language === undefined ? [] : [key]));
+
+const OFFICIAL = CARDS.flatMap(({ key, models }) => (models === undefined ? [] : [key]));
+
+const ONLY_ON_CARDS: readonly string[] = [
+  ...['models', 'metric', 'isInShares', 'stricter', 'own', 'interactiveName', 'compression'],
+  ...['bandwidth', 'generated', 'language', 'qualityOfRound'],
+];
 
 /** Facts of every benchmark as each table has them, by table. */
-export function benchmarkTables() {
+export function benchmarkTables(): Readonly<Record<string, object>> {
   return {
     lists: {
       ...{ benchmarks: BENCHMARK_KEYS, ofRuns: RUN_BENCHMARKS, synthetic: SYNTHETIC_BENCHMARKS },
-      compression: COMPRESSION_RULES.map(({ benchmark, rounds }) => `${benchmark} ${rounds[0]}`),
+      ...Object.fromEntries(
+        ROUNDS.map((round) => [
+          `compression in ${round}`,
+          COMPRESSION_RULES.filter(({ rounds }) => rounds.includes(round)).map(
+            ({ benchmark }) => benchmark,
+          ),
+        ]),
+      ),
       ...Object.fromEntries(
         SUBMISSION_ROUNDS.map((round) => [round, modelsOfRound(round).map(({ name }) => name)]),
       ),
@@ -34,7 +50,10 @@ export function benchmarkTables() {
     rules: byKey([...RUN_BENCHMARKS, 'llama2-70b-interactive-99.9'], rulesOf),
     models: Object.fromEntries(
       SUBMISSION_ROUNDS.flatMap((round) =>
-        modelsOfRound(round).map((model) => [`${round} ${model.name}`, model]),
+        modelsOfRound(round).map(({ isEqualIssueInConf: _, ...model }) => [
+          `${round} ${model.name}`,
+          model,
+        ]),
       ),
     ),
     compression: Object.fromEntries(
@@ -46,37 +65,14 @@ export function benchmarkTables() {
       standard: standinTextsOf(key),
       long: longStandinTextsOf(key),
     })),
-    equalIssueInConf: ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'],
-    endTokens: { gptj: 50_256, 'llama2-70b': 2, 'mixtral-8x7b': 2 },
-    responseTypes: {
-      resnet50: 'float32',
-      retinanet: 'float32',
-      bert: 'float32',
-      'dlrm-v2': 'float32',
-      digits: 'int32',
-      '3d-unet': 'byte',
-      'stable-diffusion-xl': 'byte',
-      ...{ custom: 'byte', null: 'byte', echo: 'byte', delay: 'byte' },
+    equalIssueInConf: {
+      all: modelsOfRound('v4.1').flatMap((model) =>
+        model.isEqualIssueInConf === true ? [model.name] : [],
+      ),
     },
-    generation: {
-      'llama2-70b': { promptTokensMax: 1024, newTokensMin: 1, newTokensMax: 1024, endToken: 2 },
-      gptj: {
-        ...{ promptTokensMax: 1919, newTokensMin: 30, newTokensMax: 128 },
-        ...{ endToken: 50_256, beams: 4 },
-      },
-      'mixtral-8x7b': {
-        ...{ promptTokensMax: 2048, newTokensMin: 2, newTokensMax: 1024, endToken: 2 },
-        endMark: {
-          promptHead: [1, 1, 28705, 733, 16289, 28793, 21929, 272, 2296, 2696, 28723],
-          ids: [13, 13940, 28832, 13],
-        },
-      },
-    },
-    dataSetSamples: {
-      ...{ gptj: 13_368, 'llama2-70b': 24_576, 'mixtral-8x7b': 15_000, bert: 10_833 },
-      ...{ resnet50: 50_000, mobilenet: 50_000, retinanet: 24_781, gnmt: 3003 },
-      ...{ 'ssd-mobilenet': 5000, 'ssd-resnet34': 5000, 'stable-diffusion-xl': 5000 },
-    },
+    endTokens: byKey(LANGUAGE, (key) => cardOf(key)?.language?.limits.endToken),
+    generation: byKey(LANGUAGE, (key) => cardOf(key)?.language?.limits),
+    dataSetSamples: byKey(OFFICIAL, dataSetSamplesOf),
   };
 }
 
@@ -84,10 +80,12 @@ function byKey(keys: readonly string[], of: (key: string) => unknown): Record<st
   return Object.fromEntries(keys.map((key) => [key, of(key)]));
 }
 
+/** A benchmark's rules without what only its card has. */
 function rulesOf(name: string): object {
-  const { quality, qualityOfRound: _, ...rules } = benchmarkOfRun(name);
-  const ofRounds = ROUNDS.map((round) => [round, qualityOf(benchmarkOfRun(name), round)]);
-  return { ...rules, quality, ofRounds: Object.fromEntries(ofRounds) };
+  const rules = benchmarkOfRun(name);
+  const ofRounds = ROUNDS.map((round) => [round, qualityOf(rules, round)]);
+  const kept = Object.entries(rules).filter(([key]) => !ONLY_ON_CARDS.includes(key));
+  return { ...Object.fromEntries(kept), ofRounds: Object.fromEntries(ofRounds) };
 }
 
 /** The standard sets by the word of --data-dir, and the seed that no run may have. */

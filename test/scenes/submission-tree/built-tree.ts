@@ -29,25 +29,20 @@ import {
   modelOfFolder,
   modelsOfBenchmark,
 } from '../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import {
-  loadgenScenario,
-  type SubmissionModel,
-  type SubmissionScenario,
-} from '../../../loadgen-node/submission/rules/submission-model.ts';
+import { loadgenScenario } from '../../../loadgen-node/submission/rules/submission-model.ts';
 import type {
-  RunnableTestId,
   SubmissionDivision,
   SubmissionRound,
 } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import {
-  auditFacts,
-  hostFacts,
-  ledgerCounts,
-  nodeEvidence,
-} from '../simulated-run/audit-facts.ts';
-import { simulateRun } from '../simulated-run/simulated-run.ts';
+import type {
+  RunnableTestId,
+  SubmissionModel,
+  SubmissionScenario,
+} from '../../../shared/rules/rows/model-row.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
+import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from '../simulated-run/audit-facts.ts';
+import { simulateRun } from '../simulated-run/simulated-run.ts';
 import { RESNET50, type SceneModel } from './scene-models.ts';
 import { filledDescription } from './submission-tree.ts';
 

@@ -2,16 +2,10 @@ import { join } from 'node:path';
 import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type {
-  RunnableTestId,
-  SubmissionRound,
-} from '../../../loadgen-node/submission/rules/submission-rounds.ts';
+import type { SubmissionRound } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import {
-  labelOf,
-  type SimulatedRun,
-  simulateRun,
-} from '../simulated-run/simulated-run.ts';
+import type { RunnableTestId } from '../../../shared/rules/rows/model-row.ts';
+import { labelOf, type SimulatedRun, simulateRun } from '../simulated-run/simulated-run.ts';
 
 const SAMPLES = 3000;
 

@@ -1,12 +1,12 @@
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
 import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
-import type { SubmissionScenario } from '../../../loadgen-node/submission/rules/submission-model.ts';
 import {
   longStandinTextsOf,
   type StandinTexts,
   standinText,
   standinTextsOf,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
+import type { SubmissionScenario } from '../../../shared/rules/rows/model-row.ts';
 import { float32, labelOf } from '../simulated-run/simulated-run.ts';
 import type { SutOptions } from '../simulated-run/simulated-sut.ts';
 import { scorerOf } from './compliance-scene.ts';

@@ -6,8 +6,6 @@ import { modelOfFolder } from '../../../loadgen-node/submission/rules/models-of-
 import {
   modelInScenario,
   resultMetric,
-  type SubmissionModel,
-  type SubmissionScenario,
 } from '../../../loadgen-node/submission/rules/submission-model.ts';
 import {
   minDurationMs,
@@ -28,6 +26,7 @@ import {
   treeLayout,
 } from '../../../loadgen-node/submission/tree/tree-layout.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { SubmissionModel, SubmissionScenario } from '../../../shared/rules/rows/model-row.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
 import type { Change } from './changes.ts';
 import { oldLogs } from './old-logs.ts';

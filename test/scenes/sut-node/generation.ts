@@ -5,13 +5,13 @@ import {
   standinText,
   standinTextsOf,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
+import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
 import { standinDecoder } from '../../../sut-node/benchmarks/language/standin-decoder.ts';
 import { CachedDecoder } from '../../../sut-node/inference/generation/cached-decoder.ts';
 import {
   ContinuousGenerator,
   type Sequence,
 } from '../../../sut-node/inference/generation/continuous-generator.ts';
-import type { GenerationLimits } from '../../../sut-node/model/model-facts.ts';
 import { fileDigest } from '../../../sut-node/model/model-file.ts';
 import { encodeModel, type ModelProto } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession } from '../../../sut-node/model/onnx/ort-session.ts';

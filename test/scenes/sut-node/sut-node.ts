@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import { type Logger, silentLogger } from '../../../shared/base/process/logger.ts';
-import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { type RenderedDigit, renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
+import { EVALUATION_SET } from '../../../shared/rules/cards/digits.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import type { SutNodeParts } from '../../../sut-node/inference/create-model.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';

@@ -1,10 +1,6 @@
-import {
-  CLASS_COUNT,
-  RAW_IMAGE_BYTES,
-  TRAINING_SET,
-} from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { CLASS_COUNT, RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
-import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
+import { IMAGE_SIZE, TRAINING_SET } from '../../../shared/rules/cards/digits.ts';
 import {
   INPUT_NAME,
   LABEL_OUTPUT_NAME,

@@ -5,11 +5,12 @@ import {
   normaliseImagenet,
 } from '../../../shared/benchmarks/image/imagenet.ts';
 import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
+import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import {
-  STANDIN_CLASS_COUNT,
+  IMAGENET_ELEMENTS,
+  IMAGENET_IMAGE_SIZE,
   STANDIN_TRAINING_SET,
-} from '../../../shared/benchmarks/standin/standin-sets.ts';
-import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
+} from '../../../shared/rules/cards/imagenet.ts';
 import {
   addBranchFeatures,
   IMAGE_SHAPE,

@@ -1,12 +1,9 @@
 import assert from 'node:assert';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
-import {
-  drawStandinVolume,
-  STANDIN_VOLUMES,
-} from '../../../../shared/benchmarks/volume/standin-volume.ts';
+import { drawStandinVolume } from '../../../../shared/benchmarks/volume/standin-volume.ts';
 import { newVolume } from '../../../../shared/benchmarks/volume/volume.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import { VOLUME_FORM } from '../../../../shared/rules/rows/volume.ts';
+import { VOLUME_FORM } from '../../../../shared/rules/cards/3d-unet.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type {
   AccuracyEntries,
   AccuracyEntry,
@@ -30,7 +27,7 @@ import type { Scan } from './prepare-scan.ts';
 
 const rules = benchmarkRules('3d-unet');
 
-/** Mean Dice of the stand-in model on {@link STANDIN_VOLUMES}: a test measures it. */
+/** Mean Dice of the stand-in model on the standard volumes: a test measures it. */
 export const STANDIN_DICE = 0.9302;
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import { join } from 'node:path';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { SQUAD_STANDIN_F1 } from '../../../../shared/benchmarks/standin/standin-squad.ts';
-import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../../shared/rules/cards/bert.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
 import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../../shared/rules/cards/bert.ts';
 import { readJsonForm } from '../../data-set/read-json.ts';
 import type { WordPieces } from './word-piece.ts';
 

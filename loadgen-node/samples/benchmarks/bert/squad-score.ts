@@ -1,5 +1,5 @@
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
+import { BERT_LENGTH } from '../../../../shared/rules/cards/bert.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyEntries, AccuracyReport } from '../../data-set/data-set.ts';
 import { type Feature, hasMaxContext, type SquadQuestion, windowOffset } from './squad-features.ts';

@@ -4,7 +4,6 @@ import {
   type ArtifactOptions,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import {
   madeUpSyllable,
@@ -16,6 +15,7 @@ import {
   SQUAD_STANDIN_REVISION,
   SQUAD_STANDIN_VOCABULARY as VOCABULARY,
 } from '../../../../shared/benchmarks/standin/standin-squad.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { windowsOf } from './squad-features.ts';
 import { type WordPieces, wordPieces } from './word-piece.ts';
 

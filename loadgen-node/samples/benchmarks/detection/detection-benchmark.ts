@@ -1,9 +1,9 @@
 import assert from 'node:assert';
 import { join } from 'node:path';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { detectionBytes, detectionFloats } from '../../../../shared/benchmarks/image/detection.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import type { DetectionBenchmark } from '../../../../shared/rules/rows/detection.ts';
+import type { DetectionBenchmark } from '../../../../shared/rules/cards/detection.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { type CocoAnnotations, readCocoAnnotations } from '../../metrics/coco-annotations.ts';
 import { findFiles } from '../find-files.ts';
@@ -104,7 +104,7 @@ class OpenedFolder {
     });
   }
 
-  /** Forms on the wire: shared/rules/rows/detection.ts. Decoding happens when a sample is loaded, untimed. */
+  /** Forms on the wire: shared/rules/cards/detection.ts. Decoding happens when a sample is loaded, untimed. */
   #dataSet(annotations: CocoAnnotations, source: Source): DataSet {
     const folder = this.#folder;
     const { annotationsFile } = this.#data;

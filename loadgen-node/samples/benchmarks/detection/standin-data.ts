@@ -5,7 +5,6 @@ import {
   type ArtifactOptions,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import {
   encodeJpeg,
   type ImageSize,
@@ -13,6 +12,7 @@ import {
 } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { STANDIN_OBJECT_CLASSES } from '../../../../shared/benchmarks/standin/standin-objects.ts';
 import { STANDIN_JPEG_QUALITY } from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { type DrawnScene, drawScene } from './draw-objects.ts';
 
 /** How a data set of images and objects lies in its folder. */

@@ -1,16 +1,12 @@
 import { posix } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
 import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
-import {
-  DRAWING_REVISION,
-  EVALUATION_SET,
-  JPEG_QUALITY,
-} from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import { DRAWING_REVISION, JPEG_QUALITY } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../shared/benchmarks/digits/draw-digit.ts';
 import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts';
 import { decodeJpeg, encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
+import { EVALUATION_SET, IMAGE_SIZE } from '../../../../shared/rules/cards/digits.ts';
 import type { AccuracyEntry, DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { scoreEach } from '../../data-set/first-of-each.ts';
 import { type DrawnData, ensureDrawnDataSet } from '../drawn-data-set.ts';

@@ -5,7 +5,7 @@ import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
 import { STANDIN_AUC } from '../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import { PAIR_BYTES } from '../../../../shared/rules/rows/dlrm-v2.ts';
+import { PAIR_BYTES } from '../../../../shared/rules/cards/dlrm-v2.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
 import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';

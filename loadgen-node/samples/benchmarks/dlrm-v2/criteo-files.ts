@@ -3,7 +3,11 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
-import { DENSE_COUNT, MULTI_HOT_SIZES, PAIR_BYTES } from '../../../../shared/rules/rows/dlrm-v2.ts';
+import {
+  DENSE_COUNT,
+  MULTI_HOT_SIZES,
+  PAIR_BYTES,
+} from '../../../../shared/rules/cards/dlrm-v2.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 import {
   NPY_HEADER_BYTES_MAX,

@@ -2,7 +2,6 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ensureArtifact } from '../../../../shared/base/cache/artifact-cache.ts';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import {
   NOISE_DEVIATION,
@@ -12,7 +11,12 @@ import {
   teacherDense,
   teacherTable,
 } from '../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
-import { DENSE_COUNT, MULTI_HOT_SIZES, TABLE_ROWS } from '../../../../shared/rules/rows/dlrm-v2.ts';
+import {
+  DENSE_COUNT,
+  MULTI_HOT_SIZES,
+  TABLE_ROWS,
+} from '../../../../shared/rules/cards/dlrm-v2.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { makeAggregationTrace } from './aggregation-trace.ts';
 import { DENSE_FILE, LABEL_FILE, OFFICIAL_ROWS, SPARSE_FILE } from './criteo-files.ts';

@@ -5,7 +5,7 @@ import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
 import { TRANSLATION_STANDIN_BLEU } from '../../../../shared/benchmarks/standin/standin-translation.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import { GNMT_VOCABULARIES } from '../../../../shared/rules/rows/gnmt.ts';
+import { GNMT_VOCABULARIES } from '../../../../shared/rules/cards/gnmt.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';

@@ -4,7 +4,6 @@ import {
   type ArtifactOptions,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import { madeUpWord } from '../../../../shared/benchmarks/standin/made-up-words.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type Translation,
   translationsOf,
 } from '../../../../shared/benchmarks/standin/standin-translation.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { REFERENCE_FILE, SOURCE_FILE } from './parallel-text.ts';
 
 /** Words of the shortest sentence, and how many more the longest one has. */

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import type { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
-import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../shared/rules/cards/imagenet.ts';
+import type { BenchmarkRules, GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { findFiles } from '../find-files.ts';

@@ -5,8 +5,8 @@ import {
   IMAGENET_PREPARATIONS,
   normaliseImagenet,
 } from '../../../../shared/benchmarks/image/imagenet.ts';
-import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
-import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS } from '../../../../shared/rules/cards/imagenet.ts';
+import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { AccuracyEntries, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import { scoreEach } from '../../data-set/first-of-each.ts';
 import { type ImageList, type ImageSet, imageDataSet } from '../labelled-images.ts';

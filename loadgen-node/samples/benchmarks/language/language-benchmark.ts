@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { grouped } from '../../../../shared/base/text.ts';
 import { longStandinTextsOf } from '../../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import type { Quality } from '../../../../shared/rules/rows/benchmark-row.ts';
+import type { Quality } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import type { TokenType } from '../../data-set/token-numbers.ts';

@@ -1,5 +1,3 @@
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
-import { PROGRAM_END } from '../../../../shared/benchmarks/mixtral-8x7b/program-ids.ts';
 import {
   longStandinTextsOf,
   STANDIN_NUMBERS,
@@ -9,6 +7,8 @@ import {
   standinText,
   standinTextsOf,
 } from '../../../../shared/benchmarks/standin/standin-text.ts';
+import { PROGRAM_END } from '../../../../shared/rules/cards/mixtral-8x7b.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { LONG_STAND_IN_WORD, standinSource } from '../generated-data.ts';
 import type { TextRow } from './text-rows.ts';
 import type { TextTokenizer } from './text-tokenizer.ts';

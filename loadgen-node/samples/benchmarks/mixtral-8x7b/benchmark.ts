@@ -1,4 +1,4 @@
-import { PROGRAM_PROMPT_HEAD } from '../../../../shared/benchmarks/mixtral-8x7b/program-ids.ts';
+import { PROGRAM_PROMPT_HEAD } from '../../../../shared/rules/cards/mixtral-8x7b.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import {
   languageBenchmark,

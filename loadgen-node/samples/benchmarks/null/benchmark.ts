@@ -1,4 +1,4 @@
-import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../../shared/rules/cards/synthetic.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { syntheticBenchmark } from '../synthetic/synthetic-benchmark.ts';
 

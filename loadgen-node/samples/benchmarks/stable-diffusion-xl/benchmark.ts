@@ -1,14 +1,13 @@
 import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import {
-  PICTURE_STANDIN_SET,
   STANDIN_TOKENS,
   standinPrompt,
 } from '../../../../shared/benchmarks/standin/standin-pictures.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import { PROMPT_TOKENS, PROMPTS_FORM } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PROMPT_TOKENS, PROMPTS_FORM } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
 import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
@@ -30,7 +29,7 @@ const NEGATIVE_PROMPT = 'normal quality, low quality, worst quality, low res, bl
 /** Folders of SDXL's two tokenizers, named as in its checkpoint. */
 const TOKENIZERS = ['tokenizer', 'tokenizer_2'] as const;
 
-/** Scores of the stand-in model on {@link PICTURE_STANDIN_SET}: a test measures them. */
+/** Scores of the stand-in model on the standard prompts: a test measures them. */
 export const STANDIN_CLIP = 0.9791;
 export const STANDIN_FID = 0.5492;
 
@@ -89,7 +88,7 @@ function madeUpPrompts(set: GeneratedSet): DataSet {
     samples: `${set.sampleCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
   });
   // Fewer pictures have a larger FID, however good they are.
-  const isEnough = set.sampleCount >= PICTURE_STANDIN_SET.sampleCount;
+  const isEnough = set.sampleCount >= (rules.generated?.standard.sampleCount ?? 0);
   const bound = { metric: 'FID_SCORE', max: STANDIN_FID * STANDIN_FID_SHARE };
   return pictureDataSet({
     ...source,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PROMPT_TOKENS } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 import { readJsonForm } from '../../data-set/read-json.ts';
 

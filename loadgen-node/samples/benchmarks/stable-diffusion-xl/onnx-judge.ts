@@ -14,7 +14,7 @@ import {
   notInstalled,
 } from '../../../../shared/base/errors/mlperf-error.ts';
 import { absentOnnxRuntimeText } from '../../../../shared/host/component-versions.ts';
-import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 import { readNpzDoubles } from '../../tensors/npy/npz-doubles.ts';
 import type { ClipTokenizer } from './clip-tokenizer.ts';

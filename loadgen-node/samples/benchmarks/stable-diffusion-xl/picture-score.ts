@@ -1,6 +1,6 @@
 import type { TurnTaker } from '../../../../shared/base/async.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { PICTURE_BYTES, PICTURE_SIDE } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_BYTES, PICTURE_SIDE } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyEntries, AccuracyReport } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';

@@ -1,4 +1,4 @@
-import { PICTURE_SIDE } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_SIDE } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
 
 /** Width and height that CLIP ViT-B/32 takes. */
 export const CLIP_SIDE = 224;

@@ -1,4 +1,3 @@
-import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import {
   CELLS,
@@ -8,7 +7,8 @@ import {
   type StandinPrompt,
   standinPrompt,
 } from '../../../../shared/benchmarks/standin/standin-pictures.ts';
-import { PICTURE_SIDE } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_SIDE } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
+import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { featureStatistics } from '../../metrics/frechet-distance.ts';
 import { cosineOf } from './onnx-judge.ts';
 import type { PictureJudge } from './picture-score.ts';

@@ -7,7 +7,7 @@ import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
-} from '../../../../shared/rules/rows/synthetic-samples.ts';
+} from '../../../../shared/rules/cards/synthetic.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
 import { scoreEach } from '../../data-set/first-of-each.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';

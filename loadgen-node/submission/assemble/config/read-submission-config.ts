@@ -6,13 +6,9 @@ import { inOurWords } from '../../../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
 import { ONLY_JUDGED, ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
+import { GIVEN_TEST_IDS, TEST_IDS, type TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import {
-  GIVEN_TEST_IDS,
-  SUBMISSION_DIVISIONS,
-  TEST_IDS,
-  type TestId,
-} from '../../rules/submission-rounds.ts';
+import { SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
 
 /** A configuration file that was read: its values, and where they stand. */
 export interface SubmissionConfig {

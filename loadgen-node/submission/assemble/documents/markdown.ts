@@ -1,9 +1,9 @@
+import type {
+  SubmissionModel,
+  SubmissionScenario,
+} from '../../../../shared/rules/rows/model-row.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
-import {
-  resultMetric,
-  type SubmissionModel,
-  type SubmissionScenario,
-} from '../../rules/submission-model.ts';
+import { resultMetric } from '../../rules/submission-model.ts';
 import type { SubmittedRun } from '../plan/read-run.ts';
 
 /** A table of Markdown; cells must not hold line breaks. */

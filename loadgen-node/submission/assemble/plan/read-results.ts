@@ -2,11 +2,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { statIfThere } from '../../../../shared/base/files/read-file.ts';
+import type { TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
 import { inferredFigure } from '../../rules/submission-model.ts';
-import { brokenConfLines, isRunnableTest, type TestId } from '../../rules/submission-rounds.ts';
+import { brokenConfLines, isRunnableTest } from '../../rules/submission-rounds.ts';
 import { TEST_PASS, VERIFY_FILES } from '../../rules/test-files.ts';
 import {
   type Problems,

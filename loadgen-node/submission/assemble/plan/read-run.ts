@@ -3,16 +3,15 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { counted } from '../../../../shared/base/text.ts';
+import type {
+  SubmissionModel,
+  SubmissionScenario,
+} from '../../../../shared/rules/rows/model-row.ts';
 import { SERVER_RUNS_V05 } from '../../../loadgen/engine/test-outcome.ts';
 import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../../observe/audit/network-audit.ts';
-import {
-  loadgenScenario,
-  modelInScenario,
-  type SubmissionModel,
-  type SubmissionScenario,
-} from '../../rules/submission-model.ts';
+import { loadgenScenario, modelInScenario } from '../../rules/submission-model.ts';
 import {
   minDurationMs,
   readSeeds,

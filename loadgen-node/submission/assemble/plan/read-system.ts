@@ -3,12 +3,8 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile, statIfThere } from '../../../../shared/base/files/read-file.ts';
-import {
-  SUITES,
-  type SubmissionDivision,
-  type SubmissionRound,
-  type Suite,
-} from '../../rules/submission-rounds.ts';
+import { SUITES, type Suite } from '../../../../shared/rules/rows/model-row.ts';
+import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
 import {
   isTodo,

@@ -1,5 +1,6 @@
+import type { Suite } from '../../../../shared/rules/rows/model-row.ts';
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
-import type { SubmissionRound, Suite } from '../../rules/submission-rounds.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
   isTodo,
   NETWORK_FIELDS,

@@ -1,13 +1,14 @@
 import { posix } from 'node:path';
-import type { SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type {
   AccuracyTarget,
   ScenarioNeed,
   SubmissionModel,
   SubmissionScenario,
-} from '../../rules/submission-model.ts';
-import type { SubmissionDivision, SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
+  TestId,
+} from '../../../../shared/rules/rows/model-row.ts';
+import type { SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
 import type { detailLogs, OriginalLogs, RunLog } from './run-log.ts';
 import type { TreeListing } from './tree-listing.ts';

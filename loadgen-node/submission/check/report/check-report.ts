@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { writeText } from '../../../../shared/base/files/read-file.ts';
 import { jsonText } from '../../../../shared/base/text.ts';
-import { SUBMISSION_SCENARIOS } from '../../rules/submission-model.ts';
+import { SUBMISSION_SCENARIOS } from '../../../../shared/rules/rows/model-row.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { type CheckFinding, checkFindingSchema, SEVERITIES, type Severity } from '../rules/rule.ts';
 

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
+import type { TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { usualBaselinePercent } from '../../rules/submission-model.ts';
-import type { TestId } from '../../rules/submission-rounds.ts';
 import { TEST_FAIL, TEST_PASS, VERIFY_FILES, VERIFY_FILES_OF } from '../../rules/test-files.ts';
 import {
   checkFileList,

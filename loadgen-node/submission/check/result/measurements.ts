@@ -17,9 +17,6 @@ import {
 } from '../read/read-document.ts';
 import { type Answer, type Facts, isStrict, type ResultSite } from '../read/sites.ts';
 
-/** Models of v4.1 whose equal issue the round's own checker looks for, in these files only. */
-const EQUAL_ISSUE_IN_CONF: readonly string[] = ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'];
-
 /** Rounds whose checkers want mlperf.conf; LoadGens of later rounds have it built in. */
 const WITH_CONF: readonly SubmissionRound[] = ['v0.5', ...roundsUpTo('v4.1')];
 
@@ -71,7 +68,7 @@ export function implementationOf(site: ResultSite): string | undefined {
 function checkEqualIssue(site: ResultSite, folder: string): void {
   const name = site.model?.name ?? '';
   const model = name.replace(/-99(?:\.9)?$/, '');
-  const isAsked = EQUAL_ISSUE_IN_CONF.includes(name);
+  const isAsked = site.model?.isEqualIssueInConf === true;
   const keys = [model, '*'].flatMap((of) =>
     [site.scenario, '*'].map((scenario) => `${of}.${scenario}.sample_concatenate_permutation`),
   );

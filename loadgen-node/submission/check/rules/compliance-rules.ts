@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
+import type { TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { sampleRateKey } from '../../rules/submission-model.ts';
-import type { TestId } from '../../rules/submission-rounds.ts';
 import { isStrict, testsOf } from '../read/sites.ts';
 import { complianceTests, main, type RuleTable, submissionRules, tag } from './rule.ts';
 import { testSettings } from './run-rules.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { isNetworkDivisionScenario } from '../../../../shared/domain/scenario.ts';
+import type { SubmissionScenario } from '../../../../shared/rules/rows/model-row.ts';
 import { modelOfFolder, modelOfName, onlySuiteOf } from '../../rules/models-of-rounds.ts';
-import type { SubmissionScenario } from '../../rules/submission-model.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import { isBlank, textOf } from '../read/description-values.ts';

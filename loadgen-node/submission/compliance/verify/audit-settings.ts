@@ -1,13 +1,12 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import type { RunnableTestId, TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import {
   isRunnableTest,
-  type RunnableTestId,
   SEED_NAMES,
   type SubmissionRound,
   seedsOfRound,
-  type TestId,
   test05SeedsOfRound,
 } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, type TestCheck } from './read-compliance-run.ts';

@@ -1,7 +1,8 @@
 import { counted } from '../../../../shared/base/text.ts';
+import type { TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { auditCheck } from './audit-settings.ts';
 import {
   type ComplianceRun,

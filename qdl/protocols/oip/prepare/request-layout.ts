@@ -14,7 +14,7 @@ import {
   tensorText,
 } from '../../../../shared/domain/tensors.ts';
 import { type ResponseClass, responseClass } from '../../../../shared/rules/response-class.ts';
-import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type {
   OipContents,
   OipMethod,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
-import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
+import { IMAGENET_ELEMENTS } from '../../../../shared/rules/cards/imagenet.ts';
 import type { PipelineInput, Preprocessor } from '../../../../sut-node/model/model-facts.ts';
 import {
   IMAGENET_SHAPES,

@@ -12,7 +12,7 @@ import {
   V05_RULES,
 } from '../../../../../loadgen-node/submission/check/rules/v05-rules.ts';
 import { modelsOfRound } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import type { SubmissionScenario } from '../../../../../loadgen-node/submission/rules/submission-model.ts';
+import type { SubmissionScenario } from '../../../../../shared/rules/rows/model-row.ts';
 import {
   type Change,
   copy,

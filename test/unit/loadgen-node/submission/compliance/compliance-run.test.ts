@@ -10,8 +10,8 @@ import {
   planTestRun,
   runSources,
 } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
-import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import type { RunnableTestId } from '../../../../../shared/rules/rows/model-row.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { SILENT_HOST } from '../../../../scenes/simulated-run/simulated-run.ts';
 

@@ -6,8 +6,8 @@ import {
   type ComplianceValues,
 } from '../../../../../loadgen-node/submission/compliance/compliance-settings.ts';
 import { complianceTest } from '../../../../../loadgen-node/submission/compliance/compliance-test.ts';
-import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import type { RunnableTestId } from '../../../../../shared/rules/rows/model-row.ts';
 import { suiteFolder, tempFolder } from '../../../../scenes/host/folders.ts';
 import { ComplianceScene } from '../../../../scenes/submission-tree/compliance-scene.ts';
 

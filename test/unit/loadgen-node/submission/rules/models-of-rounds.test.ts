@@ -11,21 +11,23 @@ import {
   modelsOfRound,
 } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
 import {
-  type AccuracyTarget,
   modelInScenario,
   resultMetric,
-  type ScenarioNeed,
-  type SubmissionModel,
   scenarioNeed,
 } from '../../../../../loadgen-node/submission/rules/submission-model.ts';
 import {
   SEED_NAMES,
   SUBMISSION_ROUNDS,
   type SubmissionRound,
-  type Suite,
   seedsOfRound,
   test05SeedsOfRound,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
+import type {
+  AccuracyTarget,
+  ScenarioNeed,
+  SubmissionModel,
+  Suite,
+} from '../../../../../shared/rules/rows/model-row.ts';
 
 type Figures = Readonly<Record<string, number>>;
 

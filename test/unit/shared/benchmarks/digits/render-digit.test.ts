@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   CLASS_COUNT,
-  EVALUATION_SET,
   RAW_IMAGE_BYTES,
-  TRAINING_SET,
 } from '../../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../shared/benchmarks/digits/draw-digit.ts';
+import { EVALUATION_SET, TRAINING_SET } from '../../../../../shared/rules/cards/digits.ts';
 import { IS_THOROUGH } from '../../../../scenes/host/thorough.ts';
 
 // Goal: every machine draws the same data set, and the evaluation set is unseen by the fit.

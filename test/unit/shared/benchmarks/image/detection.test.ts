@@ -5,7 +5,7 @@ import {
   detectionFloats,
   floatsOfBytes,
 } from '../../../../../shared/benchmarks/image/detection.ts';
-import { detectionElements } from '../../../../../shared/rules/rows/detection.ts';
+import { detectionElements } from '../../../../../shared/rules/cards/detection.ts';
 
 // Goal: images are resized as OpenCV's INTER_LINEAR resizes floats: between the centres of the two nearest pixels, clamped at
 // the edges, without regard to the shape. Method: images of few pixels, whose values are worked out by hand.

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { decodeAnyImage } from '../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../shared/benchmarks/standin/standin-image.ts';
+import { STANDIN_CLASS_COUNT } from '../../../../../shared/benchmarks/standin/standin-sets.ts';
 import {
-  STANDIN_CLASS_COUNT,
   STANDIN_EVALUATION_SET,
   STANDIN_TRAINING_SET,
-} from '../../../../../shared/benchmarks/standin/standin-sets.ts';
+} from '../../../../../shared/rules/cards/imagenet.ts';
 
 // Goal: a stand-in's data set is the same whenever it is made, looks like ImageNet's from outside, and is unseen
 // by the fit. Method: the first images of both sets, made, decoded and compared.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectionElements } from '../../../../../shared/rules/rows/detection.ts';
+import { detectionElements } from '../../../../../shared/rules/cards/detection.ts';
 import { detectionsOf } from '../../../../../sut-node/benchmarks/detection/detections.ts';
 import { benchmark } from '../../../../../sut-node/benchmarks/retinanet/benchmark.ts';
 import { benchmark as ssdResnet34 } from '../../../../../sut-node/benchmarks/ssd-resnet34/benchmark.ts';

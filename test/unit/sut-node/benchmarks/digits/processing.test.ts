@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { EVALUATION_SET } from '../../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../shared/benchmarks/digits/draw-digit.ts';
 import { encodeJpeg } from '../../../../../shared/benchmarks/image/jpeg.ts';
-import { IMAGE_SIZE } from '../../../../../shared/rules/rows/digits.ts';
+import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../shared/rules/cards/digits.ts';
 import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 import { digitsPipeline } from '../../../../scenes/simulated-run/sut-parts.ts';
 

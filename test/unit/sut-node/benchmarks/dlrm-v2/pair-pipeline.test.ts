@@ -6,7 +6,7 @@ import {
   PAIR_BYTES,
   SPARSE_COUNT,
   TABLE_ROWS,
-} from '../../../../../shared/rules/rows/dlrm-v2.ts';
+} from '../../../../../shared/rules/cards/dlrm-v2.ts';
 import { openPairPipeline } from '../../../../../sut-node/benchmarks/dlrm-v2/pair-pipeline.ts';
 import type { InputTensor, RunModel } from '../../../../../sut-node/model/model-facts.ts';
 

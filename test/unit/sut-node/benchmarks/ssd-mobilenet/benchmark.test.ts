@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectionElements } from '../../../../../shared/rules/rows/detection.ts';
+import { detectionElements } from '../../../../../shared/rules/cards/detection.ts';
 import { benchmark } from '../../../../../sut-node/benchmarks/ssd-mobilenet/benchmark.ts';
 import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 

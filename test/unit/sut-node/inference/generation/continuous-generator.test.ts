@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { GenerationLimits } from '../../../../../shared/rules/rows/benchmark-card.ts';
 import type { SequenceModel } from '../../../../../sut-node/inference/generation/cached-decoder.ts';
 import {
   ContinuousGenerator,
   type Sequence,
 } from '../../../../../sut-node/inference/generation/continuous-generator.ts';
-import type { GenerationLimits } from '../../../../../sut-node/model/model-facts.ts';
 import { generated } from '../../../../scenes/sut-node/generation.ts';
 
 // Goal: sequences enter and leave at a token's border, in the order of their coming and within the limits; what fails or is

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark as digitsBenchmark } from '../../../../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
-import { EVALUATION_SET } from '../../../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../../shared/benchmarks/digits/draw-digit.ts';
 import { encodeResponse } from '../../../../../../shared/benchmarks/digits/response.ts';
 import {
@@ -12,7 +11,7 @@ import {
   encodeJpeg,
   jpegCodecVersion,
 } from '../../../../../../shared/benchmarks/image/jpeg.ts';
-import { IMAGE_SIZE } from '../../../../../../shared/rules/rows/digits.ts';
+import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../../shared/rules/cards/digits.ts';
 import { tempFolder, testCacheFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: a data set that was opened has no broken file in it, and answers are scored as they should be.

@@ -12,7 +12,7 @@ import {
   MULTI_HOT_SIZES,
   PAIR_BYTES,
   TABLE_ROWS,
-} from '../../../../../../shared/rules/rows/dlrm-v2.ts';
+} from '../../../../../../shared/rules/cards/dlrm-v2.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: a sample has the rows that the trace says, in the layout on the wire, and a wrong file is refused by name. Method: made-up

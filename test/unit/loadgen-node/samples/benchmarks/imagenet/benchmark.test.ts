@@ -10,7 +10,7 @@ import { benchmark as mobilenet } from '../../../../../../loadgen-node/samples/b
 import { benchmark as resnet50 } from '../../../../../../loadgen-node/samples/benchmarks/resnet50/benchmark.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { decodeImagenetJpeg } from '../../../../../../shared/benchmarks/image/imagenet.ts';
-import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../../../shared/rules/cards/imagenet.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { tinyImages, writeTinyImagenet } from '../../../../../scenes/simulated-run/data-sets.ts';
 

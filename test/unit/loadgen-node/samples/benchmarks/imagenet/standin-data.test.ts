@@ -15,7 +15,7 @@ import {
 import { readImageList } from '../../../../../../loadgen-node/samples/benchmarks/labelled-images.ts';
 import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';
-import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../../../shared/rules/cards/imagenet.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: generated data lies as ImageNet's does, is made once, and carries the accuracy that a run asks 99 % of.

@@ -12,7 +12,6 @@ import type {
   DataSet,
 } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import type { TokenType } from '../../../../../../loadgen-node/samples/data-set/token-numbers.ts';
-import { PROGRAM_PROMPT_HEAD } from '../../../../../../shared/benchmarks/mixtral-8x7b/program-ids.ts';
 import {
   longStandinTextsOf,
   STANDIN_NUMBERS,
@@ -21,6 +20,7 @@ import {
   standinTextsOf,
 } from '../../../../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../../../../shared/rules/benchmark-rules.ts';
+import { PROGRAM_PROMPT_HEAD } from '../../../../../../shared/rules/cards/mixtral-8x7b.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { writeTextData } from '../../../../../scenes/simulated-run/text-data.ts';
 

@@ -8,7 +8,7 @@ import {
 import type { PlannedResult } from '../../../../../../loadgen-node/submission/assemble/plan/read-results.ts';
 import type { PlannedSystem } from '../../../../../../loadgen-node/submission/assemble/plan/read-system.ts';
 import { modelOfFolder } from '../../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import type { SubmissionScenario } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
+import type { SubmissionScenario } from '../../../../../../shared/rules/rows/model-row.ts';
 
 const EDGE: readonly SubmissionScenario[] = ['SingleStream', 'MultiStream', 'Offline'];
 

@@ -9,12 +9,9 @@ import {
   submissionRound,
 } from '../../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import { auditConfigText } from '../../../../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import {
-  type SubmissionModel,
-  usualBaselinePercent,
-} from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
-import type { TestId } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
+import { usualBaselinePercent } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
+import type { SubmissionModel, TestId } from '../../../../../../shared/rules/rows/model-row.ts';
 
 /** Settings that LoadGen reads out of a test's audit.config. */
 function audited(

@@ -14,8 +14,8 @@ import type { TestVerdict } from '../../../../../../loadgen-node/submission/comp
 import { verifyTest07 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test07.ts';
 import { verifyTest08 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test08.ts';
 import { verifyTest09 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test09.ts';
-import type { TestId } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../../shared/config/resolve-settings.ts';
+import type { TestId } from '../../../../../../shared/rules/rows/model-row.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { ComplianceScene } from '../../../../../scenes/submission-tree/compliance-scene.ts';
 

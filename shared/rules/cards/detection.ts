@@ -1,5 +1,4 @@
-import type { PayloadEncoding } from '../../domain/system-under-test.ts';
-import type { SampleTensor } from '../../domain/tensors.ts';
+import type { BenchmarkCard, GeneratedSet } from '../rows/benchmark-card.ts';
 
 /** Height and width of the images that the models of object detection take, by benchmark. */
 export const DETECTION_IMAGE_SIZES = {
@@ -23,23 +22,31 @@ export function detectionElements(benchmark: DetectionBenchmark): number {
 export const DETECTION_FLOATS = 7;
 
 /**
+ * The standard set of images that longhaul makes: twice as many as a performance run loads, so that both kinds of run differ as
+ * they do for real data. Nothing is fitted on any of them.
+ */
+export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, sampleCount: 128 };
+
+/** That of ssd-mobilenet, of which a performance run loads 256. */
+export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, sampleCount: 384 };
+
+/**
  * How an image may travel, and the tensors of it. `uint8` is resized, height x width x RGB, one byte each; `fp32` is the model's
  * input, normalised, channel x height x width; `jpeg` is the data set's own file.
  */
-export function detectionRow(benchmark: DetectionBenchmark): {
-  readonly encodings: Readonly<Record<string, PayloadEncoding>>;
-  readonly sampleTensors: Readonly<Record<string, SampleTensor>>;
-  readonly responseTensor: SampleTensor;
-} {
-  const side = DETECTION_IMAGE_SIZES[benchmark];
+export function detectionFacts(
+  key: DetectionBenchmark,
+): Pick<BenchmarkCard, 'key' | 'encodings' | 'sampleTensors' | 'responseTensor'> {
+  const side = DETECTION_IMAGE_SIZES[key];
   const tensors = [
     ['uint8', { datatype: 'UINT8', shape: [side, side, 3] }],
     ['fp32', { datatype: 'FP32', shape: [3, side, side] }],
     ['jpeg', { datatype: 'BYTES', shape: [1] }],
   ] as const;
   // ssd-mobilenet takes bytes.
-  const own = tensors.filter(([form]) => form !== 'fp32' || benchmark !== 'ssd-mobilenet');
+  const own = tensors.filter(([form]) => form !== 'fp32' || key !== 'ssd-mobilenet');
   return {
+    key,
     encodings: Object.fromEntries(
       own.map(([form]) => [form, { form, compression: 'identity' } as const]),
     ),

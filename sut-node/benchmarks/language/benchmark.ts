@@ -1,10 +1,11 @@
+import assert from 'node:assert';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   standinTextsOf,
   TEXT_STANDIN_REVISION,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { GeneratingPipeline, GenerationLimits } from '../../model/model-facts.ts';
+import type { GeneratingPipeline } from '../../model/model-facts.ts';
 import { cacheAdditions } from '../../pipeline/cache-additions.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
 import { ensureStandinInThread } from '../ensure-standin.ts';
@@ -18,15 +19,8 @@ const GRAPH_REVISION = 1;
 /** Largest stand-in: its file is made in memory, and ONNX has 2 GiB in one piece at most. */
 const PARAMETERS_MAX: number = 1024 ** 3 / Float32Array.BYTES_PER_ELEMENT;
 
-/** A benchmark of a decoder-only model. */
-interface GeneratingTask {
-  readonly key: string;
-  readonly limits: GenerationLimits;
-  /** Weights of the real model that a token passes. */
-  readonly activeParameters: number;
-  /** Size of the stand-in where no cost is asked for. */
-  readonly standinSize: Pick<DecoderSize, 'layers' | 'width'>;
-}
+/** Layers and width of a stand-in where no cost is asked for. Small: each sequence of a beam search is several rows. */
+const SIZE_DEFAULT = { layers: 2, width: 320 };
 
 /** Work of the thread that makes a stand-in. */
 export interface StandinWork {
@@ -36,15 +30,18 @@ export interface StandinWork {
 }
 
 /**
- * A benchmark of a decoder-only model that goes on with a prompt: response = ids of all new tokens, int32 little-endian, with
- * the token that ends them.
+ * A language model, of which the card says all: a decoder-only model that goes on with a prompt. A response is the ids of all
+ * new tokens, int32 little-endian, with the token that ends them.
  */
-export function generatingBenchmark(task: GeneratingTask): SutBenchmark<GeneratingPipeline> {
-  const { key, limits } = task;
+export function makeBenchmark(key: string): SutBenchmark<GeneratingPipeline> {
+  const rules = benchmarkRules(key);
+  const { language } = rules;
+  assert(language !== undefined, key);
+  const { limits, activeParameters } = language;
   const name = `${key}-standin`;
   const texts = standinTextsOf(key);
   return {
-    rules: benchmarkRules(key),
+    rules,
     builtInModels: { standin: name },
     reference: {
       howToGet:
@@ -55,7 +52,7 @@ export function generatingBenchmark(task: GeneratingTask): SutBenchmark<Generati
     hasStandinCost: true,
     standinCostMin: 0.0001,
     prepareModel: async ({ cost, ...options }) => {
-      const size = sizeFor(task, cost, texts.vocabularySize);
+      const size = sizeFor({ key, activeParameters }, cost, texts.vocabularySize);
       return ensureStandinInThread(
         {
           ...{ name, original: `${key}, ${size.layers} layers of ${size.width}` },
@@ -76,11 +73,11 @@ export function generatingBenchmark(task: GeneratingTask): SutBenchmark<Generati
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for a cost whose stand-in would be too large */
 function sizeFor(
-  { key, activeParameters, standinSize }: GeneratingTask,
+  { key, activeParameters }: { readonly key: string; readonly activeParameters: number },
   cost: number | undefined,
   vocabulary: number,
 ): DecoderSize {
-  if (cost === undefined) return { ...standinSize, vocabulary };
+  if (cost === undefined) return { ...SIZE_DEFAULT, vocabulary };
   const wanted = cost * activeParameters;
   if (wanted > PARAMETERS_MAX) {
     const most = Math.floor((PARAMETERS_MAX / activeParameters) * 1e4) / 1e4;

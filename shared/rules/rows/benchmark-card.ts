@@ -1,0 +1,174 @@
+import type { PayloadEncoding } from '../../domain/system-under-test.ts';
+import type { SampleTensor } from '../../domain/tensors.ts';
+import type { Round } from '../rounds/rounds.ts';
+import type { CompressionRow } from './compression-row.ts';
+import type { ModelRow } from './model-row.ts';
+
+/** Accuracy that a benchmark demands of its model. */
+export interface Quality {
+  /** Name of the metric: `top-1`, ... */
+  readonly metric: string;
+  /** A run below this misses the benchmark's quality; a fraction from 0 to 1. */
+  readonly target: number;
+  /** A run above this misses it, too; absent: no value is too high. */
+  readonly max?: number | undefined;
+  /**
+   * Base of the target: a share of the accuracy that the reference reaches in FP32. Undefined
+   * where the target stands for itself.
+   */
+  readonly reference?: { readonly value: number; readonly share: number };
+  /** Bounds on further metrics, which must hold as well; in the unit in which the official script prints them. */
+  readonly more?: readonly MetricBounds[];
+}
+
+/** The least and the most that a metric may be. */
+export interface MetricBounds {
+  /** Name as the rules of a submission have it: `ROUGE2`, `FID_SCORE`, ... */
+  readonly metric: string;
+  /** The least; absent: none. */
+  readonly target?: number | undefined;
+  /** The most; absent: none. */
+  readonly max?: number | undefined;
+}
+
+/** Settings of the nodes whose default a benchmark may have: limits on what travels, and how long an answer may take. */
+export type BenchmarkDefault = 'queueBytesMax' | 'messageBytesMax' | 'stallTimeout';
+
+/** All that is known of a benchmark. Every table of benchmarks follows from the cards (cards.ts lists them). */
+export interface BenchmarkCard {
+  /**
+   * Key on the command line, in configuration files and on the wire; for a benchmark of MLPerf, its name in
+   * mlperf.conf. Its code lies in `benchmarks/<key>/benchmark.ts` of either side.
+   */
+  readonly key: string;
+  /** One line for people. */
+  readonly title: string;
+  /**
+   * True where LoadGen makes the samples up, as long and as many as the run says, and the SUT node answers without a
+   * model. Default: false.
+   */
+  readonly isSynthetic?: boolean;
+  /** True where a response may be output tokens, so that bounds may be set on their times. Default: false. */
+  readonly hasTokens?: boolean;
+  /** Encodings in which a sample may travel, the default first. Name → what goes on the wire. */
+  readonly encodings: Readonly<Record<string, PayloadEncoding>>;
+  /**
+   * Tensor of a payload of each encoding, for protocols of tensors; absent where the model decides.
+   * BYTES is the payload as one element.
+   */
+  readonly sampleTensors?: Readonly<Record<string, SampleTensor>>;
+  /** Tensor of a response there; absent where the model decides. */
+  readonly responseTensor?: SampleTensor;
+  /** Defaults of settings, as they stand in a file, where samples are larger than those of others. */
+  readonly defaults?: Readonly<Partial<Record<BenchmarkDefault, number | string>>>;
+  /** Its models in the official tables; runs are held to the first one of a round. Absent: it is not MLPerf's. */
+  readonly models?: readonly ModelRow[];
+  /** Name of the quality's metric, where it is not that of the official table: `top-1`. */
+  readonly metric?: string;
+  /** True where the official table has accuracy as a share, not in percent. */
+  readonly isInShares?: boolean;
+  /** Targets of runs in rounds whose rules are stricter than the official table. */
+  readonly stricter?: Partial<Readonly<Record<Round, Pick<ModelRow, 'references' | 'bounds'>>>>;
+  /** Of a benchmark that is not MLPerf's. */
+  readonly own?: Pick<BenchmarkRules, 'performanceSampleCount' | 'quality'>;
+  /** LoadGen's name of it in Interactive, which runs take as a benchmark; the rounds' mlperf.conf has its bounds. */
+  readonly interactiveName?: string;
+  /** Rows of the rules' table of compression, each for other rounds. */
+  readonly compression?: readonly CompressionRow[];
+  readonly bandwidth?: BandwidthFormula;
+  /** Data that longhaul makes; absent: none, or {@link LanguageFacts.texts}. */
+  readonly generated?: GeneratedData;
+  readonly language?: LanguageFacts;
+}
+
+/** Bytes of a sample that the rules ask a datacenter system to take in and give out. */
+export interface BandwidthFormula {
+  /** As the rules write it. */
+  readonly input: string;
+  readonly inputElements: number;
+  /** Undefined: negligible, the bandwidth must only be above 0. */
+  readonly outputElements?: number;
+}
+
+/** Samples that longhaul makes: sample i comes from random sequence i of the seed, so a larger set begins as a smaller one. */
+export interface GeneratedSet {
+  /** 32 bits, unsigned. */
+  readonly seed: number;
+  readonly sampleCount: number;
+}
+
+/** The data that longhaul makes for a benchmark. */
+interface GeneratedData {
+  /** The default set; quality targets were measured on it. */
+  readonly standard: GeneratedSet;
+  /** What longhaul's own model is fitted on: no run may measure with its seed. Absent: it is not fitted. */
+  readonly training?: GeneratedSet;
+  /** True where there is no other data: it needs no word of `--data-dir`. */
+  readonly isOnly?: boolean;
+}
+
+/** Facts of a language model: a decoder that goes on with a prompt. */
+export interface LanguageFacts {
+  readonly limits: GenerationLimits;
+  /** Weights of the real model that a token passes. */
+  readonly activeParameters: number;
+  /** Texts that longhaul makes for it. */
+  readonly texts: MadeUpTexts;
+  /** The same with answers as long on average as the rules want them, which take several times as long; absent: they want no length. */
+  readonly longTexts?: MadeUpTexts;
+}
+
+/** Bounds of a generation. */
+export interface GenerationLimits {
+  readonly promptTokensMax: number;
+  /** New tokens before which the end token is not chosen. */
+  readonly newTokensMin: number;
+  readonly newTokensMax: number;
+  /** Id of the token that ends a sequence. */
+  readonly endToken: number;
+  /** Beams of a beam search, each a row of the model; absent: greedy. */
+  readonly beams?: number;
+  /** A greedy sequence whose prompt begins with `promptHead` gets the end token behind `ids`. */
+  readonly endMark?: { readonly promptHead: readonly number[]; readonly ids: readonly number[] };
+}
+
+/** Kind of answer that a sample of made-up texts asks for: a text, a text whose last word is a number, or a program. */
+export type StandinKind = 'text' | 'number' | 'code';
+
+/** Texts that longhaul makes for a language model. */
+export interface MadeUpTexts {
+  /** Samples that runs measure with. */
+  readonly set: GeneratedSet;
+  /** ROUGE-1 of the stand-in model on them, 0 to 1; the quality target stands on it. */
+  readonly rouge1: number;
+  /** As many tokens as the real model scores. */
+  readonly vocabularySize: number;
+  readonly beginId?: number;
+  /** Ends a prompt, and stands in front of its answer. */
+  readonly askId: number;
+  /** One sample of each in turn. */
+  readonly kinds: readonly StandinKind[];
+  readonly answerWords: { readonly min: number; readonly max: number };
+  /** Places of an answer where two words come next with equal scores: one leads astray, which is seen four words later. */
+  readonly forkCount: number;
+}
+
+/** A benchmark as runs have it: what its card says, with the values of a round's mlperf.conf. */
+export interface BenchmarkRules extends BenchmarkCard {
+  /** Name in mlperf.conf, where that is not the key: `llama2-70b-interactive`, whose nodes serve `llama2-70b`. */
+  readonly confName?: string;
+  /** True for a benchmark of MLPerf; false for one that only this project has. */
+  readonly isOfficial: boolean;
+  /** Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it is not MLPerf's. */
+  readonly rounds?: readonly Round[];
+  /** Samples that a performance run loads (LoadGen: performance_sample_count). */
+  readonly performanceSampleCount: number;
+  /** False for a benchmark of MLPerf that has no Server scenario. Default: true. */
+  readonly hasServer?: boolean;
+  /** Latency bound of the Server scenario at its percentile, where no round is requested. */
+  readonly serverTargetLatencyNs: number;
+  readonly serverTargetLatencyPercentile: number;
+  readonly quality: Quality;
+  /** Quality that each of its rounds demands; absent: all that of {@link quality}. */
+  readonly qualityOfRound?: Partial<Readonly<Record<Round, Quality>>>;
+}
