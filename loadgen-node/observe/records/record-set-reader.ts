@@ -1,13 +1,14 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
 import type { RecordSet } from './record-set.ts';
-import { type PartOfFile, RecordsReader, tableFor } from './records-reader.ts';
+import { type PartOfFile, RecordsReader } from './records-reader.ts';
 import {
   type ColumnArray,
   copyRecords,
   presentColumns,
   type RecordColumn,
   type SampleRecords,
+  tableFor,
 } from './sample-records.ts';
 
 /**
@@ -26,13 +27,17 @@ export class RecordSetReader {
   readonly rowCount: number;
   /** The missing rows, in words; null where all files are whole. */
   readonly cut: string | null;
+  /** The nodes of all hosts, as {@link keysOf}. */
+  readonly #nodes: readonly string[];
 
   private constructor(set: RecordSet, files: readonly RecordsReader[]) {
     const first = files[0] as RecordsReader; // A set has one host at least.
     this.set = set;
     this.files = files;
     this.columns = first.columns;
-    this.about = { ...first.about, nodes: [...new Set(files.flatMap(({ about }) => about.nodes))] };
+    this.#nodes = [...new Set(files.flatMap(({ about }) => keysOf(about.nodes)))];
+    const nodes = this.#nodes.map((key) => key.slice(key.indexOf(' ') + 1));
+    this.about = { ...first.about, nodes };
     this.rowCount = sumOf(files, ({ rowCount }) => rowCount);
     if (files.length === 1) {
       this.parts = first.parts;
@@ -80,7 +85,6 @@ export class RecordSetReader {
     if (first !== undefined && others.length === 0) return await first.readAll(parts);
     const hostNames = this.set.map(({ host }) => host);
     const records = tableFor(this.rowCount, this.columns, hostNames);
-    const ends: number[] = [];
     let at = 0;
     for (const host of this.files.keys()) {
       for await (const block of this.#blocksOf(host)) {
@@ -88,9 +92,8 @@ export class RecordSetReader {
         records.hosts?.ofRow.fill(host, at, at + block.rowCount);
         at += block.rowCount;
       }
-      ends.push(at);
     }
-    arrange(records, orderByQuery(records.query, ends));
+    arrange(records, orderByQuery(records.query));
     this.#checkOnce(records);
     return records;
   }
@@ -105,7 +108,7 @@ export class RecordSetReader {
     const { startUnixNs } = this.set[host] as RecordSet[number];
     const earliest = this.set.reduce((a, b) => (b.startUnixNs < a.startUnixNs ? b : a));
     const offsetNs = Number(startUnixNs - earliest.startUnixNs);
-    const nodes = file.about.nodes.map((name) => this.about.nodes.indexOf(name));
+    const nodes = keysOf(file.about.nodes).map((key) => this.#nodes.indexOf(key));
     for await (const block of file.blocks()) {
       for (const { type, of } of this.columns) {
         const values = of(block) as ColumnArray;
@@ -125,6 +128,13 @@ export class RecordSetReader {
       throw configInvalid(`${a} and ${b} both have the query ${query[row]}`);
     }
   }
+}
+
+/** Tells apart nodes that have one name: its first bearer is `0 name`. */
+function keysOf(nodes: readonly string[]): string[] {
+  return nodes.map((name, i) => {
+    return `${nodes.slice(0, i).filter((other) => other === name).length} ${name}`;
+  });
 }
 
 function sumOf<T>(items: readonly T[], numberOf: (item: T) => number): number {
@@ -152,24 +162,9 @@ function changeEach(values: ColumnArray, change: (value: number) => number): voi
   for (let row = 0; row < values.length; row += 1) values[row] = change(values[row] as number);
 }
 
-/**
- * Numbers of the rows in the order of their queries; those of a host have it already.
- * @param ends The row that follows the last one of each host.
- */
-function orderByQuery(query: Uint32Array, ends: readonly number[]): Uint32Array {
-  const next = ends.map((_, host) => ends[host - 1] ?? 0);
-  const queryAt = (host: number): number => {
-    const row = next[host] as number;
-    return row < (ends[host] as number) ? (query[row] as number) : Number.POSITIVE_INFINITY;
-  };
-  return query.map(() => {
-    let least = 0;
-    for (let host = 1; host < ends.length; host += 1) {
-      if (queryAt(host) < queryAt(least)) least = host;
-    }
-    next[least] = (next[least] as number) + 1;
-    return (next[least] as number) - 1;
-  });
+/** Numbers of the rows in the order of their queries. */
+function orderByQuery(query: Uint32Array): Uint32Array {
+  return query.map((_, row) => row).sort((a, b) => (query[a] as number) - (query[b] as number));
 }
 
 /** Puts the rows into an order; beside them there is one column in memory. */

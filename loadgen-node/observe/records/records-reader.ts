@@ -17,11 +17,11 @@ import {
   walkFrames,
 } from './arrow-schema.ts';
 import {
-  allocateRecords,
   type ColumnArray,
   copyRecords,
   type RecordColumn,
   type SampleRecords,
+  tableFor,
 } from './sample-records.ts';
 
 const TWO_POW_32 = 2 ** 32;
@@ -240,22 +240,6 @@ function decodeBatch(batch: RecordBatch, columns: readonly RecordColumn[]): Samp
   const gaps = batch.metadata.get(GAPS_KEY);
   if (gaps !== undefined) block.tokenGaps?.addAll(readGaps(gaps));
   return block;
-}
-
-/** A table with these columns. @param hostNames As {@link allocateRecords}. */
-export function tableFor(
-  rowCount: number,
-  columns: readonly RecordColumn[],
-  hostNames: readonly string[] = [],
-): SampleRecords {
-  const has = (name: string): boolean => columns.some((column) => column.name === name);
-  const tokens = {
-    hasTokens: has('token_count'),
-    hasFirstTokens: has('first_token_ns'),
-    hasGaps: has('longest_gap_ns'),
-    hasPrompts: has('prompt_tokens'),
-  };
-  return allocateRecords(rowCount, tokens, hostNames);
 }
 
 function decodeColumn({ type }: RecordColumn, data: Data, target: ColumnArray): void {

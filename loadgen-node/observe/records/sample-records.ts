@@ -107,12 +107,7 @@ export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return first;
   const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
-  const joined = allocateRecords(rowCount, {
-    hasTokens: (first?.tokenCount ?? null) !== null,
-    hasFirstTokens: (first?.firstTokenNs ?? null) !== null,
-    hasGaps: (first?.longestGapNs ?? null) !== null,
-    hasPrompts: (first?.promptTokens ?? null) !== null,
-  });
+  const joined = tableFor(rowCount, first === undefined ? [] : presentColumns(first));
   let at = 0;
   for (const part of parts) {
     copyRecords(joined, at, part);
@@ -214,6 +209,22 @@ export const RECORD_COLUMNS = ROWS.map(([name, type, about]): RecordColumn => {
 /** Columns that a table has. */
 export function presentColumns(records: SampleRecords): readonly RecordColumn[] {
   return RECORD_COLUMNS.filter(({ of }) => of(records) !== null);
+}
+
+/** A table with these columns. @param hostNames As {@link allocateRecords}. */
+export function tableFor(
+  rowCount: number,
+  columns: readonly RecordColumn[],
+  hostNames: readonly string[] = [],
+): SampleRecords {
+  const has = (name: string): boolean => columns.some((column) => column.name === name);
+  const tokens = {
+    hasTokens: has('token_count'),
+    hasFirstTokens: has('first_token_ns'),
+    hasGaps: has('longest_gap_ns'),
+    hasPrompts: has('prompt_tokens'),
+  };
+  return allocateRecords(rowCount, tokens, hostNames);
 }
 
 /** The rows of one set, block by block, so that no second copy of all of them is in memory. */

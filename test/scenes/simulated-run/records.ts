@@ -237,7 +237,7 @@ export async function writeRecordSet(
     // The last one starts first.
     const startNs = (hostCount - 1 - host) * 777_777_777;
     const nodes = about.nodes.map((_, i) => about.nodes.at(i - host) as string);
-    const node = records.node.map((one) => nodes.indexOf(about.nodes[one] ?? ''));
+    const node = records.node.map((one) => (one < 0 ? -1 : (one + host) % nodes.length));
     const place = { host, hostCount, startNs };
     const name = `host-${host}.arrow`;
     const file = await open(join(folder, name), 'w');

@@ -25,12 +25,13 @@ async function folderOf(
   scenario: Scenario,
   hostCount: number,
   queue: typeof QUEUE & { hasTokens?: boolean } = QUEUE,
+  nodes: readonly string[] = ABOUT_RECORDS.nodes,
 ): Promise<string> {
   const records = queueRecords(queue);
   const { runId, startedAt } = ABOUT_RECORDS;
   const folder = tempFolder();
   writeSummary(folder, reportSummary(records, scenario, { runId, startedAt }));
-  await writeRecordSet(folder, records, { ...ABOUT_RECORDS, scenario }, hostCount);
+  await writeRecordSet(folder, records, { ...ABOUT_RECORDS, scenario, nodes }, hostCount);
   return folder;
 }
 
@@ -66,6 +67,17 @@ describe('the records of several hosts', () => {
       resampleRun({ folder: whole, summary, records }, 7, 20),
     );
     expect(drawnOfSet).toEqual(drawn);
+  });
+
+  it('keep nodes apart that have one name', async () => {
+    const { derived } = await deriveRun(await folderOf('Server', 1, QUEUE, ['sut', 'sut']));
+    const { node, completedNs } = queueRecords(QUEUE);
+    const completedOf = (index: number): number =>
+      node.filter((one, row) => one === index && !Number.isNaN(completedNs[row])).length;
+    expect(derived?.nodes).toEqual([
+      { name: 'sut', completedSamples: completedOf(0) },
+      { name: 'sut', completedSamples: completedOf(1) },
+    ]);
   });
 
   it('are written as CSV on one clock, each row once', async () => {
