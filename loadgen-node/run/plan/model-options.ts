@@ -113,7 +113,7 @@ function refuseOptionsOfOthers(
     const said = Object.keys(options).find((key) => !(key in own) && values[key] !== undefined);
     if (said === undefined) continue;
     throw configInvalid(
-      `${flagOf(said)} is for servers of ${title}: --sut ${scheme}://${first ?? 'HOST:PORT'}`,
+      `${flagOf(said)} is for servers of ${title}: --sut ${scheme}://${withoutScheme(first ?? 'HOST:PORT')}`,
     );
   }
 }
