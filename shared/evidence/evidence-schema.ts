@@ -301,7 +301,7 @@ export interface NetworkEvidence {
   /** In the order of the settings. */
   readonly nodes: readonly NodeEvidence[];
   /** Set where the run spoke the Open Inference Protocol: what that cannot show, no node tells. */
-  readonly oip?: OipEvidence;
+  readonly oip?: RequestEvidence;
 }
 
 /** One call of LoadGen's Name(). */
@@ -328,14 +328,14 @@ export type HandOvers = Evidence<typeof handOvers>;
 /** All that is known of one node. */
 export type NodeEvidence = Evidence<typeof nodeEvidence>;
 
-/** Time that a server says it spent, over all requests of a run: a sum of lengths, and how many they are. */
-export type OipDuration = Evidence<typeof oipDuration>;
+/** Time that a server reports, over all requests of a run: a sum of lengths, and how many they are. */
+export type ServerTime = Evidence<typeof oipDuration>;
 
 /** Growth of a server's own statistics of the model during a run. */
-export type OipStatistics = Evidence<typeof oipStatistics>;
+export type ServerGrowth = Evidence<typeof oipStatistics>;
 
-/** Evidence of a node that speaks the Open Inference Protocol, beside that of all nodes. */
-export type OipNodeEvidence = Evidence<typeof oipNodeEvidence>;
+/** What a server reports of itself and its model, and how many requests it got. */
+export type ServerEvidence = Evidence<typeof oipNodeEvidence>;
 
-/** Evidence of a run over the Open Inference Protocol. */
-export type OipEvidence = Evidence<typeof oipEvidence>;
+/** The service, the plan and notes of requests that go to servers. */
+export type RequestEvidence = Evidence<typeof oipEvidence>;

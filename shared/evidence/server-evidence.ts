@@ -1,10 +1,4 @@
-import type { NetworkEvidence, NodeEvidence } from './evidence-schema.ts';
-
-/** What a server reports of itself and its model, and how many requests it got. */
-export type ServerEvidence = NonNullable<NodeEvidence['oip']>;
-
-/** The service, the plan and notes of requests that go to servers. */
-export type RequestEvidence = NonNullable<NetworkEvidence['oip']>;
+import type { NodeEvidence, RequestEvidence, ServerEvidence } from './evidence-schema.ts';
 
 /** What a node reports as a server; undefined for a SUT node of longhaul, and where nothing was asked. */
 export function serverOf(node: Pick<NodeEvidence, 'oip'>): ServerEvidence | undefined {

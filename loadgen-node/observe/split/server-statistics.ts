@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
-import type { ServerEvidence } from '../../../shared/evidence/server-evidence.ts';
+import type { ServerGrowth, ServerTime } from '../../../shared/evidence/evidence-schema.ts';
 
 /** Where a server spends the time of a request, by its own statistics, in words for people. */
 export const SERVER_PART_WORDS = {
@@ -34,9 +34,7 @@ export const SERVER_STATISTICS = z
 export type ServerStatistics = DeepReadonly<z.infer<typeof SERVER_STATISTICS>>;
 
 /** Means of what a server's statistics grew by. */
-export function serverStatistics(
-  grown: NonNullable<ServerEvidence['statistics']>,
-): ServerStatistics {
+export function serverStatistics(grown: ServerGrowth): ServerStatistics {
   const { success, fail, inferenceCount, executionCount } = grown;
   return {
     successCount: success.count,
@@ -49,7 +47,7 @@ export function serverStatistics(
   };
 }
 
-function meanNs({ count, ns }: { readonly count: number; readonly ns: number }): number | null {
+function meanNs({ count, ns }: ServerTime): number | null {
   return count > 0 ? ns / count : null;
 }
 

@@ -1,12 +1,7 @@
 import { type Protocol, protocolNamed } from '../../../qdl/protocols/index.ts';
 import { asOneLine, wrapped } from '../../../shared/base/text.ts';
-import {
-  type RequestEvidence,
-  requestsTo,
-  type ServerEvidence,
-  serverOf,
-  softwareOf,
-} from '../../../shared/evidence/server-evidence.ts';
+import type { RequestEvidence, ServerEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { requestsTo, serverOf, softwareOf } from '../../../shared/evidence/server-evidence.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';

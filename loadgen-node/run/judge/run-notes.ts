@@ -2,12 +2,15 @@ import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { asOneLine, counted, grouped } from '../../../shared/base/text.ts';
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type { NodeDescription, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import type {
+  NodeDescription,
+  NodeEvidence,
+  RequestEvidence,
+  ServerEvidence,
+} from '../../../shared/evidence/evidence-schema.ts';
 import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
 import {
-  type RequestEvidence,
   requestsTo,
-  type ServerEvidence,
   type ServerNode,
   serverOf,
   serversOf,

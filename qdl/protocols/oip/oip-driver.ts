@@ -10,9 +10,9 @@ import type {
   NameCall,
   NetworkEvidence,
   NodeEvidence,
-  OipDuration,
-  OipNodeEvidence,
-  OipStatistics,
+  ServerEvidence,
+  ServerGrowth,
+  ServerTime,
 } from '../../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../../shared/evidence/node-claims.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
@@ -266,8 +266,8 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
   readonly #oip: OipDispatch;
   readonly #queryPaths: CallPath[] = [];
   #facts: OipModelFacts | undefined;
-  #before: OipStatistics | null = null;
-  #statistics: OipStatistics | null = null;
+  #before: ServerGrowth | null = null;
+  #statistics: ServerGrowth | null = null;
 
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
@@ -327,7 +327,7 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
     };
   }
 
-  #evidenceOf(facts: OipModelFacts): OipNodeEvidence {
+  #evidenceOf(facts: OipModelFacts): ServerEvidence {
     const { server, name, versions, platform, sha256, inputs, outputs } = facts;
     return {
       serverName: server.name,
@@ -347,7 +347,7 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
   }
 
   /** Statistics only explain a run: a server that does not tell them any more has not broken it. */
-  async #askStatistics(): Promise<OipStatistics | null> {
+  async #askStatistics(): Promise<ServerGrowth | null> {
     try {
       const versions = await this.control.modelStatistics(this.#oip.model);
       return versions === undefined ? null : sumOfVersions(versions);
@@ -365,26 +365,26 @@ const DURATIONS = [
   'computeInput',
   'computeInfer',
   'computeOutput',
-] as const satisfies readonly (keyof OipStatistics)[];
+] as const satisfies readonly (keyof ServerGrowth)[];
 
 /** Statistics of which each number comes from the same place. */
 function statisticsBy(
   count: (of: 'inferenceCount' | 'executionCount') => number,
   duration: (of: (typeof DURATIONS)[number], what: 'count' | 'ns') => number,
-): OipStatistics {
-  const durations = DURATIONS.map((name): [string, OipDuration] => [
+): ServerGrowth {
+  const durations = DURATIONS.map((name): [string, ServerTime] => [
     name,
     { count: duration(name, 'count'), ns: duration(name, 'ns') },
   ]);
   return {
     inferenceCount: count('inferenceCount'),
     executionCount: count('executionCount'),
-    ...(Object.fromEntries(durations) as Record<(typeof DURATIONS)[number], OipDuration>),
+    ...(Object.fromEntries(durations) as Record<(typeof DURATIONS)[number], ServerTime>),
   };
 }
 
 /** Statistics of a model, summed over the versions that a server tells. */
-export function sumOfVersions(versions: readonly ModelStatistics__Output[]): OipStatistics {
+export function sumOfVersions(versions: readonly ModelStatistics__Output[]): ServerGrowth {
   const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
     versions.reduce((sum, one) => sum + tell(one), 0);
   return statisticsBy(
@@ -394,7 +394,7 @@ export function sumOfVersions(versions: readonly ModelStatistics__Output[]): Oip
 }
 
 /** By how much statistics grew; null where a count fell: the server started anew in between. */
-export function growth(before: OipStatistics, after: OipStatistics): OipStatistics | null {
+export function growth(before: ServerGrowth, after: ServerGrowth): ServerGrowth | null {
   const grown = statisticsBy(
     (of) => after[of] - before[of],
     (of, what) => after[of][what] - before[of][what],

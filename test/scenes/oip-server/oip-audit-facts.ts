@@ -1,9 +1,9 @@
 import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import type {
   NodeEvidence,
-  OipEvidence,
-  OipNodeEvidence,
-  OipStatistics,
+  RequestEvidence,
+  ServerEvidence,
+  ServerGrowth,
 } from '../../../shared/evidence/evidence-schema.ts';
 import {
   auditFacts,
@@ -14,7 +14,7 @@ import {
 } from '../simulated-run/audit-facts.ts';
 
 /** Statistics of a server that executed 100 requests of one sample in 25 batches: 2 ms in the queue, 4 ms in the model. */
-export function oipStatistics(fields: Partial<OipStatistics> = {}): OipStatistics {
+export function oipStatistics(fields: Partial<ServerGrowth> = {}): ServerGrowth {
   const each = (ns: number) => ({ count: 100, ns: 100 * ns });
   return {
     inferenceCount: 100,
@@ -32,7 +32,7 @@ export function oipStatistics(fields: Partial<OipStatistics> = {}): OipStatistic
 /** A server that answered 100 requests of one sample. */
 export function oipNode(
   name: string,
-  fields: Partial<OipNodeEvidence> = {},
+  fields: Partial<ServerEvidence> = {},
   ours: Partial<NodeEvidence['ours']> = {},
 ): NodeEvidence {
   const counted = { digestedSampleCount: 0, payloadDigest: '', ...ours };
@@ -62,7 +62,7 @@ export function oipNode(
 }
 
 /** Evidence of a run with one sample per request. */
-export const OIP_EVIDENCE: OipEvidence = {
+export const OIP_EVIDENCE: RequestEvidence = {
   service: 'inference.GRPCInferenceService',
   plan: {
     model: { name: 'resnet50', version: '' },

@@ -1,10 +1,5 @@
-import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
-import {
-  modelOf,
-  type ServerEvidence,
-  serverOf,
-  softwareOf,
-} from '../../../../shared/evidence/server-evidence.ts';
+import type { NodeEvidence, ServerEvidence } from '../../../../shared/evidence/evidence-schema.ts';
+import { modelOf, serverOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
 import { divisionInWords } from '../../../../shared/rules/rounds/rounds.ts';
 import type { CppEngine, NetworkAudit } from '../../../observe/audit/network-audit.ts';

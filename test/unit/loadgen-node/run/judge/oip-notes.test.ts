@@ -11,14 +11,14 @@ import {
   serverNotes,
 } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/run-report.ts';
-import type { OipNodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
+import type { ServerEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { auditFacts } from '../../../../scenes/simulated-run/audit-facts.ts';
 
 // Goal: a result over the Open Inference Protocol names servers and models, and claims neither the other's ledger nor its
 // model's identity. Method: notes, details and summary of facts by hand.
 
-function auditOf(...nodes: Partial<OipNodeEvidence>[]): NetworkAudit {
+function auditOf(...nodes: Partial<ServerEvidence>[]): NetworkAudit {
   return composeAudit(oipFacts(nodes.map((fields, i) => oipNode(`sut-${i}`, fields))));
 }
 
@@ -35,7 +35,7 @@ it('a run of longhaul has none of it', () => {
 });
 
 describe('notes', () => {
-  it.each<[string, Partial<OipNodeEvidence>, string]>([
+  it.each<[string, Partial<ServerEvidence>, string]>([
     [
       'server, model and version',
       {},
