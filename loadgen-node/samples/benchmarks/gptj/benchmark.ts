@@ -1,34 +1,24 @@
-import { languageBenchmark, rougeFigures } from '../language/language-benchmark.ts';
+import { languageBenchmark, ROUGE_LINE } from '../language/language-benchmark.ts';
+import { scoreByRouge } from '../language/scorers.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 
-/** Articles of CNN/DailyMail's validation set. */
-const SAMPLE_COUNT = 13_368;
-
-/** Most tokens of a prompt; the rest of the article is cut off. */
-const PROMPT_TOKENS_MAX = 1919;
-
 /**
- * Summaries by GPT-J on the LoadGen node: cnn_eval.json as the reference's script writes it, and GPT-J's tokenizer. Prompts
- * become tokens when a sample is loaded, untimed. Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token
+ * Summaries by GPT-J on the LoadGen node: cnn_eval.json of CNN/DailyMail's validation set as the reference's script writes it, and
+ * GPT-J's tokenizer. Prompts become tokens when a sample is loaded, untimed. Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token
  * ids using the reference tokenizer".
  */
 export const benchmark: LoadgenBenchmark = languageBenchmark({
   key: 'gptj',
   file: 'cnn_eval.json',
   names: { official: 'cnn-dailymail-3.0.0-validation', own: 'cnn-own-data' },
-  officialCount: SAMPLE_COUNT,
-  inputTokensMax: PROMPT_TOKENS_MAX,
   cleansUp: true,
   readRow: (row) => ({
     input: promptOf(row.text('instruction'), row.text('input')),
     target: row.text('output'),
     kind: 'text',
   }),
-  figures: (figures) => ({
-    ...rougeFigures(figures),
-    gen_len: String(figures.characterCount),
-    gen_num: String(figures.sampleCount),
-  }),
+  scorers: [scoreByRouge],
+  line: [...ROUGE_LINE, 'gen_len', 'gen_num'],
 });
 
 /** The form of Alpaca. Source: mlcommons/inference, language/gpt-j/dataset.py. */

@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { grouped } from '../../../../shared/base/text.ts';
 import { longStandinTextsOf } from '../../../../shared/benchmarks/standin/standin-text.ts';
-import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import type { Quality } from '../../../../shared/rules/rows/benchmark-card.ts';
+import { benchmarkRules, dataSetSamplesOf } from '../../../../shared/rules/benchmark-rules.ts';
 import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import type { TokenType } from '../../data-set/token-numbers.ts';
 import { LONG_STAND_IN_WORD, STAND_IN_WORD } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { requireFiles, standinBenchmark } from '../standin-benchmark.ts';
-import { scoreTexts, type TextFigures } from './score-texts.ts';
+import { scoreTexts } from './score-texts.ts';
+import type { ScoreFigures, Scorer } from './scorers.ts';
 import { standinTexts } from './standin-texts.ts';
 import { type RowReader, readTextRows, type TextRow } from './text-rows.ts';
 import {
@@ -23,33 +23,32 @@ import {
 
 const LONG_WORDS = `, or --data-dir ${LONG_STAND_IN_WORD} for some with answers as long as the rules want them`;
 
-/** A benchmark whose samples and answers are token ids. */
+/** A benchmark whose samples and answers are token ids; the card of its key has the numbers. */
 interface LanguageTask {
   readonly key: string;
   /** Name of the file of rows. */
   readonly file: string;
   /** Name of the whole data set in the logs, and of one of the user's own. */
   readonly names: { readonly official: string; readonly own: string };
-  readonly officialCount: number;
-  readonly readRow: (row: RowReader) => TextRow;
-  /** Most tokens of a sample that is made of text; further ones are cut off. */
-  readonly inputTokensMax: number;
-  /** See {@link readTokenizer}. */
-  readonly cleansUp: boolean;
-  /** Figures of the official script's line, by their names there, in its order; undefined: the script has none. */
-  readonly figures: (figures: TextFigures) => Readonly<Record<string, string | undefined>>;
+  /** @param tokensMax Most tokens of a sample. Of one that is made of text, further ones are cut off. */
+  readonly readRow: (row: RowReader, tokensMax: number) => TextRow;
+  /** See {@link readTokenizer}; default: false. */
+  readonly cleansUp?: boolean;
+  /** Makes the scorer of each kind of row. */
+  readonly scorers: readonly ((rowCount: number) => Scorer)[];
+  /** Names of the figures in the official script's line, in its order. */
+  readonly line: readonly string[];
+  /** True where the script counts the answers to a sample again. */
+  readonly countsRepeats?: boolean;
   /** Notes on what is not scored. */
   readonly marks?: (rows: readonly TextRow[]) => readonly string[];
 }
 
-/** Names of figures in the official scripts' lines, by those in the rules of a submission. */
-const METRICS: Readonly<Record<string, string>> = {
-  ROUGE2: 'rouge2',
-  ROUGEL: 'rougeL',
-  gsm8k_accuracy: 'gsm8k',
-  GEN_LEN: 'gen_len',
-  TOKENS_PER_SAMPLE: 'tokens_per_sample',
-};
+/** The figures of ROUGE in the official scripts' lines. */
+export const ROUGE_LINE = ['rouge1', 'rouge2', 'rougeL', 'rougeLsum'] as const;
+
+/** Those of the answers' lengths. */
+export const TOKENS_LINE = ['gen_len', 'gen_num', 'gen_tok_len', 'tokens_per_sample'] as const;
 
 /**
  * The LoadGen node's side of a language model: rows of a JSON file, and the tokenizer of the model. A sample is its token
@@ -63,8 +62,9 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
     openOwn: async (folder, { tokenType = 'int32' }) => {
       requireFiles(folder, [file, TOKENIZER_FILE]);
       const hasConfig = existsSync(join(folder, TOKENIZER_CONFIG_FILE));
-      const tokenizer = await readTokenizer(folder, hasConfig, task.cleansUp);
-      const rows = await readTextRows(join(folder, file), task.readRow);
+      const tokenizer = await readTokenizer(folder, hasConfig, task.cleansUp === true);
+      const tokensMax = promptTokensMax(key);
+      const rows = await readTextRows(join(folder, file), (row) => task.readRow(row, tokensMax));
       return {
         ...sourceOf(task, rows),
         ...textDataSet(task, rows, tokenizer, tokenType),
@@ -87,6 +87,7 @@ function textDataSet(
   tokenizer: TextTokenizer,
   tokenType: TokenType,
 ): Pick<DataSet, 'totalSampleCount' | 'readPayload' | 'scoreAccuracy'> {
+  const tokensMax = promptTokensMax(task.key);
   return {
     totalSampleCount: rows.length,
     readPayload: async (sampleIndex) => {
@@ -95,20 +96,31 @@ function textDataSet(
       const { input } = row;
       const ids =
         typeof input === 'string'
-          ? Int32Array.from(tokenizer.encode(input).slice(0, task.inputTokensMax))
+          ? Int32Array.from(tokenizer.encode(input).slice(0, tokensMax))
           : input;
       return new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
     },
     scoreAccuracy: async (entries) => {
-      const figures = await scoreTexts(entries, rows, { tokenizer, tokenType });
-      return reportOf(benchmarkRules(task.key).quality, figures, task.figures(figures));
+      const scorers = task.scorers.map((make) => make(rows.length));
+      const counts = await scoreTexts(entries, rows, scorers, { tokenizer, tokenType });
+      const answerCount = task.countsRepeats === true ? counts.entryCount : counts.sampleCount;
+      const lengths = lengthFigures(counts.tokenCount, answerCount);
+      const figures = [...scorers.map((scorer) => scorer.figures()), lengths];
+      return reportOf(task, counts.sampleCount, figures);
     },
   };
 }
 
+function promptTokensMax(key: string): number {
+  const { language } = benchmarkRules(key);
+  assert(language !== undefined, key);
+  return language.limits.promptTokensMax;
+}
+
 /** Only the whole data set bears its name. */
-function sourceOf({ names, officialCount, key, marks }: LanguageTask, rows: readonly TextRow[]) {
+function sourceOf({ names, key, marks }: LanguageTask, rows: readonly TextRow[]) {
   const others = marks?.(rows) ?? [];
+  const officialCount = dataSetSamplesOf(key);
   if (rows.length === officialCount) return { name: names.official, marks: others };
   const mark =
     `the data set is not the benchmark's: ${grouped(rows.length)} samples; an official run of ${key} needs ` +
@@ -116,38 +128,42 @@ function sourceOf({ names, officialCount, key, marks }: LanguageTask, rows: read
   return { name: names.own, marks: [mark, ...others] };
 }
 
-/** @param figures As text, by their names in the script's line. */
 function reportOf(
-  quality: Quality,
-  { sampleCount, rouge, passedPercent }: TextFigures,
-  figures: Readonly<Record<string, string | undefined>>,
+  { key, line }: LanguageTask,
+  sampleCount: number,
+  figures: readonly ScoreFigures[],
 ): AccuracyReport {
-  const present = Object.entries(figures).filter(([, text]) => text !== undefined);
+  const { quality } = benchmarkRules(key);
+  const texts = new Map(figures.flatMap((one) => Object.entries(one.line)));
+  const metrics = new Map(figures.flatMap((one) => Object.entries(one.metrics)));
   const more = (quality.more ?? []).flatMap(({ metric }) => {
-    const text = figures[METRICS[metric] ?? ''];
-    return text === undefined ? [] : [[metric, Number(text)] as const];
+    const value = metrics.get(metric);
+    return value === undefined ? [] : [[metric, value] as const];
   });
   const report: AccuracyReport = {
     metric: quality.metric,
-    value: (rouge?.rouge1 ?? 0) / 100,
+    value: (metrics.get(quality.metric) ?? 0) / 100,
     sampleCount,
-    more: {
-      ...Object.fromEntries(more),
-      ...(passedPercent === undefined ? {} : { mbxp_accuracy: passedPercent }),
-    },
+    more: Object.fromEntries(more),
   };
   // The script fails without a sample.
   if (sampleCount === 0) return report;
-  return { ...report, scriptLine: `{${present.map(([k, v]) => `'${k}': ${v}`).join(', ')}}` };
+  const present = line.filter((name) => texts.has(name));
+  return {
+    ...report,
+    scriptLine: `{${present.map((name) => `'${name}': ${texts.get(name)}`).join(', ')}}`,
+  };
 }
 
-/** The four figures of ROUGE as the scripts print them; none where no answer is scored so. */
-export function rougeFigures({ rouge }: TextFigures): Readonly<Record<string, string>> {
-  const entries = Object.entries(rouge ?? {}).map(([key, value]) => [key, pythonFloat(value)]);
-  return Object.fromEntries(entries) as Record<string, string>;
-}
-
-/** Mean tokens of an answer as Python's `round` has it, with one decimal. */
-export function tokensPerSample(tokenCount: number, answerCount: number): string {
-  return pythonFloat(Number(formatFixed(tokenCount / answerCount, 1)));
+/** Tokens of an answer: their mean as Python's `round` has it, with one decimal. */
+function lengthFigures(tokenCount: number, answerCount: number): ScoreFigures {
+  const mean = Number(formatFixed(tokenCount / answerCount, 1));
+  return {
+    line: {
+      gen_num: String(answerCount),
+      gen_tok_len: String(tokenCount),
+      tokens_per_sample: pythonFloat(mean),
+    },
+    metrics: { TOKENS_PER_SAMPLE: mean },
+  };
 }

@@ -6,8 +6,8 @@ export interface TextRow {
   /** A text that is still to be turned into tokens, or the token ids. */
   readonly input: string | Int32Array;
   readonly target: string;
-  /** How the answer is scored: against the target by ROUGE, by its number, or as a program. */
-  readonly kind: 'text' | 'number' | 'code';
+  /** Kind of the scorer that scores the answer. */
+  readonly kind: string;
   /** Whether a program of a made-up language does what it should; absent: it would have to be run, which longhaul does not do. */
   readonly passes?: (program: string) => boolean;
 }

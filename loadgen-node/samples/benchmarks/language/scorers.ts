@@ -1,0 +1,116 @@
+import { pythonFloat } from '../../../loadgen/base/number-format.ts';
+import { numpyMean } from '../../metrics/numpy-mean.ts';
+import { bySentence, RougeScorer } from '../../metrics/rouge.ts';
+import { isRightNumber } from './gsm8k-number.ts';
+import type { TextRow } from './text-rows.ts';
+
+/** Figures of answers. */
+export interface ScoreFigures {
+  /** As the official script prints them, by their names in its line. */
+  readonly line: Readonly<Record<string, string>>;
+  /** By their names in the rules of a submission, in the script's unit. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Scores the answers to rows of one kind. */
+export interface Scorer {
+  /** {@link TextRow.kind} of its rows. */
+  readonly kind: string;
+  add(answer: string, row: TextRow): void;
+  figures(): ScoreFigures;
+}
+
+const ROUGE_KEYS = ['rouge1', 'rouge2', 'rougeL', 'rougeLsum'] as const;
+
+/**
+ * Scores texts against their targets by ROUGE: means in percent, rounded as the scripts round. Memory: four numbers a row.
+ * @param rowCount Most answers.
+ */
+export function scoreByRouge(rowCount: number): Scorer {
+  const scorer = new RougeScorer();
+  const scores = ROUGE_KEYS.map((key) => ({ key, values: new Float64Array(rowCount) }));
+  let count = 0;
+  let characterCount = 0;
+  return {
+    kind: 'text',
+    add: (answer, { target }) => {
+      const text = bySentence(answer);
+      const found = scorer.score(text, bySentence(target));
+      for (const { key, values } of scores) values[count] = found[key];
+      count += 1;
+      characterCount += codePoints(text);
+    },
+    figures: () => {
+      // A line break between two sentences counts.
+      const length = { line: { gen_len: String(characterCount) }, metrics: { GEN_LEN: characterCount } };
+      if (count === 0) return length;
+      const means = scores.map(({ key, values }) => {
+        const mean = numpyRound(numpyMean(values.subarray(0, count)) * 100);
+        return { key, mean };
+      });
+      const line = means.map(({ key, mean }) => [key, pythonFloat(mean)]);
+      const metrics = means.map(({ key, mean }) => [key.toUpperCase(), mean]);
+      return {
+        line: { ...Object.fromEntries(line), ...length.line },
+        metrics: { ...Object.fromEntries(metrics), ...length.metrics },
+      };
+    },
+  };
+}
+
+/** Scores the numbers of GSM8K: percent of right ones, which the script does not round; without a number the script fails. */
+export function scoreNumbers(): Scorer {
+  let count = 0;
+  let rightCount = 0;
+  return {
+    kind: 'number',
+    add: (answer, { target }) => {
+      count += 1;
+      if (isRightNumber(answer, target)) rightCount += 1;
+    },
+    figures: () => {
+      const percent = count === 0 ? 0 : (100 * rightCount) / count;
+      return { line: { gsm8k: pythonFloat(percent) }, metrics: { gsm8k_accuracy: percent } };
+    },
+  };
+}
+
+/** Scores programs whose rows tell what passes: percent that do. Of no such program the line has 0, as the script's, and there is no metric. */
+export function scorePrograms(): Scorer {
+  let count = 0;
+  let passedCount = 0;
+  return {
+    kind: 'code',
+    add: (answer, { passes }) => {
+      if (passes === undefined) return;
+      count += 1;
+      if (passes(programIn(answer))) passedCount += 1;
+    },
+    figures: () => {
+      if (count === 0) return { line: { mbxp: '0' }, metrics: {} };
+      const percent = (100 * passedCount) / count;
+      return { line: { mbxp: pythonFloat(percent) }, metrics: { mbxp_accuracy: percent } };
+    },
+  };
+}
+
+/** The program in an answer, cut as the script cuts it. Source: mlcommons/inference v4.1, language/mixtral-8x7b/evaluate_mbxp.py. */
+function programIn(answer: string): string {
+  return answer.split('```', 1)[0] as string;
+}
+
+/** Length of a text as Python counts it. */
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** Four decimals as `numpy.round` has them: a tie goes to the even digit of the product, which may be off by its last bit. */
+function numpyRound(value: number): number {
+  const scaled = value * 1e4;
+  const floor = Math.floor(scaled);
+  const rest = scaled - floor;
+  const isUp = rest > 0.5 || (rest === 0.5 && floor % 2 === 1);
+  return (isUp ? floor + 1 : floor) / 1e4;
+}
