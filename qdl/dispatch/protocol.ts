@@ -32,8 +32,6 @@ export interface ProtocolTraits {
   readonly hasWarmUp: boolean;
   /** Samples and responses may be compressed one by one, and a message says so. */
   readonly hasCompression: boolean;
-  /** Answers come on streams that outlive them; without, each request is a call. */
-  readonly hasStreams: boolean;
 }
 
 /** A protocol's own words, for people. */

@@ -19,7 +19,6 @@ export const NATIVE_PROTOCOL = {
     tokenTimes: 'each',
     hasWarmUp: true,
     hasCompression: true,
-    hasStreams: true,
   },
   words: {
     nameCall: 'Name',

@@ -35,7 +35,6 @@ export const OIP_PROTOCOL = {
     tokenTimes: 'first',
     hasWarmUp: false,
     hasCompression: false,
-    hasStreams: true,
   },
   words: {
     nameCall: 'ServerMetadata',

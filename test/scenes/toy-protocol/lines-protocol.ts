@@ -204,7 +204,6 @@ export const LINES_PROTOCOL: Protocol = {
     tokenTimes: 'none',
     hasWarmUp: false,
     hasCompression: false,
-    hasStreams: true,
   },
   words: {
     nameCall: 'name',
