@@ -34,12 +34,22 @@ export function ownNodeSettings(all: SettingTable, ofRuns: SettingTable): Settin
  * the terminal only.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
-export function ownNode({ flags, file }: SettingSources, all: SettingTable, ofRuns: SettingTable) {
+export function ownNode(
+  { flags, file }: SettingSources,
+  all: SettingTable,
+  ofRuns: SettingTable,
+): OwnNode {
   const table = ownNodeSettings(all, ofRuns);
   const isOfNode = (key: string): boolean => Object.hasOwn(table, key) || OF_BOTH.includes(key);
   const own = Object.fromEntries(Object.entries(flags).filter(([key]) => isOfNode(key)));
   resolveSettings(all, { section: 'sut', file, flags: own });
   return { sources: { flags: own, file }, args: argsOf({ ...own, config: flags['config'] }) };
+}
+
+/** A SUT node that a verb starts: where its settings come from, and its command line without `longhaul sut`. */
+export interface OwnNode {
+  readonly sources: Pick<SettingSources, 'flags' | 'file'>;
+  readonly args: readonly string[];
 }
 
 /** A flag without a value is its name alone. */

@@ -8,23 +8,31 @@ import { countAbove } from './latency-statistics.ts';
  * says, with 99 % confidence, that the true share of slow ones is small enough.
  */
 
-/** Offline has no early stopping: always met, no text. */
-export const NO_EARLY_STOPPING = {
-  isMet: true,
+/** Result of early stopping (LoadGen: early_stopping.cc). */
+export interface EarlyStopping {
+  readonly isMet: boolean;
   /** LoadGen's text, lines divided by `\n`. */
+  readonly text: string;
+  readonly needed: string;
+  readonly seen: string;
+  /** Queries that are still needed if none of them is above the bound; 0 when met. */
+  readonly missingQueries: number;
+  /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
+  readonly singleStreamEstimateNs: number;
+  /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
+  readonly multiStreamEstimateNs: number;
+}
+
+/** Offline has no early stopping: always met, no text. */
+export const NO_EARLY_STOPPING: EarlyStopping = {
+  isMet: true,
   text: '',
   needed: '',
   seen: '',
-  /** Queries that are still needed if none of them is above the bound; 0 when met. */
   missingQueries: 0,
-  /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
   singleStreamEstimateNs: 0,
-  /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
   multiStreamEstimateNs: 0,
 };
-
-/** Result of early stopping (LoadGen: early_stopping.cc). */
-export type EarlyStopping = Readonly<typeof NO_EARLY_STOPPING>;
 
 /** Confidence that LoadGen uses. */
 const CONFIDENCE = 0.99;

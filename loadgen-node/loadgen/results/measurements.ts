@@ -24,15 +24,15 @@ export interface Measurements {
   readonly intervalsTaken?: Float64Array | null;
 }
 
-/** A rule of LoadGen without a condition. */
-export const ALWAYS_MET = {
-  isMet: true,
-  /** For people, with the unit, as the next. */
-  needed: '',
-  seen: '',
-  /** LoadGen's advice in the summary; empty when met. */
-  recommendation: '',
-};
-
 /** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
-export type ValidityItem = Readonly<typeof ALWAYS_MET>;
+export interface ValidityItem {
+  readonly isMet: boolean;
+  /** For people, with the unit, as the next. */
+  readonly needed: string;
+  readonly seen: string;
+  /** LoadGen's advice in the summary; empty when met. */
+  readonly recommendation: string;
+}
+
+/** A rule of LoadGen without a condition. */
+export const ALWAYS_MET: ValidityItem = { isMet: true, needed: '', seen: '', recommendation: '' };

@@ -3,11 +3,16 @@ import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { boundsOfServer, namedBounds } from '../settings/query-bounds.ts';
-import { judgeBounds, performanceRule } from './bound-verdicts.ts';
-import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
-import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
+import { type BoundVerdict, judgeBounds, performanceRule } from './bound-verdicts.ts';
+import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
+import {
+  countAbove,
+  type LatencyStatistics,
+  latencyStatistics,
+  percentileOf,
+} from './latency-statistics.ts';
 import type { Measurements, ValidityItem } from './measurements.ts';
-import { summarizeTokens } from './token-summary.ts';
+import { summarizeTokens, type TokenSummary } from './token-summary.ts';
 
 /**
  * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure, but that the
@@ -19,7 +24,7 @@ export function summarize(
   measured: Measurements,
   settings: EffectiveSettings,
   labelDecimals: 0 | 1,
-) {
+): PerformanceSummary {
   const samplesNs = measured.sampleLatenciesNs.sort();
   const queriesNs = measured.queryLatenciesNs.sort();
   const isMultiStream = settings.scenario === 'MultiStream';
@@ -55,13 +60,11 @@ export function summarize(
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
-    /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
     performance: (tokens === null && arrivals?.bound) || performanceRule(verdicts),
     earlyStopping,
   };
   const rates = {
     ...runRates(scenario, { ...measured, completedSamples: samplesNs.length }),
-    /** SingleStream: queries per second by the mean latency alone. */
     withoutOverhead: scenario === 'SingleStream' ? 1 / (sampleLatency.meanNs / 1e9) : 0,
   };
   return {
@@ -69,32 +72,82 @@ export function summarize(
     queryCount: measured.queryCount,
     completedSampleCount: samplesNs.length,
     sampleLatency,
-    /** MultiStream: of whole queries; else null. */
     queryLatency: isMultiStream ? latencyStatistics(queriesNs) : null,
-    /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of the queries). */
     target: { percentile, valueNs: targetNs },
-    /** Verdicts on the bounds of all lanes; of LoadGen's own rules one is on the bounds of its settings. */
     bounds: settings.lanes.flatMap((lane) => judgeBounds(lane, times)),
-    /** Server: samples above the latency bound; else 0. */
     overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
-    /** Server: {@link answeredRate}; elsewhere 0. */
     answeredPerSecond:
       scenario === 'Server' ? answeredRate(samplesNs.length, measured.lastDoneS) : 0,
-    /** Token models: their own results; else null. */
     tokens: tokens?.summary ?? null,
-    /** Queries in fixed intervals (round v0.5's MultiStream): what became of the intervals; else null. */
     arrivals: arrivals?.summary ?? null,
-    /** Tokens per second by a fixed number of tokens per sample (Server and Offline); else null. */
     inferredTokensPerSecond: inferTokens(rates.completed, settings),
     validity,
-    /** LoadGen's rules alone: all four met. */
     isValid: Object.values(validity).every(({ isMet }) => isMet),
   };
 }
 
 /** The numbers of a performance run and LoadGen's verdict: a value without I/O. */
-export type PerformanceSummary = Readonly<ReturnType<typeof summarize>>;
+export interface PerformanceSummary {
+  readonly scenario: Scenario;
+  readonly queryCount: number;
+  readonly completedSampleCount: number;
+  readonly sampleLatency: LatencyStatistics;
+  /** MultiStream: of whole queries; else null. */
+  readonly queryLatency: LatencyStatistics | null;
+  /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of the queries). */
+  readonly target: { readonly percentile: number; readonly valueNs: number };
+  /** Verdicts on the bounds of all lanes; of LoadGen's own rules one is on the bounds of its settings. */
+  readonly bounds: readonly BoundVerdict[];
+  /** Server: samples above the latency bound; else 0. */
+  readonly overlatencyCount: number;
+  readonly rates: PerformanceRates;
+  /** Server: {@link answeredRate}; elsewhere 0. */
+  readonly answeredPerSecond: number;
+  /** Token models: their own results; else null. */
+  readonly tokens: TokenSummary | null;
+  /** Queries in fixed intervals (round v0.5's MultiStream): what became of the intervals; else null. */
+  readonly arrivals: IntervalsTaken | null;
+  /** Tokens per second by a fixed number of tokens per sample (Server and Offline); else null. */
+  readonly inferredTokensPerSecond: number | null;
+  readonly validity: {
+    readonly minDuration: ValidityItem;
+    readonly minQueries: ValidityItem;
+    /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
+    readonly performance: ValidityItem;
+    readonly earlyStopping: EarlyStopping;
+  };
+  /** LoadGen's rules alone: all four met. */
+  readonly isValid: boolean;
+}
+
+/** Rates up to the final query, per second; 0 in scenarios that lack one. */
+export interface RunRates {
+  /** SingleStream: queries per second with the time LoadGen itself took. */
+  readonly withOverhead: number;
+  /** Server: samples per second by the schedule. */
+  readonly scheduled: number;
+  /** Server: completed samples per second. Offline: samples per second. */
+  readonly completed: number;
+}
+
+interface PerformanceRates extends RunRates {
+  /** SingleStream: queries per second by the mean latency alone. */
+  readonly withoutOverhead: number;
+}
+
+/** What became of fixed intervals. */
+export interface IntervalsTaken {
+  readonly intervalNs: number;
+  /** The round's metric: the largest count with which a run is valid. */
+  readonly samplesPerQuery: number;
+  /** Intervals in which no query could go out. */
+  readonly skippedIntervals: number;
+  /** Queries that kept the next one from its interval. */
+  readonly skippingQueries: number;
+  /** Intervals that a query took, at the target percentile; valid below 2. */
+  readonly targetIntervals: number;
+}
 
 /** Input of LoadGen's rates. */
 export interface RateInput {
@@ -107,16 +160,13 @@ export interface RateInput {
 export function runRates(
   scenario: Scenario,
   { completedSamples: count, maxLatencyS, finalQuery }: RateInput,
-) {
+): RunRates {
   const { scheduledS, issuedS, allDoneS } = finalQuery;
   const isServer = scenario === 'Server';
   const offlineRate = scenario === 'Offline' ? count / maxLatencyS : 0;
   return {
-    /** SingleStream: queries per second with the time LoadGen itself took. */
     withOverhead: scenario === 'SingleStream' ? (count - 1) / issuedS : 0,
-    /** Server: samples per second by the schedule. */
     scheduled: isServer ? (count - 1) / scheduledS : 0,
-    /** Server: completed samples per second. Offline: samples per second. */
     completed: isServer ? (count - 1) / allDoneS : offlineRate,
   };
 }
@@ -150,13 +200,9 @@ function summarizeArrivals(intervals: Float64Array, settings: EffectiveSettings)
   return {
     summary: {
       intervalNs: settings.arrivalIntervalNs,
-      /** The round's metric: the largest count with which a run is valid. */
       samplesPerQuery: settings.samplesPerQuery,
-      /** Intervals in which no query could go out. */
       skippedIntervals,
-      /** Queries that kept the next one from its interval. */
       skippingQueries,
-      /** Intervals that a query took, at the target percentile; valid below 2. */
       targetIntervals,
     },
     bound: {

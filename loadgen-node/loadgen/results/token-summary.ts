@@ -1,9 +1,10 @@
+import type { LogHistogram } from '../recorder/log-histogram.ts';
 import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { boundsOfLanes } from '../settings/lanes.ts';
 import { keepsBounds } from '../settings/query-bounds.ts';
-import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
-import { latencyStatistics, percentileOf } from './latency-statistics.ts';
+import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
+import { type LatencyStatistics, latencyStatistics, percentileOf } from './latency-statistics.ts';
 import type { Measurements } from './measurements.ts';
 
 interface TokenInput {
@@ -26,25 +27,16 @@ export function summarizeTokens(input: TokenInput) {
   const perTokenNs = input.tokens.perOutputTokenNs.slice().sort();
   const isOffline = settings.scenario === 'Offline';
   const targetFirstTokenNs = percentileOf(firstNs, settings.targetLatencyPercentile);
-  const summary = {
+  const summary: TokenSummary = {
     tokenCount,
-    /** Time to first token; null in Offline. */
     firstToken: isOffline ? null : latencyStatistics(firstNs),
-    /** Time per output token; null in Offline. */
     perOutputToken: isOffline ? null : latencyStatistics(perTokenNs),
-    /** Time to first token at the target percentile; 0 in Offline. */
     targetFirstTokenNs,
-    /** Tokens per second until the issue of the final query. */
     withOverhead: tokenCount / measured.finalQuery.issuedS,
-    /** Tokens per second of latency. */
     withoutOverhead: tokenCount / ((meanLatencyNs / 1e9) * sampleCount),
-    /** Tokens per nanosecond of latency: LoadGen's unit in the detail log. */
     perLatencyNs: tokenCount / (meanLatencyNs * sampleCount),
-    /** Tokens per second: Offline until the end, else until the final query was done. */
     completed: tokenCount / (isOffline ? measured.maxLatencyS : measured.finalQuery.allDoneS),
-    /** Server: what is above neither bound; null elsewhere. No figure of LoadGen's. */
     good: settings.scenario === 'Server' ? countGood(input) : null,
-    /** Times between tokens: all of them, and the longest of each sample; null where not measured. No figure of LoadGen's. */
     gaps: gaps && {
       histogram: gaps.histogram,
       longest: latencyStatistics(gaps.longestNs.slice().sort()),
@@ -56,7 +48,31 @@ export function summarizeTokens(input: TokenInput) {
 }
 
 /** Results of a token model. */
-export type TokenSummary = Readonly<ReturnType<typeof summarizeTokens>['summary']>;
+export interface TokenSummary extends TokenEarlyStopping {
+  readonly tokenCount: number;
+  /** Time to first token; null in Offline. */
+  readonly firstToken: LatencyStatistics | null;
+  /** Time per output token; null in Offline. */
+  readonly perOutputToken: LatencyStatistics | null;
+  /** Time to first token at the target percentile; 0 in Offline. */
+  readonly targetFirstTokenNs: number;
+  /** Tokens per second until the issue of the final query. */
+  readonly withOverhead: number;
+  /** Tokens per second of latency. */
+  readonly withoutOverhead: number;
+  /** Tokens per nanosecond of latency: LoadGen's unit in the detail log. */
+  readonly perLatencyNs: number;
+  /** Tokens per second: Offline until the end, else until the final query was done. */
+  readonly completed: number;
+  /** Server: what is above neither bound; null elsewhere. No figure of LoadGen's. */
+  readonly good: { readonly samples: number; readonly tokenCount: number } | null;
+  /** Times between tokens: all of them, and the longest of each sample; null where not measured. No figure of LoadGen's. */
+  readonly gaps: {
+    readonly histogram: LogHistogram;
+    readonly longest: LatencyStatistics;
+    readonly sampleCount: number;
+  } | null;
+}
 
 /** Samples that keep both bounds at once, and their tokens. */
 function countGood({ tokens, settings }: TokenInput) {
@@ -74,11 +90,22 @@ function countGood({ tokens, settings }: TokenInput) {
 }
 
 /** LoadGen's two passes, of which its logs show the first token only where the output tokens passed, and both as one. */
-function evaluateEarlyStopping(input: TokenInput, firstNs: Float64Array, perTokenNs: Float64Array) {
+/** Verdicts of early stopping: of each bound, and of both; its estimates are those of the first token. */
+interface TokenEarlyStopping {
+  readonly firstTokenEarlyStopping: EarlyStopping;
+  readonly perOutputTokenEarlyStopping: EarlyStopping;
+  readonly earlyStopping: EarlyStopping;
+}
+
+function evaluateEarlyStopping(
+  input: TokenInput,
+  firstNs: Float64Array,
+  perTokenNs: Float64Array,
+): TokenEarlyStopping {
   const { serverTtftLatencyNs, serverTpotLatencyNs } = input.settings;
   const perToken = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs, 'TPOT bound');
   const first = earlyStoppingOf(input, firstNs, serverTtftLatencyNs, 'TTFT bound');
-  // The larger need decides. The estimates are those of the first token.
+  // The larger need decides.
   const deciding = perToken.missingQueries > first.missingQueries ? perToken : first;
   return {
     firstTokenEarlyStopping: perToken.isMet ? first : { ...NO_EARLY_STOPPING, isMet: false },

@@ -6,7 +6,7 @@ import { hasQueryLatency } from './figures.ts';
  * The latencies that the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}), in the order of the
  * records. Times are ns since the start of the first part; parts follow one another.
  */
-export function latencyTable(records: SampleRecords, scenario: Scenario) {
+export function latencyTable(records: SampleRecords, scenario: Scenario): LatencyTable {
   const { rowCount, part, query } = records;
   const isOfQueries = hasQueryLatency(scenario);
   const scheduledNs = new Float64Array(rowCount);
@@ -44,20 +44,29 @@ export function latencyTable(records: SampleRecords, scenario: Scenario) {
   return {
     count,
     scheduledNs: scheduledNs.subarray(0, count),
-    /** Completed - scheduled; NaN: a sample of it was lost. */
     latencyNs: latencyNs.subarray(0, count),
-    /** Issued - scheduled. */
     lagNs: lagNs.subarray(0, count),
-    /** Samples of the row that completed. */
     completedSamples: completedSamples.subarray(0, count),
-    /** Node that answered its first sample; -1 where it is not known. */
     node: node.subarray(0, count),
-    /** End of the last part: the last completion or issue. */
     endNs,
   };
 }
 
-export type LatencyTable = Readonly<ReturnType<typeof latencyTable>>;
+/** One row per latency of the scenario: of a query or of a sample. */
+export interface LatencyTable {
+  readonly count: number;
+  readonly scheduledNs: Float64Array;
+  /** Completed - scheduled; NaN: a sample of it was lost. */
+  readonly latencyNs: Float64Array;
+  /** Issued - scheduled. */
+  readonly lagNs: Float64Array;
+  /** Samples of the row that completed. */
+  readonly completedSamples: Uint32Array;
+  /** Node that answered its first sample; -1 where it is not known. */
+  readonly node: Int16Array;
+  /** End of the last part: the last completion or issue. */
+  readonly endNs: number;
+}
 
 /** The values that are numbers, sorted, as a copy. */
 export function sortedNumbers(values: Float64Array): Float64Array {

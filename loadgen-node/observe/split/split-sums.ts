@@ -236,7 +236,19 @@ export interface SplitFindings {
 }
 
 /** The samples of one part, as a split reads them: where they lie, without a copy. */
-export type SplitRows = ReturnType<typeof rowsOfPart>;
+export interface SplitRows {
+  readonly rowCount: number;
+  readonly queryCount: number;
+  /** Calls `visit` with the rows [begin, end) of each query. */
+  readonly forEachQuery: (visit: (begin: number, end: number) => void) => void;
+  readonly latencyNs: (row: number) => number;
+  /** Writes the parts of a row's latency, in ns. */
+  readonly readParts: (row: number, parts: Float64Array) => number;
+  readonly nodeOf: (row: number) => number;
+  /** Rows [begin, end) of the records. */
+  readonly begin: number;
+  readonly end: number;
+}
 
 /** The rows of each part of a run. */
 export function rowsOfRecords(records: SampleRecords): SplitRows[] {
@@ -248,7 +260,7 @@ export function rowsOfRecords(records: SampleRecords): SplitRows[] {
   return pieces;
 }
 
-function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number) {
+function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number): SplitRows {
   const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs, node } = records;
   const service = SERVICE_TIMES.map((column) => records.service[column]);
   /** Rows of each issued query, in order: from `begin` up to, but not including, `end`. */

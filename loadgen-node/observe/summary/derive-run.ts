@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
@@ -15,8 +15,10 @@ import { byNode, figuresBy, figuresOf } from '../figures/figures-of-records.ts';
 import { LatencyHistogram } from '../figures/latency-histogram.ts';
 import { findRecords } from '../records/record-set.ts';
 import type { RecordSetReader } from '../records/record-set-reader.ts';
+import type { PartOfFile } from '../records/records-reader.ts';
+import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
-import type { PartFigures } from '../split/split-sums.ts';
+import type { LatencySplit, PartFigures } from '../split/split-sums.ts';
 import { boundsOfRun, type RunSummary, readSummary } from './run-summary.ts';
 
 /**
@@ -24,8 +26,7 @@ import { boundsOfRun, type RunSummary, readSummary } from './run-summary.ts';
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: no folder of a run; files that cannot be read, are of another
  *   version, or of two runs.
  */
-export async function deriveRun(folder: string) {
-  /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
+export async function deriveRun(folder: string): Promise<ReadRun> {
   const summary = readSummary(folder);
   const reader = await openRecords(folder);
   // A run that was killed, or one whose logs have dates in their names, has other files that show
@@ -40,11 +41,14 @@ export async function deriveRun(folder: string) {
   }
 }
 
-/**
- * A run folder that was read: its summary, and the figures of its records. Each is null where the
- * folder has none.
- */
-export type ReadRun = Readonly<Awaited<ReturnType<typeof deriveRun>>>;
+/** A run folder that was read. */
+export interface ReadRun {
+  readonly folder: string;
+  /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
+  readonly summary: RunSummary | null;
+  /** Null: the folder has no records. */
+  readonly derived: DerivedRun | null;
+}
 
 /**
  * The records of a run; null where its folder has none. The caller closes them.
@@ -74,7 +78,7 @@ function checkSameRun(
 }
 
 /** Derives figures, split and nodes from the records of a run alone. */
-async function derive(reader: RecordSetReader, summary: RunSummary | null) {
+async function derive(reader: RecordSetReader, summary: RunSummary | null): Promise<DerivedRun> {
   const { files, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
   if (scenario === undefined) {
@@ -94,10 +98,8 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null) {
   const figures = isSutLost ? withoutRates(measured) : measured;
   return {
     scenario,
-    /** Rows of the files that could be read, of all parts. */
     rowCount,
     parts,
-    /** The missing rows, in words; null where no file was cut. */
     cut,
     figures,
     split: latencySplit(records, {
@@ -106,16 +108,28 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null) {
       hasModel: !SYNTHETIC_BENCHMARKS.includes(about.benchmark),
       isGeneratorBound: summary?.isGeneratorBound,
     }),
-    /** Samples that each node answered. */
     nodes: ofNodes.map(({ sampleLatency: { count } }, i) => {
       return { name: about.nodes[i] as string, completedSamples: count };
     }),
-    /** Those that the figures are of. */
     records,
   };
 }
 
-export type DerivedRun = Readonly<Awaited<ReturnType<typeof derive>>>;
+/** Figures, split and nodes of a run by its records alone. */
+export interface DerivedRun {
+  readonly scenario: Scenario;
+  /** Rows of the files that could be read, of all parts. */
+  readonly rowCount: number;
+  readonly parts: readonly PartOfFile[];
+  /** The missing rows, in words; null where no file was cut. */
+  readonly cut: string | null;
+  readonly figures: RunFigures;
+  readonly split: LatencySplit | null;
+  /** Samples that each node answered. */
+  readonly nodes: readonly { readonly name: string; readonly completedSamples: number }[];
+  /** Those that the figures are of. */
+  readonly records: SampleRecords;
+}
 
 function wasOneMachine(summary: RunSummary | null): boolean {
   const rules = summary?.audit ?? [];

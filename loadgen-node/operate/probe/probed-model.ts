@@ -10,7 +10,7 @@ import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
  * A model as its server describes it, and what follows for a run.
  * @param version As it was asked for; empty: the server chooses.
  */
-export function probedModel(facts: ProbedFacts, version: string) {
+export function probedModel(facts: ProbedFacts, version: string): ProbedModel {
   const { hasBatchAxis: isBatch } = facts;
   const inputs = resolveInputs(facts.inputs, new Map(), isBatch).map(withBytes);
   const outputs = facts.outputs.map(({ shape, ...tensor }) =>
@@ -18,30 +18,40 @@ export function probedModel(facts: ProbedFacts, version: string) {
   );
   return {
     facts,
-    /** As a run would name it. */
     model: { name: facts.name, version },
     hasBatchAxis: isBatch,
-    /** Of one sample; axes that the model leaves free are -1. */
     inputs,
     outputs,
-    /**
-     * Raw contents of all inputs of one sample, texts as random data has them; null where an axis
-     * is free, or no input is told.
-     */
     inputBytes: sumOf(inputs.map(madeUpInput)),
-    /** Likewise of all outputs; null also where one is of texts. */
     outputBytes: sumOf(outputs.map(({ sampleBytes }) => sampleBytes)),
   };
 }
 
-export type ProbedModel = ReturnType<typeof probedModel>;
+/** A model of a server, in the sizes of one sample. */
+export interface ProbedModel {
+  readonly facts: ProbedFacts;
+  /** As a run would name it. */
+  readonly model: { readonly name: string; readonly version: string };
+  readonly hasBatchAxis: boolean;
+  /** Of one sample; axes that the model leaves free are -1. */
+  readonly inputs: readonly ProbedTensor[];
+  readonly outputs: readonly ProbedTensor[];
+  /** Raw contents of all inputs of one sample, texts as random data has them; null where an axis is free, or no input is told. */
+  readonly inputBytes: number | null;
+  /** Likewise of all outputs; null also where one is of texts. */
+  readonly outputBytes: number | null;
+}
 
 /** True where a run with random data can be requested: settings can hold all names. */
 export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
   return [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
 
-export type ProbedTensor = ReturnType<typeof withBytes>;
+/** An input or output of one sample. */
+export interface ProbedTensor extends OipTensor {
+  /** Bytes of its raw contents; null where an axis is free, or for texts. */
+  readonly sampleBytes: number | null;
+}
 
 /** Inputs with an axis whose length the user has to give. */
 export function freeInputs({ inputs }: Pick<ProbedModel, 'inputs'>): readonly ProbedTensor[] {
@@ -52,7 +62,7 @@ export function freeInputs({ inputs }: Pick<ProbedModel, 'inputs'>): readonly Pr
  * A tensor of one sample, with the bytes of its raw contents; null where an axis is free, or texts
  * are of any length.
  */
-function withBytes(tensor: OipTensor) {
+function withBytes(tensor: OipTensor): ProbedTensor {
   return { ...tensor, sampleBytes: tensor.datatype === 'BYTES' ? null : madeUpInput(tensor) };
 }
 
@@ -91,7 +101,7 @@ export function readyMadeRun(
   program: string,
   { address, connection }: RunTarget,
   probed: ProbedModel,
-) {
+): ReadyMadeRun {
   const isUntold = probed.inputs.length === 0;
   const shapes = isUntold
     ? [DECLARATION]
@@ -109,14 +119,19 @@ export function readyMadeRun(
   }).map(([key, value]) => flagText(key, value));
   return {
     command: [`${program} run`, ...flags].join(' '),
-    /** Text of a file for `longhaul run --config`. */
     config: configText(settings, shapes, isUntold ? UNTOLD_COMMENT : FREE_COMMENT),
-    /** `--input-shape` has placeholders that have to become numbers first. */
     hasPlaceholders: shapes.length > 0,
   };
 }
 
-export type ReadyMadeRun = ReturnType<typeof readyMadeRun>;
+/** A run of the model, ready to be copied. */
+export interface ReadyMadeRun {
+  readonly command: string;
+  /** Text of a file for `longhaul run --config`. */
+  readonly config: string;
+  /** `--input-shape` has placeholders that have to become numbers first. */
+  readonly hasPlaceholders: boolean;
+}
 
 const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
 const UNTOLD_COMMENT =

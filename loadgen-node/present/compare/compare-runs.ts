@@ -1,6 +1,11 @@
 import { disturbances } from '../../loadgen/health/generator-health.ts';
 import { auditOf, sharedNodes } from '../../observe/audit/network-audit.ts';
-import { FIGURE_NAMES, FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type FigureName,
+  type FigureUnit,
+} from '../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import {
   type ComparedRun,
@@ -44,14 +49,9 @@ export interface FigureDifference {
 export function compareRuns(
   runs: readonly ComparedRun[],
   replicateCount: number = REPLICATE_COUNT,
-) {
+): RunComparison {
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
-  /**
-   * By run: causes that kept its LoadGen from its work, or its SUT from this load alone; null: none was seen. The noise of a
-   * host, and the load of others, are in no interval.
-   */
   const disturbedBy = runs.map(disturbance);
-  /** Everything that was set and differs, so that a difference of figures may be its. */
   const settings = differingSettings(runs);
   const inputs = inputsOf(settings);
   const figures = FIGURE_NAMES.filter((name) =>
@@ -64,14 +64,39 @@ export function compareRuns(
       const isDisturbed = disturbedBy[0] !== null || disturbedBy[i] !== null;
       return isInput || isDisturbed ? { ...own, judgement: null } : own;
     });
-    /** `runs`: in their order; the first is the base. */
     return { figure, unit, about, runs: differences };
   });
   return { runs, replicateCount, settings, disturbedBy, rows };
 }
 
 /** Runs side by side. */
-export type RunComparison = Readonly<ReturnType<typeof compareRuns>>;
+export interface RunComparison {
+  /** The first is the base. */
+  readonly runs: readonly ComparedRun[];
+  readonly replicateCount: number;
+  /** Everything that was set and differs, so that a difference of figures may be its. */
+  readonly settings: readonly DifferingSetting[];
+  /**
+   * By run: causes that kept its LoadGen from its work, or its SUT from this load alone; null: none was seen. The noise of a
+   * host, and the load of others, are in no interval.
+   */
+  readonly disturbedBy: readonly (string | null)[];
+  readonly rows: readonly ComparedFigure[];
+}
+
+interface DifferingSetting {
+  readonly name: string;
+  /** By run; null: not set. */
+  readonly values: readonly (string | null)[];
+}
+
+interface ComparedFigure {
+  readonly figure: FigureName;
+  readonly unit: FigureUnit;
+  readonly about: string;
+  /** In the order of the runs. */
+  readonly runs: readonly FigureDifference[];
+}
 
 /** Settings that decide the load. */
 const LOADS: readonly string[] = ['targetQps', 'arrivals', 'concurrency'];
@@ -80,7 +105,7 @@ const LOADS: readonly string[] = ['targetQps', 'arrivals', 'concurrency'];
  * Figures that are no merit of the SUT: the rate of the schedule, and completed queries where the
  * load differs.
  */
-function inputsOf(settings: ReturnType<typeof differingSettings>): readonly FigureName[] {
+function inputsOf(settings: readonly DifferingSetting[]): readonly FigureName[] {
   const isOtherLoad = settings.some(({ name }) => LOADS.includes(name));
   return isOtherLoad ? ['scheduled_qps', 'answered_qps', 'completed_qps'] : ['scheduled_qps'];
 }
@@ -210,7 +235,7 @@ const IDLE_NODE_KEYS: readonly string[] = [
  * Settings of the runs and their SUT nodes that differ between them. `name` is the key of the configuration file, or what else
  * it is (`longhaul`, `node 1 workers`); values are in the order of the runs, null: not set, or not known.
  */
-function differingSettings(runs: readonly NamedRun[]) {
+function differingSettings(runs: readonly NamedRun[]): DifferingSetting[] {
   const all = runs.map((run) => new Map([...ofRun(run.summary), ...ofNodes(run.folder)]));
   const names = new Set(all.flatMap((settings) => [...settings.keys()]));
   return [...names]

@@ -130,7 +130,7 @@ function judgeRun(
   { condition, isSure }: FailCondition,
   folder: string,
   { value, interval, seen }: ReturnType<typeof heldAgainst>,
-) {
+): ConditionResult {
   const { figure, operator, text, value: wanted } = condition;
   const needed = wanted.kind === 'relative' ? wanted.share : wanted.value;
   const result = { text, isSure, folder, holds: false, seen };
@@ -146,7 +146,16 @@ function judgeRun(
 }
 
 /** Result of a condition for one run. */
-export type ConditionResult = Readonly<ReturnType<typeof judgeRun>>;
+export interface ConditionResult {
+  readonly holds: boolean;
+  /** The figure, or its difference, for people. */
+  readonly seen: string;
+  /** The condition. */
+  readonly text: string;
+  /** Holds only where chance does not explain it. */
+  readonly isSure: boolean;
+  readonly folder: string;
+}
 
 /** Counts and extremes: they are what they are. */
 function isExact(figure: FigureName): boolean {

@@ -38,7 +38,7 @@ export async function beginFolder(
   host: RunHost,
   onBegin: (() => void) | undefined,
   store: Partial<SamplePayloads>,
-) {
+): Promise<RunKeeper> {
   const { output, settings, rules, keepsRecords } = plan;
   replaceEarlierRun(output, host);
   onBegin?.();
@@ -65,20 +65,14 @@ export async function beginFolder(
   };
   return {
     records,
-    /** False: no records are kept of this run. */
     keeps: qdl !== null || keepsRecords,
-    writeAudit: (judge: RunJudge): Promise<void> => problems.attemptLong(() => putAudit(judge)),
-    /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
+    writeAudit: (judge): Promise<void> => problems.attemptLong(() => putAudit(judge)),
     async breakOff(judge: RunJudge): Promise<void> {
       // Where the folder cannot be written, what ended the test says so, or weighs more.
       await problems.attemptLong(() => putAudit(judge));
       await records.abandon();
     },
-    /**
-     * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the
-     * run: the report tells which.
-     */
-    end: (ended: EndedRun): Promise<RunReport> =>
+    end: (ended): Promise<RunReport> =>
       endFolder(ended, { plan, qdl, records, startedAt, problems }),
   };
 }
@@ -96,7 +90,20 @@ function promptTokensOf(
   return (sampleIndex) => (store.payloadOf?.(sampleIndex).length ?? 0) / ID_BYTES;
 }
 
-export type RunKeeper = Awaited<ReturnType<typeof beginFolder>>;
+/** The folder of a run while the run lasts. */
+export interface RunKeeper {
+  readonly records: RecordsKeeper;
+  /** False: no records are kept of this run. */
+  readonly keeps: boolean;
+  readonly writeAudit: (judge: RunJudge) => Promise<void>;
+  /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
+  readonly breakOff: (judge: RunJudge) => Promise<void>;
+  /**
+   * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the
+   * run: the report tells which.
+   */
+  readonly end: (ended: EndedRun) => Promise<RunReport>;
+}
 
 /** A run that came to its end. */
 interface EndedRun {

@@ -18,10 +18,11 @@ import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_MODEL_VALUES, RUN_MODEL_OPTIONS } from '../../run/plan/model-options.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
+import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
-import { ownNode } from '../own-node.ts';
+import { type OwnNode, ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import { FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
+import { FIND_PEAK_SETTINGS, type FindPeakValues, planFindPeak } from '../peak/find-peak-plan.ts';
 import { pacedSearch } from '../peak/pace.ts';
 import type { PeakResult } from '../peak/peak-result.ts';
 import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
@@ -49,7 +50,7 @@ interface EfficiencyRequest {
  * Plans a comparison. Settings of the SUT are checked at once: a node that is started would report them to the terminal only.
  * @throws MlperfError `ERR_CONFIG_INVALID`, and whatever {@link planFindPeak} throws
  */
-export function planEfficiency(request: EfficiencyRequest) {
+export function planEfficiency(request: EfficiencyRequest): EfficiencyPlan {
   const { own, values, settings, sutSettings } = request;
   refuseCppEngine(values, 'efficiency compares two sides by one engine, longhaul');
   const mode = efficiencyMode(own, values.sut);
@@ -71,13 +72,31 @@ export function planEfficiency(request: EfficiencyRequest) {
     task: { search, repeats: own.repeats, runNs: run.settings.minDurationMs * 1e6 },
     node,
     inProcessFile: own.inProcess,
-    /** The JSON file of the result; `folder` takes the logs. */
     file: isFile ? run.output : join(folder, 'longhaul_efficiency.json'),
   };
 }
 
 /** Mode, runs, search and SUT node of a comparison, and its files. */
-export type EfficiencyPlan = ReturnType<typeof planEfficiency>;
+export interface EfficiencyPlan {
+  readonly mode: EfficiencyMode;
+  readonly run: RunPlan;
+  /** As of the plan of a search. */
+  readonly note: string | undefined;
+  /** Takes the logs. */
+  readonly folder: string;
+  /** Of runs and search. */
+  readonly values: FindPeakValues;
+  readonly task: {
+    /** Null: the scenario has a metric of its own, without a search. */
+    readonly search: LoadSearch | null;
+    readonly repeats: number;
+    readonly runNs: number;
+  };
+  readonly node: OwnNode;
+  readonly inProcessFile: string | undefined;
+  /** The JSON file of the result. */
+  readonly file: string;
+}
 
 /**
  * The result may be a file of any name, beside the folder of the runs.
