@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import { join } from 'node:path';
 import { SQUAD_STANDIN_F1 } from '../../../../shared/benchmarks/standin/standin-squad.ts';
+import { dataSetSamplesOf } from '../../../../shared/rules/benchmark-rules.ts';
 import { BERT_LENGTH } from '../../../../shared/rules/cards/bert.ts';
 import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
@@ -14,7 +15,7 @@ import { readWordPieces } from './word-piece.ts';
 
 /** Questions of SQuAD v1.1's validation set, and the samples that they become with BERT's own vocabulary. */
 const QUESTION_COUNT = 10_570;
-const SAMPLE_COUNT = 10_833;
+const SAMPLE_COUNT = dataSetSamplesOf('bert');
 
 /** Parts of a data set that its source decides. */
 type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;

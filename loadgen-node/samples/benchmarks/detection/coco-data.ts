@@ -14,6 +14,5 @@ export const COCO_DATA: DetectionData = {
   title: 'COCO 2017',
   whole: "COCO's validation set of 2017",
   names: ['coco-2017-val', 'coco-own-data'],
-  imageCount: 5000,
   categoryCount: COCO_CATEGORY_IDS.length,
 };

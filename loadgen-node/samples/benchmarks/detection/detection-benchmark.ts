@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { join } from 'node:path';
 import { detectionBytes, detectionFloats } from '../../../../shared/benchmarks/image/detection.ts';
-import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { benchmarkRules, dataSetSamplesOf } from '../../../../shared/rules/benchmark-rules.ts';
 import type { DetectionBenchmark } from '../../../../shared/rules/cards/detection.ts';
 import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
@@ -21,7 +21,6 @@ export interface DetectionData extends DetectionFolder {
   /** Names in the logs: of all of it, and of any other. */
   readonly names: readonly [whole: string, other: string];
   /** Of all of it. */
-  readonly imageCount: number;
   readonly categoryCount: number;
 }
 
@@ -78,7 +77,8 @@ class OpenedFolder {
 
   async openOwn(isScoreOnly: boolean, onProgress: PrepareProgress): Promise<DataSet> {
     const folder = this.#folder;
-    const { annotationsFile, imageFolder, imageCount, categoryCount, whole, names } = this.#data;
+    const { annotationsFile, imageFolder, categoryCount, whole, names } = this.#data;
+    const imageCount = dataSetSamplesOf(this.#key);
     const hint = `; it holds the annotations in COCO's form, and ${imageFolder} beside it the images`;
     const annotations = await readCocoAnnotations(folder, annotationsFile, hint);
     if (!isScoreOnly) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
 import { TRANSLATION_STANDIN_BLEU } from '../../../../shared/benchmarks/standin/standin-translation.ts';
-import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { benchmarkRules, dataSetSamplesOf } from '../../../../shared/rules/benchmark-rules.ts';
 import { GNMT_VOCABULARIES } from '../../../../shared/rules/cards/gnmt.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { standinSource } from '../generated-data.ts';
@@ -14,7 +14,6 @@ import { scoreBleu } from './bleu.ts';
 import {
   checkLargeFile,
   LARGE_FILE,
-  LINE_COUNT,
   REFERENCE_FILE,
   readTextLines,
   requireWords,
@@ -83,8 +82,9 @@ async function openText(
 }
 
 function otherTextMark(count: number): string {
+  const officialCount = dataSetSamplesOf(rules.key);
   return (
     `the data set is not newstest2014 as MLPerf has it (by MD5): ${grouped(count)} sentences; an official run needs ` +
-    `${grouped(LINE_COUNT)}, and ${grouped(LINE_COUNT * TEXT_REPEATS)} in performance runs, which are the same ${grouped(TEXT_REPEATS)} times`
+    `${grouped(officialCount)}, and ${grouped(officialCount * TEXT_REPEATS)} in performance runs, which are the same ${grouped(TEXT_REPEATS)} times`
   );
 }

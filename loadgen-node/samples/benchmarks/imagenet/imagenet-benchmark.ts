@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import { STANDIN_EVALUATION_SET } from '../../../../shared/rules/cards/imagenet.ts';
+import { IMAGENET_COUNT, STANDIN_EVALUATION_SET } from '../../../../shared/rules/cards/imagenet.ts';
 import type { BenchmarkRules, GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
@@ -19,9 +19,6 @@ import {
   STANDIN_DATA,
   standInQuality,
 } from './reference-accuracy.ts';
-
-/** Images of ImageNet's validation set of 2012. */
-const VALIDATION_COUNT = 50_000;
 
 /** Names of its files, in whatever folder. */
 const VALIDATION_FILE = /(^|\/)ILSVRC2012_val_\d{8}\.JPEG$/;
@@ -143,10 +140,10 @@ function standInMarks(
 /** Mark of a folder that is not the validation set, whole and alone; empty for the set itself. */
 function foreignMarks(images: readonly LabelledImage[]): string[] {
   const namedCount = images.filter(({ path }) => VALIDATION_FILE.test(path)).length;
-  if (images.length === VALIDATION_COUNT && namedCount === VALIDATION_COUNT) return [];
+  if (images.length === IMAGENET_COUNT && namedCount === IMAGENET_COUNT) return [];
   return [
     `the data set is not the validation set of ImageNet 2012: ${images.length} images, ${namedCount} of them with ` +
-      `names of its ${VALIDATION_COUNT}; an official run needs all of these`,
+      `names of its ${IMAGENET_COUNT}; an official run needs all of these`,
   ];
 }
 

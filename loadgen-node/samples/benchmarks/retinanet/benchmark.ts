@@ -17,7 +17,6 @@ export const benchmark: LoadgenBenchmark = detectionBenchmark(
     title: 'Open Images',
     whole: "MLPerf's part of Open Images v6",
     names: ['openimages-v6-mlperf', 'openimages-own-data'],
-    imageCount: 24_781,
     categoryCount: 264,
   },
   { useInvMap: false, standinMap: 0.7221 },

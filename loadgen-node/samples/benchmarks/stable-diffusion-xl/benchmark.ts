@@ -5,7 +5,7 @@ import {
   STANDIN_TOKENS,
   standinPrompt,
 } from '../../../../shared/benchmarks/standin/standin-pictures.ts';
-import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { benchmarkRules, dataSetSamplesOf } from '../../../../shared/rules/benchmark-rules.ts';
 import { PROMPT_TOKENS, PROMPTS_FORM } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
 import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
@@ -21,7 +21,7 @@ import { standinJudge } from './standin-judge.ts';
 const rules = benchmarkRules('stable-diffusion-xl');
 
 /** Captions of the data set. */
-const CAPTION_COUNT = 5000;
+const CAPTION_COUNT = dataSetSamplesOf(rules.key);
 
 /** The prompt of what a picture must not be. Source: text_to_image/backend_pytorch.py. */
 const NEGATIVE_PROMPT = 'normal quality, low quality, worst quality, low res, blurry, nsfw, nude';
