@@ -38,6 +38,9 @@ export const PROBE_SETTINGS = {
   ...SECURITY_OPTIONS,
 };
 
+/** Of these, what a run against the server needs as well. */
+const CONNECTION = { ...SERVICE_OPTIONS, ...SECURITY_OPTIONS };
+
 type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 
 /**
@@ -109,8 +112,8 @@ function listedModels(
   { version }: OipModelRef,
   values: ProbeValues,
 ): readonly ListedModel[] {
-  const { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
-  const connection = { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
+  const keys = Object.keys(CONNECTION) as (keyof typeof CONNECTION)[]; // Its own.
+  const connection = Object.fromEntries(keys.map((key) => [key, values[key]]));
   const target = { address: `${scheme}${address}`, connection };
   return models.map((facts) => {
     const probed = probedModel(facts, version);

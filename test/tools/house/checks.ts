@@ -9,6 +9,7 @@ export const KINDS = [
   'circle of folders',
   'import against the layers',
   'import of the QDL',
+  'name of a protocol',
   'folder without a layer',
   'name of two folders',
   'full folder',
@@ -29,6 +30,7 @@ export function checkHouse(house: SourceGraph, rules: HouseRules): Offence[] {
     'circle of folders': folderCircles(house),
     'import against the layers': house.imports.flatMap((each) => againstLayers(each, rules)),
     'import of the QDL': house.imports.flatMap((each) => qdlImport(each, rules)),
+    'name of a protocol': protocolNames(house, rules),
     'folder without a layer': foldersWithoutLayer(house, rules),
     'name of two folders': doubleNames(house, rules),
     'full folder': fullFolders(house, rules),
@@ -151,6 +153,25 @@ function qdlImport({ from, line, to }: Import, rules: HouseRules): string[] {
   return [`${what}: only ${rules.mayImportQdl.join(', ')} may; let one of them pass it in`];
 }
 
+/** Files that may name a protocol: its own, and those of a reason. */
+function mayNameProtocols(file: string, { protocolPlaces }: HouseRules): boolean {
+  return Object.keys(protocolPlaces).some((place) => file === place || isBelow(file, place));
+}
+
+function isBelow(file: string, folder: string): boolean {
+  return folder.endsWith('/') && file.startsWith(folder);
+}
+
+function protocolNames({ protocolWords }: SourceGraph, rules: HouseRules): string[] {
+  const refused = protocolWords.filter(
+    ({ text, file }) => !Object.hasOwn(rules.protocolWords, text) && !mayNameProtocols(file, rules),
+  );
+  return refused.map(
+    ({ text, file, line }) =>
+      `${file}:${line} names ${text}: ask a trait of the protocol, or let its folder in qdl/protocols do it`,
+  );
+}
+
 function foldersWithoutLayer({ files, sources }: SourceGraph, rules: HouseRules): string[] {
   const first = new Map<string, string>();
   const isSource = new Set(sources);
@@ -250,6 +271,15 @@ function needlessExceptions(house: SourceGraph, rules: HouseRules): string[] {
       .map((key) => `${table} still lists ${key}, which keeps the rule now: take the row out`);
   return [
     ...needless('SAME_NAMES', rules.sameNames, (name) => names.has(name)),
+    ...needless('PROTOCOL_WORDS', rules.protocolWords, (word) =>
+      house.protocolWords.some(({ text }) => text === word),
+    ),
+    ...needless('PROTOCOL_PLACES', rules.protocolPlaces, (place) =>
+      house.protocolWords.some(
+        ({ text, file }) =>
+          !Object.hasOwn(rules.protocolWords, text) && (file === place || isBelow(file, place)),
+      ),
+    ),
     ...needless(
       'FULL_FOLDERS',
       rules.fullFolders,

@@ -17,7 +17,7 @@ export interface HouseReport {
 
 /** Checks the project in a folder: a line for each offence and one for how many there are. */
 export function reportHouse(root: string, rules: HouseRules): HouseReport {
-  const house = readSources(root, Object.keys(rules.packages));
+  const house = readSources(root, Object.keys(rules.packages), rules.protocols);
   const offences = checkHouse(house, rules);
   const lines = offences.map(({ kind, text }) => `${kind}: ${text}\n`);
   const end =
@@ -29,7 +29,7 @@ export function reportHouse(root: string, rules: HouseRules): HouseReport {
 
 /** Figures of the same check, for a comparison of two versions. */
 export function summarizeHouse(root: string, rules: HouseRules): string {
-  const house = readSources(root, Object.keys(rules.packages));
+  const house = readSources(root, Object.keys(rules.packages), rules.protocols);
   const offences = checkHouse(house, rules);
   const rows: (readonly [string, string | number])[] = KINDS.map((kind) => [
     kind,

@@ -71,6 +71,35 @@ const PACKAGES: Lists = {
   'sut-node': ['proto', 'shared'],
 };
 
+/** Names of protocols that no code asks for; that of longhaul's own is the program's. */
+const PROTOCOLS: readonly string[] = ['oip'];
+
+/** Words with a protocol's name in them that any file may use, with the reason. */
+const PROTOCOL_WORDS: Reasons = {
+  OipTensor: 'a data format: tensors and their types as the standard names them',
+  OipDataType: 'a data format, as OipTensor',
+  OIP_ELEMENT_BYTES: 'a data format, as OipTensor',
+  isOipDataType: 'a data format, as OipTensor',
+  OipModelRef: 'form of what servers report (shared/wire/oip)',
+  OipModelFacts: 'form of what servers report (shared/wire/oip)',
+  OipServerFacts: 'form of what servers report (shared/wire/oip)',
+};
+
+/** Files and folders (with a slash) that may name a protocol, with the reason. */
+const PROTOCOL_PLACES: Reasons = {
+  'qdl/protocols/oip/': 'its own folder',
+  'shared/wire/oip/': 'its messages',
+  'sut-node/': 'a SUT node is a server of it',
+  'qdl/protocols/index.ts': 'the list of protocols',
+  'qdl/dispatch/query-dispatch-library.ts': 'a key of network_audit.json',
+  'shared/evidence/evidence-schema.ts': 'keys of network_audit.json',
+  'shared/evidence/server-evidence.ts': 'reads these keys for all others',
+  'loadgen-node/observe/audit/network-audit.ts': 'a key of network_audit.json',
+  'loadgen-node/run/judge/gather-facts.ts': 'a key of network_audit.json',
+  'shared/config/flag-names.ts': 'names of flags',
+  'loadgen-node/api/create-qdl.ts': 'names of options of the library',
+};
+
 /** Names that several folders may export, with the reason. */
 const SAME_NAMES: Reasons = {
   benchmark: 'each module of a benchmark is loaded by its path, and exports this name',
@@ -97,6 +126,9 @@ export interface HouseRules {
   readonly mayImportQdl: readonly string[];
   readonly packages: Lists;
   readonly sameNames: Reasons;
+  readonly protocols: readonly string[];
+  readonly protocolWords: Reasons;
+  readonly protocolPlaces: Reasons;
   /** Files of a package's entry: what they export again is no second export. */
   readonly entries: readonly string[];
   readonly fullFolders: Reasons;
@@ -115,6 +147,9 @@ export const HOUSE_RULES: HouseRules = {
   mayImportQdl: MAY_IMPORT_QDL,
   packages: PACKAGES,
   sameNames: SAME_NAMES,
+  protocols: PROTOCOLS,
+  protocolWords: PROTOCOL_WORDS,
+  protocolPlaces: PROTOCOL_PLACES,
   entries: ['qdl/index.ts', 'qdl/protocols/index.ts', 'loadgen-node/index.ts'],
   fullFolders: FULL_FOLDERS,
   filesWithoutReason: 25,

@@ -19,6 +19,13 @@ export interface Export {
   readonly isAgain: boolean;
 }
 
+/** A name in code, or a literal that is one: `oipPlan`, `'oip'`. */
+export interface Word {
+  readonly text: string;
+  readonly file: string;
+  readonly line: number;
+}
+
 /** Imports and exports of the product's sources. Paths are below the root, with `/`. */
 export interface SourceGraph {
   /** All files of the project, sources or not. */
@@ -26,12 +33,21 @@ export interface SourceGraph {
   readonly sources: readonly string[];
   readonly imports: readonly Import[];
   readonly exports: readonly Export[];
+  /** Those with the name of a protocol in them. */
+  readonly protocolWords: readonly Word[];
   /** Lines of each source, blank ones and comments among them. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** Reads the TypeScript sources of some folders; generated ones (`proto/gen`) are no sources. */
-export function readSources(root: string, packages: readonly string[]): SourceGraph {
+/**
+ * Reads the TypeScript sources of some folders; generated ones (`proto/gen`) are no sources.
+ * @param protocols Their names, in lower case.
+ */
+export function readSources(
+  root: string,
+  packages: readonly string[],
+  protocols: readonly string[],
+): SourceGraph {
   const files = listFiles(root, 'all');
   const known = new Set(files);
   const sources = files.filter(
@@ -42,6 +58,7 @@ export function readSources(root: string, packages: readonly string[]): SourceGr
   );
   const imports: Import[] = [];
   const exports: Export[] = [];
+  const protocolWords: Word[] = [];
   const lines = new Map<string, number>();
   for (const file of sources) {
     const text = readFileSync(join(root, file), 'utf8');
@@ -51,9 +68,10 @@ export function readSources(root: string, packages: readonly string[]): SourceGr
       if (to !== undefined) imports.push({ from: file, line, to });
     }
     for (const found of readExports(masked)) exports.push({ ...found, file });
+    for (const found of readWords(text, masked, protocols)) protocolWords.push({ ...found, file });
     lines.set(file, text.replace(/\n$/, '').split('\n').length);
   }
-  return { files, sources, imports, exports, lines };
+  return { files, sources, imports, exports, protocolWords, lines };
 }
 
 const IMPORT =
@@ -85,6 +103,27 @@ function readExports(masked: string): Omit<Export, 'file'>[] {
       .map((name) => ({ name, line: lineAt(masked, index), isAgain: from !== undefined })),
   );
   return [...declared, ...listed];
+}
+
+/** Names and literals of code with one of these words in them: `isOipAddress` has `oip`, `doipad` has not. */
+function readWords(
+  text: string,
+  masked: string,
+  protocols: readonly string[],
+): Omit<Word, 'file'>[] {
+  const names = [...masked.matchAll(/[A-Za-z$][\w$]*/g)].filter(([name]) =>
+    name
+      .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+      .split('_')
+      .some((part) => protocols.includes(part.toLowerCase())),
+  );
+  const literals = [...masked.matchAll(/(['"`])_+\1/g)].filter(({ 0: { length }, index }) =>
+    protocols.includes(text.slice(index + 1, index + length - 1)),
+  );
+  return [...names, ...literals].map(({ 0: { length }, index }) => ({
+    text: text.slice(index, index + length),
+    line: lineAt(text, index),
+  }));
 }
 
 function lineAt(text: string, index: number): number {

@@ -7,7 +7,10 @@ import { HOUSE_RULES, type HouseRules } from '../../tools/house/rules.ts';
 // Goal: each rule refuses what breaks it, says where, and refuses nothing else.
 // Method: small projects in a temporary folder, one offence in each, under the real layers without their exceptions.
 
-const RULES: HouseRules = { ...HOUSE_RULES, sameNames: {}, fullFolders: {}, longVerbs: {} };
+const RULES: HouseRules = {
+  ...{ ...HOUSE_RULES, sameNames: {}, fullFolders: {}, longVerbs: {} },
+  ...{ protocolWords: {}, protocolPlaces: {} },
+};
 
 type Files = Readonly<Record<string, string>>;
 
@@ -206,6 +209,47 @@ describe('the entry of the QDL', () => {
     };
     expect(offencesOf(files)).toEqual([
       'import of the QDL: loadgen-node/run/a.ts:1 imports qdl/protocols/oip/b.ts: only qdl/index.ts may be imported from outside',
+    ]);
+  });
+});
+
+describe('names of protocols', () => {
+  it.each([
+    ["if (name === 'oip') go();", "'oip'"],
+    ['if (plan.oip === undefined) go();', 'oip'],
+    ['if (isOipAddress(sut)) go();', 'isOipAddress'],
+    ['go(OIP_PROTOCOL);', 'OIP_PROTOCOL'],
+  ])('are refused outside its folder: %s', (text, word) => {
+    expect(offencesOf({ 'loadgen-node/run/a.ts': text })).toEqual([
+      `name of a protocol: loadgen-node/run/a.ts:1 names ${word}: ask a trait of the protocol, or let its folder in qdl/protocols do it`,
+    ]);
+  });
+
+  it('are no part of other words, of comments and of texts', () => {
+    const text = "// oip\nconst doipad = 'oip://a:1';\n";
+    expect(offencesOf({ 'loadgen-node/run/a.ts': text })).toEqual([]);
+  });
+
+  it('may stand where there is a reason, as long as they do', () => {
+    const files = { 'qdl/protocols/oip/a.ts': 'const oip = 1;', 'shared/base/b.ts': 'OipTensor;' };
+    const rules = {
+      protocolWords: { OipTensor: 'a format' },
+      protocolPlaces: { 'qdl/protocols/oip/': 'its own folder' },
+    };
+    expect(offencesOf(files, rules)).toEqual([]);
+    const protocolPlaces = { ...rules.protocolPlaces, 'shared/base/b.ts': 'keys of a file' };
+    expect(offencesOf(files, { ...rules, protocolPlaces })).toEqual([
+      'needless exception: PROTOCOL_PLACES still lists shared/base/b.ts, which keeps the rule now: take the row out',
+    ]);
+  });
+
+  it('do not import each other', () => {
+    const files = {
+      'qdl/protocols/native/a.ts': "import '../oip/b.ts';",
+      'qdl/protocols/oip/b.ts': '',
+    };
+    expect(offencesOf(files)).toEqual([
+      expect.stringMatching(/^import against the layers: .* share a layer/),
     ]);
   });
 });
