@@ -10,7 +10,7 @@ export type {
   QdlNode,
   QueryDispatchLibrary,
 } from './dispatch/query-dispatch-library.ts';
-export { describeNodes, servedBenchmarks } from './protocols/native/describe-nodes.ts';
+export { servedBenchmarks } from './protocols/native/describe-nodes.ts';
 export { testLink } from './protocols/native/node/link-test.ts';
 export { askSystems, probeNode } from './protocols/native/probe-node.ts';
 export {

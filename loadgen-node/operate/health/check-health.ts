@@ -46,12 +46,7 @@ export async function checkHealth(
     throw new MlperfError(failure.code, `${failure.message}${waited}`, { cause: failure });
   }
   return {
-    text: answers
-      .map(
-        ({ address, state, durationNs: ns }) =>
-          `${address} ${state} (${(ns / 1e6).toFixed(1)} ms)\n`,
-      )
-      .join(''),
+    text: answers.map(lineOf).join(''),
     json: { service, isServing: other === undefined, answers },
     /** Why not all serve, of the first that does not; null: all do. */
     whyNot: other === undefined ? null : `${whyNot(other, service)}${waited}`,
@@ -108,6 +103,10 @@ async function lookOnce(named: readonly string[], question: HealthQuestion) {
     return { answers, failure: error };
   }
   return { answers, failure: undefined };
+}
+
+function lineOf({ address, state, durationNs }: HealthAnswer): string {
+  return `${address} ${state} (${(durationNs / 1e6).toFixed(1)} ms)\n`;
 }
 
 function whyNot({ address, state }: HealthAnswer, service: string): string {
