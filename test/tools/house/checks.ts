@@ -12,7 +12,6 @@ export const KINDS = [
   'name of a protocol',
   'folder without a layer',
   'name of two folders',
-  'full folder',
   'long verb',
   'needless exception',
 ] as const;
@@ -33,7 +32,6 @@ export function checkHouse(house: SourceGraph, rules: HouseRules): Offence[] {
     'name of a protocol': protocolNames(house, rules),
     'folder without a layer': foldersWithoutLayer(house, rules),
     'name of two folders': doubleNames(house, rules),
-    'full folder': fullFolders(house, rules),
     'long verb': longVerbs(house, rules),
     'needless exception': needlessExceptions(house, rules),
   };
@@ -231,18 +229,14 @@ export function filesOfFolders(
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-function fullFolders(house: SourceGraph, rules: HouseRules): string[] {
-  const { filesMax, filesWithoutReason, fullFolders: reasons } = rules;
+/** Folders with many files, the fullest first, each with the reason if it has one: advice, not an offence. */
+export function fullFolders(house: SourceGraph, rules: HouseRules): string[] {
   return filesOfFolders(house, rules)
-    .filter(([, count]) => count > filesWithoutReason)
-    .filter(([folder, count]) => count > filesMax || !Object.hasOwn(reasons, folder))
-    .map(([folder, count]) => {
-      const right =
-        count > filesMax
-          ? `${filesMax} at most`
-          : `${filesWithoutReason} at most without a reason in FULL_FOLDERS`;
-      return `${folder} holds ${count} files: ${right}; sort them into folders by subject`;
-    });
+    .filter(([, count]) => count > rules.filesAdvised)
+    .map(
+      ([folder, count]) =>
+        `${folder} holds ${count} files: ${rules.fullFolders[folder] ?? 'are they one subject?'}`,
+    );
 }
 
 /** Verb files with their lines, the longest first. */
@@ -283,7 +277,7 @@ function needlessExceptions(house: SourceGraph, rules: HouseRules): string[] {
     ...needless(
       'FULL_FOLDERS',
       rules.fullFolders,
-      (folder) => (folders.get(folder) ?? 0) > rules.filesWithoutReason,
+      (folder) => (folders.get(folder) ?? 0) > rules.filesAdvised,
     ),
     ...needless(
       'LONG_VERBS',

@@ -2,6 +2,7 @@ import {
   checkHouse,
   circlesOfFolders,
   filesOfFolders,
+  fullFolders,
   KINDS,
   type Offence,
   verbLines,
@@ -19,7 +20,10 @@ export interface HouseReport {
 export function reportHouse(root: string, rules: HouseRules): HouseReport {
   const house = readSources(root, Object.keys(rules.packages), rules.protocols);
   const offences = checkHouse(house, rules);
-  const lines = offences.map(({ kind, text }) => `${kind}: ${text}\n`);
+  const lines = [
+    ...fullFolders(house, rules).map((text) => `note: ${text}\n`),
+    ...offences.map(({ kind, text }) => `${kind}: ${text}\n`),
+  ];
   const end =
     offences.length === 0
       ? `imports and folders are in order: ${house.sources.length} files, ${house.imports.length} imports\n`
