@@ -1,13 +1,14 @@
+import { byNode } from '../figures/figures-of-records.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { LATENCY_PARTS } from './latency-parts.ts';
+import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import {
-  groupsOf,
   type LatencySplit,
   NETWORK,
   rowsOfRecords,
   type SplitFindings,
   type SplitRows,
-  SplitSums,
+  type SplitSums,
+  sumRows,
 } from './split-sums.ts';
 import { leftOutText, type SplitContext, splitInWords } from './split-text.ts';
 import { tokenSplit } from './token-split.ts';
@@ -24,14 +25,12 @@ export function latencySplit(
   { nodeNames = [], isOneMachine = false, hasModel = true, isGeneratorBound }: SplitContext = {},
 ): LatencySplit | null {
   const pieces = rowsOfRecords(records);
-  const first = firstPass(pieces);
-  const { sums, latenciesNs } = first;
+  const { sums, findings } = splitLatency(records, pieces, nodeNames);
   const sampleCount = sums.all.count;
   if (sampleCount === 0) return null;
-  const findings = secondPass(pieces, first, groupsOf(latenciesNs.subarray(0, sampleCount).sort()));
-  const figures = sums.figures();
-  const tokens = tokenSplit(records, pieces);
   const overtoldCount = findings.overtold.count;
+  const figures = sums.figures();
+  const tokens = tokenSplit(records, pieces, nodeNames);
   const context = { nodeNames, isOneMachine, hasModel, isGeneratorBound };
   const leftOut = leftOutText({ sampleCount, overtoldCount });
   return {
@@ -51,15 +50,6 @@ function isOfQueries({ rowCount, queryCount }: SplitRows): boolean {
   return queryCount > 1 && rowCount > queryCount;
 }
 
-/** Calls back with each row that counts, in order. */
-function forEachRow(rows: SplitRows, visit: (row: number) => void): void {
-  const takesLast = isOfQueries(rows);
-  rows.forEachQuery((begin, end) => {
-    if (takesLast) visit(lastOfQuery(rows, begin, end));
-    else for (let row = begin; row < end; row += 1) visit(row);
-  });
-}
-
 /** The sample that a query waited for; where one was lost, that one. */
 function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): number {
   let last = begin;
@@ -71,54 +61,48 @@ function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): numb
   return last;
 }
 
-/** Latencies and sums of the rows whose parts are known, and how many rows are in neither. */
-function firstPass(pieces: readonly SplitRows[]) {
-  const latenciesNs = new Float64Array(pieces.reduce((sum, { rowCount }) => sum + rowCount, 0));
-  const sums = new SplitSums(LATENCY_PARTS);
-  const parts = new Float64Array(LATENCY_PARTS.length);
-  let unknown = 0;
-  let overtoldCount = 0;
-  let leastNs = 0;
-  for (const rows of pieces) {
-    forEachRow(rows, (row) => {
-      const latencyNs = rows.readParts(row, parts);
-      if (Number.isNaN(latencyNs)) {
-        unknown += 1;
-        return;
-      }
-      const networkNs = parts[NETWORK] as number;
-      if (networkNs < 0) {
-        overtoldCount += 1;
-        leastNs = Math.min(leastNs, networkNs);
-        return;
-      }
-      latenciesNs[sums.all.count] = latencyNs;
-      sums.add(parts, latencyNs, rows.nodeOf(row));
-    });
-  }
-  return { latenciesNs, sums, unknown, overtold: { count: overtoldCount, leastNs } };
-}
-
-function secondPass(
+/** Sums of the rows whose parts are known, and what is known of the others. */
+function splitLatency(
+  records: SampleRecords,
   pieces: readonly SplitRows[],
-  { sums, unknown, overtold }: ReturnType<typeof firstPass>,
-  groups: ReturnType<typeof groupsOf>,
-): SplitFindings {
-  const parts = new Float64Array(LATENCY_PARTS.length);
-  for (const rows of pieces) {
-    forEachRow(rows, (row) => {
-      const latencyNs = rows.latencyNs(row);
-      // Four fifths of the rows end here.
-      if (!(groups.isTypical(latencyNs) || groups.isTail(latencyNs))) return;
-      if (Number.isNaN(rows.readParts(row, parts)) || (parts[NETWORK] as number) < 0) return;
-      sums.addToGroups(parts, latencyNs, rows.nodeOf(row), groups);
-    });
-  }
-  return {
-    sums,
-    unknownCount: unknown,
+  nodeNames: readonly string[],
+): { readonly sums: SplitSums<LatencyPart>; readonly findings: SplitFindings } {
+  let unknownCount = 0;
+  const overtold = { count: 0, leastNs: 0 };
+  let networkNs = 0;
+  /** The part at hand. */
+  let rows = pieces[0] as SplitRows;
+  const { sums } = sumRows(LATENCY_PARTS, {
+    rowCount: records.rowCount,
+    groups: byNode(records, nodeNames),
+    forEachRow: (visit) => {
+      for (rows of pieces) {
+        const takesLast = isOfQueries(rows);
+        rows.forEachQuery((begin, end) => {
+          if (takesLast) visit(lastOfQuery(rows, begin, end));
+          else for (let row = begin; row < end; row += 1) visit(row);
+        });
+      }
+    },
+    timeOf: (row) => rows.latencyNs(row),
+    read: (row, parts) => {
+      rows.readParts(row, parts);
+      networkNs = parts[NETWORK] as number;
+      return networkNs >= 0;
+    },
+    leaveOut: () => {
+      if (Number.isNaN(networkNs)) {
+        unknownCount += 1;
+        return;
+      }
+      overtold.count += 1;
+      overtold.leastNs = Math.min(overtold.leastNs, networkNs);
+    },
+  });
+  const findings = {
+    ...{ sums, unknownCount, overtold },
     isAllAtOnce: sums.all.count > 1 && pieces.every(({ queryCount }) => queryCount === 1),
     isOfQueries: pieces.some(isOfQueries),
-    overtold,
   };
+  return { sums, findings };
 }

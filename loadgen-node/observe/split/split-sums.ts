@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
+import type { RowGroup } from '../figures/figures-of-records.ts';
 import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 
@@ -219,6 +220,52 @@ export class SplitSums<P extends string> {
   }
 }
 
+/** Rows whose times a split takes apart. */
+interface RowsToSplit {
+  /** Of all records. */
+  readonly rowCount: number;
+  readonly groups: RowGroup;
+  /** Calls back with each row that counts, in order. */
+  readonly forEachRow: (visit: (row: number) => void) => void;
+  /** The time that is split, in ns. */
+  readonly timeOf: (row: number) => number;
+  /** Fills the parts of that time. @returns False where they are not known or not possible. */
+  readonly read: (row: number, partsNs: Float64Array) => boolean;
+  /** Called once with each row that could not be read. */
+  readonly leaveOut: () => void;
+}
+
+/**
+ * Sums the parts of all rows, then again those of the typical and the slowest ones.
+ * @returns Beside the sums an array with a place for each row, to be used again.
+ */
+export function sumRows<P extends string>(
+  parts: readonly P[],
+  { rowCount, groups: { of }, forEachRow, timeOf, read, leaveOut }: RowsToSplit,
+): { readonly sums: SplitSums<P>; readonly timesNs: Float64Array } {
+  const sums = new SplitSums(parts);
+  const timesNs = new Float64Array(rowCount);
+  const partsNs = new Float64Array(parts.length);
+  forEachRow((row) => {
+    if (!read(row, partsNs)) {
+      leaveOut();
+      return;
+    }
+    const ns = timeOf(row);
+    timesNs[sums.all.count] = ns;
+    sums.add(partsNs, ns, of(row));
+  });
+  if (sums.all.count === 0) return { sums, timesNs };
+  const times = groupsOf(timesNs.subarray(0, sums.all.count).sort());
+  forEachRow((row) => {
+    const ns = timeOf(row);
+    // Four fifths of the rows end here.
+    if (!(times.isTypical(ns) || times.isTail(ns)) || !read(row, partsNs)) return;
+    sums.addToGroups(partsNs, ns, of(row), times);
+  });
+  return { sums, timesNs };
+}
+
 /** All that a split says of a run beside its table. */
 export interface SplitFindings {
   readonly sums: SplitSums<LatencyPart>;
@@ -244,7 +291,6 @@ export interface SplitRows {
   readonly latencyNs: (row: number) => number;
   /** Writes the parts of a row's latency, in ns. */
   readonly readParts: (row: number, parts: Float64Array) => number;
-  readonly nodeOf: (row: number) => number;
   /** Rows [begin, end) of the records. */
   readonly begin: number;
   readonly end: number;
@@ -261,7 +307,7 @@ export function rowsOfRecords(records: SampleRecords): SplitRows[] {
 }
 
 function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number): SplitRows {
-  const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs, node } = records;
+  const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs } = records;
   const service = SERVICE_TIMES.map((column) => records.service[column]);
   /** Rows of each issued query, in order: from `begin` up to, but not including, `end`. */
   const forEachQuery = (visit: (begin: number, end: number) => void): void =>
@@ -292,9 +338,7 @@ function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number):
     parts[DECODE] = decodeNs[row] as number;
     return closeParts(parts, latencyNs(row));
   };
-  /** -1 where it is not known. */
-  const nodeOf = (row: number): number => node[row] as number;
   const rowCount = partEnd - partBegin;
   const range = { begin: partBegin, end: partEnd };
-  return { ...range, rowCount, queryCount, forEachQuery, latencyNs, readParts, nodeOf };
+  return { ...range, rowCount, queryCount, forEachQuery, latencyNs, readParts };
 }

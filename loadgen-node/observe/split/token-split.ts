@@ -1,4 +1,5 @@
 import { tokenTimes } from '../../loadgen/recorder/recording.ts';
+import { byNode } from '../figures/figures-of-records.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { answersUnderWay } from './answers-under-way.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
@@ -10,7 +11,8 @@ import {
   NETWORK,
   PartSums,
   type SplitRows,
-  SplitSums,
+  type SplitSums,
+  sumRows,
   type TokenSplit,
 } from './split-sums.ts';
 
@@ -34,60 +36,33 @@ export interface TokenFindings {
 export function tokenSplit(
   records: SampleRecords,
   pieces: readonly SplitRows[],
+  nodeNames: readonly string[],
 ): TokenFindings | null {
   const { rowCount, scheduledNs, firstTokenNs } = records;
   if (firstTokenNs === null) return null;
-  const firstNs = (row: number): number =>
+  const timeOf = (row: number): number =>
     (firstTokenNs[row] as number) - (scheduledNs[row] as number);
-  const sums = new SplitSums(FIRST_TOKEN_PARTS);
-  const timesNs = new Float64Array(rowCount);
-  const leftOut = firstPass(pieces, firstNs, sums, timesNs);
+  const whole = new Float64Array(LATENCY_PARTS.length);
+  let hasLatency = false;
+  let leftOut = 0;
+  let rows = pieces[0] as SplitRows;
+  const { sums, timesNs } = sumRows(FIRST_TOKEN_PARTS, {
+    ...{ rowCount, timeOf, groups: byNode(records, nodeNames) },
+    forEachRow: (visit) => {
+      for (rows of pieces) for (let row = rows.begin; row < rows.end; row += 1) visit(row);
+    },
+    read: (row, parts) => {
+      hasLatency = readWhole(rows, row, whole);
+      return hasLatency && readFirst(whole, timeOf(row), parts);
+    },
+    leaveOut: () => {
+      if (hasLatency) leftOut += 1;
+    },
+  });
   const sampleCount = sums.all.count;
   if (sampleCount === 0) return null;
-  secondPass(pieces, firstNs, sums, groupsOf(timesNs.subarray(0, sampleCount).sort()));
   const split = { sampleCount, ...sums.figures(), perToken: timesPerToken(records, timesNs) };
   return { split, sums, leftOut };
-}
-
-/** @param timesNs Takes the times that are added to the sums. @returns Rows that have none though their latency can be split. */
-function firstPass(
-  pieces: readonly SplitRows[],
-  firstNs: (row: number) => number,
-  sums: SplitSums<FirstTokenPart>,
-  timesNs: Float64Array,
-): number {
-  const whole = new Float64Array(LATENCY_PARTS.length);
-  const parts = new Float64Array(FIRST_TOKEN_PARTS.length);
-  let leftOut = 0;
-  for (const rows of pieces) {
-    for (let row = rows.begin; row < rows.end; row += 1) {
-      if (!readWhole(rows, row, whole)) continue;
-      const ns = firstNs(row);
-      if (readFirst(whole, ns, parts)) {
-        timesNs[sums.all.count] = ns;
-        sums.add(parts, ns, rows.nodeOf(row));
-      } else leftOut += 1;
-    }
-  }
-  return leftOut;
-}
-
-function secondPass(
-  pieces: readonly SplitRows[],
-  firstNs: (row: number) => number,
-  sums: SplitSums<FirstTokenPart>,
-  groups: ReturnType<typeof groupsOf>,
-): void {
-  const whole = new Float64Array(LATENCY_PARTS.length);
-  const parts = new Float64Array(FIRST_TOKEN_PARTS.length);
-  for (const rows of pieces) {
-    for (let row = rows.begin; row < rows.end; row += 1) {
-      const ns = firstNs(row);
-      if (!(groups.isTypical(ns) || groups.isTail(ns))) continue;
-      if (!(readWhole(rows, row, whole) && readFirst(whole, ns, parts))) continue;
-      sums.addToGroups(parts, ns, rows.nodeOf(row), groups);
-    }
-  }
 }
 
 /** @returns False where the parts of the latency are not known, or not possible. */
