@@ -9,7 +9,6 @@ import type {
   BenchmarkCard,
   BenchmarkDefault,
   BenchmarkRules,
-  MetricBounds,
   Quality,
 } from './rows/benchmark-card.ts';
 import { type AccuracyTarget, type ModelRow, rowAt } from './rows/model-row.ts';
@@ -62,34 +61,26 @@ function qualityIn(card: BenchmarkCard, round: Round): Quality {
   const { models = [], stricter, isInShares } = card;
   const row = models.map((model) => rowAt(model, round)).find((one) => one !== undefined);
   const { references = {}, bounds = [], share = 0.99 } = { ...row, ...stricter?.[round] };
-  const targets = [
+  // Shifted as a decimal: divided by 100, some figures are off by their last bit.
+  const toShare = (figure: number) => (isInShares === true ? figure : Number(`${figure}e-2`));
+  const targets: readonly AccuracyTarget[] = [
     ...Object.entries(references).map(([metric, value]) => ({ metric, lower: value * share })),
     ...bounds,
   ];
-  const [first, ...others] = targets.map(boundsOf);
+  const [first, ...others] = targets;
   assert(first !== undefined, card.key);
-  const { metric, target = 0, max } = first;
-  // Shifted as a decimal: divided by 100, some figures are off by their last bit.
-  const toShare = (figure: number) => (isInShares === true ? figure : Number(`${figure}e-2`));
-  const own = { metric: card.metric ?? metric };
-  const value = references[metric];
-  const quality: Quality =
-    value === undefined
-      ? { ...own, target: toShare(target), max: max && toShare(max) }
-      : { ...own, ...shareOfReference(toShare(value), share) };
-  return others.length === 0 ? quality : { ...quality, more: others };
-}
-
-function boundsOf({ metric, lower, upper }: AccuracyTarget): MetricBounds {
-  return { metric, target: lower, max: upper };
-}
-
-/**
- * A target as a share of the reference in FP32.
- * @param value The reference, from 0 to 1.
- */
-function shareOfReference(value: number, share: number): Pick<Quality, 'target' | 'reference'> {
-  return { target: value * share, reference: { value, share } };
+  const { metric, lower = 0, upper } = first;
+  const reference = references[metric];
+  const value = reference === undefined ? undefined : toShare(reference);
+  return {
+    metric: card.metric ?? metric,
+    target: value === undefined ? toShare(lower) : value * share,
+    max: upper && toShare(upper),
+    ...(value !== undefined && { reference: { value, share } }),
+    ...(others.length > 0 && {
+      more: others.map((one) => ({ metric: one.metric, target: one.lower, max: one.upper })),
+    }),
+  };
 }
 
 /** Keys of all benchmarks, in the order in which they are listed to people. */

@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { CARDS } from '../../../shared/rules/cards.ts';
-import type { GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
+import type { BenchmarkCard, GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { NamedQuality } from '../data-set/data-set.ts';
 
 /** Largest seed of a set. */
@@ -17,28 +17,13 @@ export const STAND_IN_WORD = 'standin';
 /** The same of language models, with answers as long as the rules want them. */
 export const LONG_STAND_IN_WORD = 'standin-long';
 
-/** The data that longhaul makes for a benchmark. */
-interface GeneratedData {
-  /** `--data-dir` that asks for it; undefined: it is what there is where no folder is named. */
-  readonly word: string | undefined;
-  /** The default set; quality targets were measured on it. */
-  readonly standard: GeneratedSet;
-  /** The default set of {@link LONG_STAND_IN_WORD}; undefined: there is none. */
-  readonly long: GeneratedSet | undefined;
-  /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. Undefined: it is not fitted. */
-  readonly trainingSeed: number | undefined;
-}
+/** Benchmarks whose data longhaul makes. */
+const GENERATED = CARDS.filter(({ generated, language }) => (generated ?? language) !== undefined);
 
-/** By key of the benchmark. */
-const GENERATED_DATA: ReadonlyMap<string, GeneratedData> = new Map(
-  CARDS.flatMap(({ key, generated, language }) => {
-    const standard = generated?.standard ?? language?.texts.set;
-    if (standard === undefined) return [];
-    const word = generated?.isOnly === true ? undefined : STAND_IN_WORD;
-    const trainingSeed = generated?.training?.seed;
-    return [[key, { word, standard, long: language?.longTexts?.set, trainingSeed }]];
-  }),
-);
+/** `--data-dir` that asks for made data; undefined: it is what there is where no folder is named. */
+function wordOf({ generated }: BenchmarkCard): string | undefined {
+  return generated?.isOnly === true ? undefined : STAND_IN_WORD;
+}
 
 /** Settings of the data; undefined: not set. */
 export interface DataRequest {
@@ -73,21 +58,22 @@ export function seedOfImages(
 export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   const { benchmark, dataDir, dataSeed, dataCount } = request;
   if (dataSeed === undefined && dataCount === undefined) return undefined;
-  const data = GENERATED_DATA.get(benchmark);
+  const card = GENERATED.find(({ key }) => key === benchmark);
   const said = dataSeed === undefined ? `--data-count ${dataCount}` : `--data-seed ${dataSeed}`;
-  if (data === undefined) {
+  if (card === undefined) {
+    const keys = GENERATED.map(({ key }) => key).join(', ');
     throw configInvalid(
-      `${said} is for data that longhaul makes, of ${[...GENERATED_DATA.keys()].join(', ')}; benchmark ${benchmark} has no such data`,
+      `${said} is for data that longhaul makes, of ${keys}; benchmark ${benchmark} has no such data`,
     );
   }
   const standard = standardSetOf(benchmark, dataDir);
   if (standard === undefined) {
-    const advice = data.word === undefined ? 'leave --data-dir out' : `say --data-dir ${data.word}`;
+    const word = wordOf(card);
+    const advice = word === undefined ? 'leave --data-dir out' : `say --data-dir ${word}`;
     const seen = dataDir === undefined ? '' : ` and ${dataDir} is a folder of yours`;
     throw configInvalid(`${said} is for data that longhaul makes${seen}: ${advice}`);
   }
-  const { trainingSeed } = data;
-  if (dataSeed !== undefined && dataSeed === trainingSeed) {
+  if (dataSeed !== undefined && dataSeed === card.generated?.training?.seed) {
     throw configInvalid(
       `--data-seed ${dataSeed}: longhaul's own model for ${benchmark} is fitted on the images of this seed, so they ` +
         `do not measure its accuracy; use any other seed (default: ${standard.seed})`,
@@ -101,9 +87,12 @@ export function standardSetOf(
   benchmark: string,
   dataDir: string | undefined,
 ): GeneratedSet | undefined {
-  const data = GENERATED_DATA.get(benchmark);
-  if (dataDir === LONG_STAND_IN_WORD) return data?.long;
-  return dataDir === data?.word ? data?.standard : undefined;
+  const card = GENERATED.find(({ key }) => key === benchmark);
+  if (card === undefined) return undefined;
+  if (dataDir === LONG_STAND_IN_WORD) return card.language?.longTexts?.set;
+  return dataDir === wordOf(card)
+    ? (card.generated?.standard ?? card.language?.texts.set)
+    : undefined;
 }
 
 /** Name of a generated data set in the logs: that of the standard one, with seed and count where they are others. */

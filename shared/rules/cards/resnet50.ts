@@ -1,12 +1,5 @@
 import type { BenchmarkCard } from '../rows/benchmark-card.ts';
-import {
-  compressionRow,
-  NETWORK_ROUNDS,
-  NONE_OR_LOSSLESS,
-  ONE_OF,
-  ORIGINAL,
-  V05_COMPRESSION,
-} from '../rows/compression-row.ts';
+import { imagesRow, V05_COMPRESSION } from '../rows/compression-row.ts';
 import { SERVER_OFFLINE, SINGLE_MULTI_OFFLINE, v05Row } from '../rows/model-row.ts';
 import { imageBandwidth } from './bandwidth.ts';
 import { IMAGENET, IMAGENET_COUNT, IMAGENET_IMAGE_SIZE } from './imagenet.ts';
@@ -42,13 +35,6 @@ export const RESNET50: BenchmarkCard = {
       },
     },
   ],
-  compression: [
-    compressionRow(
-      NETWORK_ROUNDS,
-      `${ONE_OF}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (JPEG)`,
-      ORIGINAL,
-    ),
-    V05_COMPRESSION,
-  ],
+  compression: [imagesRow('JPEG'), V05_COMPRESSION],
   bandwidth: imageBandwidth(IMAGENET_IMAGE_SIZE),
 };

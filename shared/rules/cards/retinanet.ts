@@ -1,11 +1,5 @@
 import type { BenchmarkCard } from '../rows/benchmark-card.ts';
-import {
-  compressionRow,
-  NETWORK_ROUNDS,
-  NONE_OR_LOSSLESS,
-  ONE_OF,
-  ORIGINAL,
-} from '../rows/compression-row.ts';
+import { imagesRow } from '../rows/compression-row.ts';
 import { SERVER_OFFLINE, SINGLE_MULTI_OFFLINE } from '../rows/model-row.ts';
 import { imageBandwidth } from './bandwidth.ts';
 import { DETECTION_IMAGE_SIZES, detectionFacts, STANDIN_OBJECT_SET } from './detection.ts';
@@ -35,14 +29,7 @@ export const RETINANET: BenchmarkCard = {
       },
     },
   ],
-  compression: [
-    compressionRow(
-      NETWORK_ROUNDS,
-      `${ONE_OF}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (For the Coco dataset ` +
-        'JPEG, for Open Images JPEG)',
-      ORIGINAL,
-    ),
-  ],
+  compression: [imagesRow('For the Coco dataset JPEG, for Open Images JPEG')],
   bandwidth: imageBandwidth(DETECTION_IMAGE_SIZES.retinanet),
   generated: { standard: STANDIN_OBJECT_SET },
 };

@@ -31,7 +31,7 @@ export const TOKENS_ALONE =
   'Input is either Token IDs, Input Masks and Input Lengths or just the Token IDs (the other tensors are ' +
   'generated at the SUT in a timed operation).';
 export const NONE_OR_LOSSLESS = '1) No compression 2) Lossless compression';
-export const ONE_OF = 'Allow one of the following compression options for pre-processing: ';
+const ONE_OF = 'Allow one of the following compression options for pre-processing: ';
 
 /** A row: without compression, as most are, but for what it allows. */
 export function compressionRow(
@@ -45,6 +45,12 @@ export function compressionRow(
 
 export const LOSSLESS = { requests: ['none', 'lossless'] } as const;
 export const ORIGINAL = { requests: ['none', 'lossless', 'original'] } as const;
+
+/** Images, compressed or not. @param form Of the data set, in words. */
+export function imagesRow(form: string): CompressionRow {
+  const text = `${ONE_OF}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (${form})`;
+  return compressionRow(NETWORK_ROUNDS, text, ORIGINAL);
+}
 
 /** Token ids, without compression. */
 export function tokensRow(rounds: readonly Round[]): CompressionRow {

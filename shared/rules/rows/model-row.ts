@@ -161,18 +161,20 @@ export type ModelRow = Said & {
 /** Fewest samples of an Offline query of any model, up to v3.1. */
 export const OFFLINE_TO_V31 = 24_576;
 
-export const SERVER_OFFLINE: ScenarioNeed = { required: ['Server', 'Offline'], oneOf: [] };
-export const OFFLINE: ScenarioNeed = { required: ['Offline'], oneOf: [] };
-export const SINGLE: ScenarioNeed = { required: ['SingleStream'], oneOf: [] };
-export const SINGLE_OFFLINE: ScenarioNeed = { required: ['SingleStream', 'Offline'], oneOf: [] };
-export const SINGLE_MULTI_OFFLINE: ScenarioNeed = {
-  required: ['SingleStream', 'MultiStream', 'Offline'],
-  oneOf: [],
-};
-export const SINGLE_SERVER_OFFLINE: ScenarioNeed = {
-  required: ['SingleStream', 'Server', 'Offline'],
-  oneOf: [],
-};
+function requires(...required: readonly SubmissionScenario[]): ScenarioNeed {
+  return { required, oneOf: [] };
+}
+
+export const SERVER_OFFLINE: ScenarioNeed = requires('Server', 'Offline');
+export const OFFLINE: ScenarioNeed = requires('Offline');
+export const SINGLE: ScenarioNeed = requires('SingleStream');
+export const SINGLE_OFFLINE: ScenarioNeed = requires('SingleStream', 'Offline');
+export const SINGLE_MULTI_OFFLINE: ScenarioNeed = requires(
+  'SingleStream',
+  'MultiStream',
+  'Offline',
+);
+export const SINGLE_SERVER_OFFLINE: ScenarioNeed = requires('SingleStream', 'Server', 'Offline');
 /** Later rounds: Offline, and one of two scenarios with a latency bound. */
 export const OFFLINE_AND_ONE: ScenarioNeed = {
   required: ['Offline'],
@@ -226,12 +228,8 @@ function v05Value(benchmark: string, scenario: Scenario | '*', key: string): num
 }
 
 function byScenario(of: (scenario: Scenario) => number): Readonly<Record<Scenario, number>> {
-  return {
-    SingleStream: of('SingleStream'),
-    MultiStream: of('MultiStream'),
-    Server: of('Server'),
-    Offline: of('Offline'),
-  };
+  const values = SCENARIOS.map((scenario) => [scenario, of(scenario)]);
+  return Object.fromEntries(values) as Record<Scenario, number>;
 }
 
 /**
