@@ -49,16 +49,12 @@ export interface ChannelEvents {
   onLost(channel: DispatchChannel, error: MlperfError): void;
 }
 
-/** A channel's place as the dispatcher reads it. */
-interface DispatchPlace {
+/** Identity of a channel inside the run. */
+export interface ChannelPlace {
   readonly address: string;
   readonly nodeIndex: number;
   /** Number among all streams of the run. */
   readonly streamIndex: number;
-}
-
-/** Identity of a channel inside the run. */
-export interface ChannelPlace extends DispatchPlace {
   /** Number among the streams to this node. */
   readonly streamOfNode: number;
   /** Number of the connection to the node that carries it. */
@@ -74,7 +70,7 @@ export interface ChannelPlace extends DispatchPlace {
  * {@link RoutedChannel.canTake} has returned true and each of its samples has taken an id.
  */
 export interface DispatchChannel extends RoutedChannel {
-  readonly place: DispatchPlace & RoutedChannel['place'];
+  readonly place: RoutedChannel['place'] & Pick<ChannelPlace, 'address'>;
   /** Gives each sample of the next part its wire id, and takes the id back. */
   readonly outstanding: OutstandingTable;
   /** True when such a part could go if the socket took it. Hot path. */

@@ -52,7 +52,7 @@ class SimulatedChannel implements DispatchChannel {
 
   constructor(streamIndex: number, load: NodeLoad, onPart: (part: OutgoingPart) => void) {
     const nodeIndex = streamIndex % NODES;
-    this.place = { address: `node${nodeIndex}`, nodeIndex, streamIndex, load };
+    this.place = { address: `node${nodeIndex}`, nodeIndex, load };
     this.outstanding = new OutstandingTable({ streamIndex, streamCount: STREAMS, load });
     this.#onPart = onPart;
   }
