@@ -1,13 +1,21 @@
-import type { RecordedGaps, RecordedTokens } from '../recorder/recording.ts';
-import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import {
+  type RecordedColumns,
+  type RecordedGaps,
+  type RecordedTokens,
+  tokenTimes,
+} from '../recorder/recording.ts';
 import { gapHistogram } from '../recorder/token-gaps.ts';
-import type { Measurements } from '../results/measurements.ts';
+import type { LaneTimes, Measurements } from '../results/measurements.ts';
+import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { type Lane, laneOf } from '../settings/lanes.ts';
+import type { BoundName } from '../settings/query-bounds.ts';
+import type { IssuedSet } from './test-context.ts';
 
 /** Times and counts of one set, from its records. */
 export function measurementsOf(
-  recorder: SampleRecorder,
-  { scenario, useTokenLatencies, arrivalIntervalNs }: EffectiveSettings,
+  { plan, recorder }: Pick<IssuedSet, 'plan' | 'recorder'>,
+  { scenario, useTokenLatencies, arrivalIntervalNs, lanes }: EffectiveSettings,
 ): Measurements {
   const sampleLatenciesNs = recorder.completedLatenciesNs();
   let maxLatencyNs = 0;
@@ -25,9 +33,30 @@ export function measurementsOf(
       allDoneS: final.doneNs / 1e9,
     },
     lastDoneS: recorder.lastCompletionNs / 1e9,
+    ofLanes: lanes.length > 1 ? timesOfLanes(recorder.columns(), plan, lanes) : undefined,
     tokens: useTokenLatencies ? recorder.tokens() : null,
     intervalsTaken: recorder.intervalsTaken(arrivalIntervalNs),
   };
+}
+
+function timesOfLanes(
+  { isCompleted, latencyNs, firstTokenNs, tokenCounts }: RecordedColumns,
+  { sampleIndices }: QueryPlan,
+  lanes: readonly Lane[],
+): LaneTimes[] {
+  const samplesOf = new Map(lanes.map((lane) => [lane, [] as number[]]));
+  sampleIndices.forEach((index, sample) => {
+    if (isCompleted(sample)) samplesOf.get(laneOf(lanes, index))?.push(sample);
+  });
+  return [...samplesOf.values()].map((samples) => {
+    const counts = Uint32Array.from(samples, (sample) => tokenCounts?.[sample] ?? 0);
+    const times = samples.map((sample, i) => {
+      const firstNs = firstTokenNs?.[sample] ?? Number.NaN;
+      return tokenTimes(latencyNs[sample] as number, firstNs, counts[i] as number);
+    });
+    const of = (name: BoundName) => Float64Array.from(times, (one) => one[name]);
+    return { latency: of('latency'), ttft: of('ttft'), tpot: of('tpot'), counts };
+  });
 }
 
 /** Measurements of a run that went on: the times of both parts add up, pauses between them left out. */
@@ -43,6 +72,7 @@ export function joinMeasurements(first: Measurements, next: Measurements): Measu
       allDoneS: first.finalQuery.allDoneS + next.finalQuery.allDoneS,
     },
     lastDoneS: first.lastDoneS + next.lastDoneS,
+    ofLanes: first.ofLanes?.map((one, i) => joinLane(one, next.ofLanes?.[i] as LaneTimes)),
     tokens: joinTokens(first.tokens, next.tokens),
     intervalsTaken:
       first.intervalsTaken && next.intervalsTaken
@@ -62,10 +92,23 @@ export function joinTokens(
     firstTokenNs: joinTimes(first.firstTokenNs, next.firstTokenNs),
     perOutputTokenNs: joinTimes(first.perOutputTokenNs, next.perOutputTokenNs),
     gaps: joinGaps(first.gaps, next.gaps),
-    counts: Uint32Array.from(
-      { length: first.counts.length + next.counts.length },
-      (_, i) => first.counts[i] ?? (next.counts[i - first.counts.length] as number),
-    ),
+    counts: joinCounts(first.counts, next.counts),
+  };
+}
+
+function joinCounts(first: Uint32Array, next: Uint32Array): Uint32Array {
+  const both = new Uint32Array(first.length + next.length);
+  both.set(first);
+  both.set(next, first.length);
+  return both;
+}
+
+function joinLane(first: LaneTimes, next: LaneTimes): LaneTimes {
+  return {
+    latency: joinTimes(first.latency, next.latency),
+    ttft: joinTimes(first.ttft, next.ttft),
+    tpot: joinTimes(first.tpot, next.tpot),
+    counts: joinCounts(first.counts, next.counts),
   };
 }
 

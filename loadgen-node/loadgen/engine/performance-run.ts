@@ -122,7 +122,7 @@ function firstQueriesOf(
 }
 
 function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {
-  const measured = measurementsOf(issued.recorder, settings);
+  const measured = measurementsOf(issued, settings);
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
   const findings = judgeDispatch({ issued, measured, settings, summary, lagShareMax });
@@ -224,7 +224,7 @@ async function extendRun(
 ) {
   const { effective, loadgen, logs, sink } = context;
   const parts = [first];
-  let measured = measurementsOf(first.recorder, effective);
+  let measured = measurementsOf(first, effective);
   let summary = summarize(measured, effective, loadgen.percentileLabelDecimals);
   let queries = 0;
   const leftMs = (): number => timeLeftMs(context, first);
@@ -248,7 +248,7 @@ async function extendRun(
     parts.push(issued);
     totals.add(issued, sink.failures);
     queries += issued.recorder.issuedQueries;
-    measured = joinMeasurements(measured, measurementsOf(issued.recorder, effective));
+    measured = joinMeasurements(measured, measurementsOf(issued, effective));
     summary = summarize(measured, effective, loadgen.percentileLabelDecimals);
   }
   const isDecided = summary.validity.earlyStopping.isMet;

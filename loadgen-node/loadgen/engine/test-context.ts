@@ -15,7 +15,7 @@ import type { OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { ConfigEvent } from '../settings/from-config.ts';
-import type { RunLanes } from '../settings/lanes.ts';
+import type { LaneRequest } from '../settings/lanes.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { QueryBound } from '../settings/query-bounds.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
@@ -36,8 +36,11 @@ export interface TestSetup {
   readonly sut: SystemUnderTest;
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestSettings;
-  /** Classes of the queries. Default: one, with the bounds of the settings. */
-  readonly lanes?: RunLanes | undefined;
+  /**
+   * Classes of the queries, which are judged apart; the order of the samples is LoadGen's, whatever the shares. Default: one, with the
+   * bounds of the settings.
+   */
+  readonly lanes?: readonly LaneRequest[] | undefined;
   readonly clock: Clock;
   readonly log: LogSettings;
   /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */

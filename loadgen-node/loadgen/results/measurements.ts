@@ -1,4 +1,5 @@
 import type { RecordedTokens } from '../recorder/recording.ts';
+import type { BoundName } from '../settings/query-bounds.ts';
 
 /** Times and counts of a performance run. */
 export interface Measurements {
@@ -18,11 +19,18 @@ export interface Measurements {
   };
   /** The last completion of a sample, in s since the start: with answers out of order it is another than that of the final query. */
   readonly lastDoneS: number;
+  /** Of each lane, where there are several; default: one lane has all samples. */
+  readonly ofLanes?: readonly LaneTimes[] | undefined;
   /** Token models only. */
   readonly tokens: RecordedTokens | null;
   /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */
   readonly intervalsTaken?: Float64Array | null;
 }
+
+/** Times of the completed samples of a lane in ns, and their tokens, in the order of the samples. */
+export type LaneTimes = Readonly<Record<BoundName, Float64Array>> & {
+  readonly counts: Uint32Array;
+};
 
 /** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
 export interface ValidityItem {

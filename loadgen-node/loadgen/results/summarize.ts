@@ -3,7 +3,12 @@ import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { boundsOfServer, namedBounds } from '../settings/query-bounds.ts';
-import { type BoundVerdict, judgeBounds, performanceRule } from './bound-verdicts.ts';
+import {
+  type BoundVerdict,
+  judgeBounds,
+  performanceRule,
+  type SortedTimes,
+} from './bound-verdicts.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import {
   countAbove,
@@ -11,7 +16,7 @@ import {
   latencyStatistics,
   percentileOf,
 } from './latency-statistics.ts';
-import type { Measurements, ValidityItem } from './measurements.ts';
+import type { LaneTimes, Measurements, ValidityItem } from './measurements.ts';
 import { summarizeTokens, type TokenSummary } from './token-summary.ts';
 
 /**
@@ -74,7 +79,9 @@ export function summarize(
     sampleLatency,
     queryLatency: isMultiStream ? latencyStatistics(queriesNs) : null,
     target: { percentile, valueNs: targetNs },
-    bounds: settings.lanes.flatMap((lane) => judgeBounds(lane, times)),
+    bounds: settings.lanes.flatMap((lane, i) =>
+      judgeBounds(lane, measured.ofLanes?.[i] ? sorted(measured.ofLanes[i]) : times),
+    ),
     overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
     answeredPerSecond:
@@ -84,6 +91,14 @@ export function summarize(
     inferredTokensPerSecond: inferTokens(rates.completed, settings),
     validity,
     isValid: Object.values(validity).every(({ isMet }) => isMet),
+  };
+}
+
+function sorted({ latency, ttft, tpot }: LaneTimes): SortedTimes {
+  return {
+    latency: latency.slice().sort(),
+    ttft: ttft.slice().sort(),
+    tpot: tpot.slice().sort(),
   };
 }
 

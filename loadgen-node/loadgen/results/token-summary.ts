@@ -1,7 +1,6 @@
 import type { LogHistogram } from '../recorder/log-histogram.ts';
 import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { boundsOfLanes } from '../settings/lanes.ts';
 import { keepsBounds } from '../settings/query-bounds.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { type LatencyStatistics, latencyStatistics, percentileOf } from './latency-statistics.ts';
@@ -74,19 +73,20 @@ export interface TokenSummary extends TokenEarlyStopping {
   } | null;
 }
 
-/** Samples that keep both bounds at once, and their tokens. */
-function countGood({ tokens, settings }: TokenInput) {
-  const { firstTokenNs, perOutputTokenNs, counts } = tokens;
-  const bounds = boundsOfLanes(settings.lanes);
-  let samples = 0;
-  let tokenCount = 0;
-  for (let i = 0; i < firstTokenNs.length; i += 1) {
-    const [ttft, tpot] = [firstTokenNs[i] as number, perOutputTokenNs[i] as number];
-    if (!keepsBounds(bounds, { latency: Number.NaN, ttft, tpot })) continue;
-    samples += 1;
-    tokenCount += counts[i] as number;
-  }
-  return { samples, tokenCount };
+/** Samples that keep both bounds of their lane at once, and their tokens. */
+function countGood({ measured, tokens, settings }: TokenInput) {
+  const whole = { ...tokens, ttft: tokens.firstTokenNs, tpot: tokens.perOutputTokenNs };
+  const good = { samples: 0, tokenCount: 0 };
+  settings.lanes.forEach(({ bounds }, lane) => {
+    const times = measured.ofLanes?.[lane] ?? whole;
+    times.ttft.forEach((ttft, i) => {
+      const tpot = times.tpot[i] as number;
+      if (!keepsBounds(bounds, { latency: Number.NaN, ttft, tpot })) return;
+      good.samples += 1;
+      good.tokenCount += times.counts[i] as number;
+    });
+  });
+  return good;
 }
 
 /** LoadGen's two passes, of which its logs show the first token only where the output tokens passed, and both as one. */

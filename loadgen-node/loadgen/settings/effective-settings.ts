@@ -1,4 +1,4 @@
-import { type Lane, ONE_LANE, type RunLanes } from './lanes.ts';
+import { type Lane, type LaneRequest, ONE_LANE } from './lanes.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
 import { boundsOfServer, namedBounds } from './query-bounds.ts';
 import type { TestSettings } from './test-settings.ts';
@@ -18,7 +18,7 @@ export function deriveEffectiveSettings(
   requested: TestSettings,
   library: LibraryCounts,
   loadgen: LoadgenBehaviour,
-  lanes: RunLanes = ONE_LANE,
+  lanes: readonly LaneRequest[] = ONE_LANE,
 ) {
   const settingErrors: string[] = [];
   const byScenario = deriveByScenario(requested, settingErrors);

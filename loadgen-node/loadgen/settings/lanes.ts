@@ -20,9 +20,8 @@ export interface LaneRequest extends Pick<Lane, 'name' | 'share'> {
   readonly bounds?: Lane['bounds'];
 }
 
-/** Lanes of a run: one, whose queries are all of a class. */
-export type RunLanes = readonly [LaneRequest];
-export const ONE_LANE: RunLanes = [{ name: 'all', share: 1 }];
+/** The lane of a run whose queries are all of one class. */
+export const ONE_LANE: readonly LaneRequest[] = [{ name: 'all', share: 1 }];
 
 /** The lane of a sample index. */
 export function laneOf(lanes: readonly Lane[], sampleIndex: number): Lane {

@@ -10,7 +10,6 @@ import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/tensors.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
-import type { BenchmarkRules, GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import {
   benchmarkEncoding,
   benchmarkOfRun,
@@ -19,9 +18,10 @@ import {
 } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules, GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { LogSettings } from '../../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
-import { ONE_LANE, type RunLanes } from '../../loadgen/settings/lanes.ts';
+import { type LaneRequest, ONE_LANE } from '../../loadgen/settings/lanes.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { checkThresholds, type Threshold } from '../../observe/thresholds/condition.ts';
@@ -60,7 +60,7 @@ interface PlannedSamples {
 /** When queries are issued, and by which LoadGen. */
 interface PlannedTest extends RunTestSettings {
   /** Classes of its queries: samples, share, bounds. All of them go to the target. */
-  readonly lanes: RunLanes;
+  readonly lanes: readonly LaneRequest[];
   /** How LoadGen of the round behaves. */
   readonly loadgen: LoadgenBehaviour;
   /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
