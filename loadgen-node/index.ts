@@ -15,9 +15,9 @@ export type {
   ServiceTimes,
   SystemUnderTest,
 } from '../shared/domain/system-under-test.ts';
-export type { BenchmarkRules } from '../shared/rules/rows/benchmark-card.ts';
 export { BENCHMARK_KEYS, benchmarkRules } from '../shared/rules/benchmark-rules.ts';
 export { ROUNDS, type Round } from '../shared/rules/rounds/rounds.ts';
+export type { BenchmarkRules } from '../shared/rules/rows/benchmark-card.ts';
 export { createQdl, type Qdl, type QdlOptions } from './api/create-qdl.ts';
 export {
   type MemorySamples,
@@ -37,9 +37,9 @@ export type {
   Verdict,
   VerdictReason,
 } from './loadgen/engine/test-outcome.ts';
-export type { NetworkAudit } from './observe/audit/network-audit.ts';
+export type { ThresholdResult } from './observe/figures/condition.ts';
 export { FIGURES, type FigureName, type RunFigures } from './observe/figures/figure-names.ts';
 export type { StepFigures } from './observe/figures/step-figures.ts';
+export type { NetworkAudit } from './observe/network-audit.ts';
 export type { SampleRecords } from './observe/records/sample-records.ts';
 export type { LoadTest, RunSummary } from './observe/summary/run-summary.ts';
-export type { ThresholdResult } from './observe/thresholds/condition.ts';

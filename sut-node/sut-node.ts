@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { Deferred } from '../shared/base/async.ts';
 import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
-import { timerClock } from '../shared/base/clock/clock.ts';
+import { timerClock } from '../shared/base/clock.ts';
 import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../shared/base/process/logger.ts';
 import { hostAndPort } from '../shared/base/text.ts';

@@ -9,11 +9,11 @@ import type {
   TestPhase,
   Verdict,
 } from '../loadgen/engine/test-outcome.ts';
-import type { NetworkAudit } from '../observe/audit/network-audit.ts';
+import type { ThresholdResult } from '../observe/figures/condition.ts';
 import type { RunFigures } from '../observe/figures/figure-names.ts';
+import type { NetworkAudit } from '../observe/network-audit.ts';
 import type { SampleRecords } from '../observe/records/sample-records.ts';
 import type { LoadTest, RunSummary } from '../observe/summary/run-summary.ts';
-import type { ThresholdResult } from '../observe/thresholds/condition.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';

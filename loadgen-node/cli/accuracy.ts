@@ -3,7 +3,7 @@ import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { TOKEN_TYPES } from '../samples/data-set/token-numbers.ts';
-import { scoreLog } from '../submission/score/score-log.ts';
+import { scoreLog } from '../submission/score-log.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul accuracy`: scores a log as the benchmark's official accuracy script does. */

@@ -1,4 +1,4 @@
-import { readAudit } from '../observe/audit/network-audit.ts';
+import { readAudit } from '../observe/network-audit.ts';
 import { brokenFindings } from '../run/audit/compose-audit.ts';
 import { explainAudit } from '../run/audit/explain-audit.ts';
 import { type MakeCommand, verb } from './verb.ts';

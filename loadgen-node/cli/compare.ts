@@ -1,4 +1,4 @@
-import { parseCondition } from '../observe/thresholds/condition.ts';
+import { parseCondition } from '../observe/figures/condition.ts';
 import {
   compareFolders,
   comparisonDocument,

@@ -1,5 +1,5 @@
 import { addVerbose, wantsVerbose } from '../../shared/config/command-line.ts';
-import { DEMO_RUN, DEMO_SETTINGS, runDemo } from '../operate/demo/run-demo.ts';
+import { DEMO_RUN, DEMO_SETTINGS, runDemo } from '../operate/run-demo.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
 import { refuseUsedOutput, requireWritable } from '../run/keep/earlier-run.ts';

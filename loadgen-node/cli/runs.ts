@@ -2,7 +2,7 @@ import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { parseDuration } from '../../shared/base/text.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { parseLabel } from '../observe/summary/run-labels.ts';
-import { listRuns, runsText } from '../present/runs/list-runs.ts';
+import { listRuns, runsText } from '../present/list-runs.ts';
 import { searchRow } from '../search/results/kept-searches.ts';
 import { verb } from './verb.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DriverEnd } from '../loadgen/engine/issue/issue-driver.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
-import type { CppEngine } from '../observe/audit/network-audit.ts';
+import type { CppEngine } from '../observe/network-audit.ts';
 import { doubtsAbout } from './doubts.ts';
 import { sha1sOfList, sourceDigest } from './known-loadgens.ts';
 import type { LinkedLoadgen } from './link.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { configFileError, configInvalid } from '../base/errors/mlperf-error.ts';
 import { inOurWords } from '../base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../base/files/read-file.ts';
-import { parseGoodYaml } from '../base/text/yaml-text.ts';
+import { parseGoodYaml } from '../base/files/yaml-text.ts';
 import { nearest } from '../base/text.ts';
 import { FLAG_ALIASES } from './flag-names.ts';
 import { flagOf, type Setting, type SettingTable, type SettingValues } from './setting.ts';

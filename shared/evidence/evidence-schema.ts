@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DeepReadonly } from '../base/types/deep-readonly.ts';
+import type { DeepReadonly } from '../base/deep-readonly.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/tensors.ts';
 import { claimed, hostEvidence } from '../host/host-facts.ts';

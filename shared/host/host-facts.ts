@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
 import { z } from 'zod';
-import type { DeepReadonly } from '../base/types/deep-readonly.ts';
+import type { DeepReadonly } from '../base/deep-readonly.ts';
 
 /** A number that a node tells: any of 64 bits, rounded above 2^53 as it was when it came. */
 export const claimed = z

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { timerClock } from '../base/clock/clock.ts';
+import { timerClock } from '../base/clock.ts';
 
 /** How much of its machine a process used in a length of time. */
 export interface ProcessUsage {

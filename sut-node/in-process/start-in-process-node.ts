@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import { machineNowNs, spinningClock, timerClock } from '../../shared/base/clock/clock.ts';
+import { machineNowNs, spinningClock, timerClock } from '../../shared/base/clock.ts';
 import {
   configInvalid,
   internalError,

@@ -1,4 +1,4 @@
-import { type Clock, timerClock } from '../../shared/base/clock/clock.ts';
+import { type Clock, timerClock } from '../../shared/base/clock.ts';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { codecNamed } from '../../shared/compression/codec.ts';

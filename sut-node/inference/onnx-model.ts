@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { totalmem } from 'node:os';
-import { timerClock } from '../../shared/base/clock/clock.ts';
+import { timerClock } from '../../shared/base/clock.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { availableCodecs } from '../../shared/compression/codec.ts';

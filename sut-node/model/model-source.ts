@@ -9,7 +9,7 @@ import {
 } from '../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
-import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
+import { parseGoodYaml } from '../../shared/base/files/yaml-text.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-card.ts';
 import type { ModelFiles, ModelParts, ReferenceModel } from './model-file.ts';
 

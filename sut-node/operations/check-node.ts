@@ -1,5 +1,5 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import { timerClock } from '../../shared/base/clock/clock.ts';
+import { timerClock } from '../../shared/base/clock.ts';
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { counted, upperMedian } from '../../shared/base/text.ts';

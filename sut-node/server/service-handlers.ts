@@ -5,7 +5,7 @@ import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDe
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import type { TensorDescription } from '../../proto/gen/mlperf/network/v1/TensorDescription.ts';
-import { type Clock, timerClock } from '../../shared/base/clock/clock.ts';
+import { type Clock, timerClock } from '../../shared/base/clock.ts';
 import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
+import { parseGoodYaml } from '../../shared/base/files/yaml-text.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../shared/rules/benchmark-rules.ts';
 
 /** Most workers, and threads in each. */

@@ -10,7 +10,7 @@ import {
   type TestSettings,
 } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import { LiveRun } from '../../loadgen-node/observe/live/live-run.ts';
-import type { Clock } from '../../shared/base/clock/clock.ts';
+import type { Clock } from '../../shared/base/clock.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { SimulatedClock } from '../scenes/clock.ts';

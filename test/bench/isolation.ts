@@ -1,4 +1,4 @@
-import { timerClock } from '../../shared/base/clock/clock.ts';
+import { timerClock } from '../../shared/base/clock.ts';
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { silentLogger } from '../../shared/base/process/logger.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/draw-digit.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../loadgen-node/observe/network-audit.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { LonghaulProcess } from '../scenes/host/processes.ts';

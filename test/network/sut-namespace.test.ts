@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../loadgen-node/observe/network-audit.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
 import type { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';

@@ -1,4 +1,4 @@
-import type { Clock, PlannedCall } from '../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../shared/base/clock.ts';
 
 interface Call extends PlannedCall {
   readonly atNs: number;

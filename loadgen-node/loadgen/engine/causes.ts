@@ -1,6 +1,6 @@
 import { formatNs, grouped, rounded } from '../../../shared/base/text.ts';
-import { disturbances } from '../health/generator-health.ts';
 import { minPassingQueries, queriesToDecide } from '../results/early-stopping.ts';
+import { disturbances } from '../results/generator-health.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { Standstill } from '../results/standstill.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';

@@ -1,6 +1,6 @@
 import { formatBeside, formatNs, grouped } from '../../../shared/base/text.ts';
-import { causesOfLateness, starvation } from '../health/generator-health.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
+import { causesOfLateness, starvation } from '../results/generator-health.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
 import type { Measurements } from '../results/measurements.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';

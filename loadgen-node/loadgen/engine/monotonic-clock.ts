@@ -1,4 +1,4 @@
-import { type Clock, spinningClock } from '../../../shared/base/clock/clock.ts';
+import { type Clock, spinningClock } from '../../../shared/base/clock.ts';
 
 /**
  * The real clock of LoadGen: monotonic, so that setting the wall clock does not disturb a run (the C++ LoadGen

@@ -1,6 +1,6 @@
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
-import type { FailureTally } from './responses/response-sink.ts';
+import type { FailureTally } from './response-sink.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { PhaseOutcome } from './test-outcome.ts';
 

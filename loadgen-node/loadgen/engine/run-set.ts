@@ -11,7 +11,7 @@ import { scenarioRules } from '../schedule/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { IssueQueryController, type SetEnd } from './issue/issue-query-controller.ts';
 import { type EndCause, stopLimits, type ThreadEnd } from './issue/issue-threads.ts';
-import type { TokenRecording } from './responses/response-sink.ts';
+import type { TokenRecording } from './response-sink.ts';
 import { lookAtSet, type SetInput } from './set-lookers.ts';
 import { INTERRUPTED, type IssuedSet, type TestContext } from './test-context.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import type { GeneratorHealth } from '../health/generator-health.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock.ts';
 import { type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import type { GeneratorHealth } from '../results/generator-health.ts';
 import { countAbove } from '../results/latency-statistics.ts';
 import { expectedUntil, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { machineNowNs } from '../../../shared/base/clock/clock.ts';
+import { machineNowNs } from '../../../shared/base/clock.ts';
 import type { SleeperMemory } from './waking-clock.ts';
 
 // The thread of waking-clock.ts: sleeps to the instant that stands in shared memory, then sends a message.

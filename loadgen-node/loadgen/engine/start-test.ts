@@ -23,7 +23,7 @@ import type { DriverEnd } from './issue/issue-driver.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import { runPerformance, withOtherWork } from './performance-run.ts';
 import { PhaseTotals, writeFailures } from './phase-counts.ts';
-import { EngineResponseSink } from './responses/response-sink.ts';
+import { EngineResponseSink } from './response-sink.ts';
 import { runSet } from './run-set.ts';
 import {
   INTERRUPTED,

@@ -1,15 +1,15 @@
-import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { Clock } from '../../../shared/base/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type {
   QuerySampleLibrary,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import type { GeneratorHealth, GeneratorMonitor } from '../health/generator-health.ts';
 import type { SelfCheck } from '../logs/write/header-lines.ts';
 import type { LogSettings, TestLogs } from '../logs/write/test-logs.ts';
 import type { SampleWatch } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { ExcessTimes } from '../recorder/told-times.ts';
+import type { GeneratorHealth, GeneratorMonitor } from '../results/generator-health.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
@@ -21,7 +21,7 @@ import type { QueryBound } from '../settings/query-bounds.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { DriverEnd, IssueDriver } from './issue/issue-driver.ts';
 import type { SetEnd } from './issue/issue-query-controller.ts';
-import type { EngineResponseSink } from './responses/response-sink.ts';
+import type { EngineResponseSink } from './response-sink.ts';
 import type {
   AccuracyOutcome,
   PerformanceOutcome,

@@ -1,9 +1,9 @@
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { OtherWork, SutPart } from '../../../shared/domain/system-under-test.ts';
-import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
+import type { GeneratorHealth } from '../results/generator-health.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { LateSamples, Standstill } from '../results/standstill.ts';
@@ -11,7 +11,7 @@ import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { DriverEnd } from './issue/issue-driver.ts';
 import type { EndCause } from './issue/issue-threads.ts';
-import type { FailureCount } from './responses/response-sink.ts';
+import type { FailureCount } from './response-sink.ts';
 
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {

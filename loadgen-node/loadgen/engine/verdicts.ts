@@ -7,7 +7,7 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
 import { causeOf, explainedBy, silentWords, slowLoadgenText } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
-import type { ContractErrors } from './responses/response-sink.ts';
+import type { ContractErrors } from './response-sink.ts';
 import type {
   PerformanceOutcome,
   PhaseCounts,

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type Clock, machineNowNs, type PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { type Clock, machineNowNs, type PlannedCall } from '../../../shared/base/clock.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 
 /** Memory that a clock shares with its sleeper. */

@@ -8,7 +8,7 @@ import {
   causesOfLateness,
   GENERATOR_CEILING,
   type GeneratorCeiling,
-} from '../../loadgen/health/generator-health.ts';
+} from '../../loadgen/results/generator-health.ts';
 
 const FILE_NAME = 'generator-ceiling.json';
 

@@ -10,7 +10,7 @@ import type {
   GeneratorHealth,
   GeneratorMonitor,
   HealthSecond,
-} from '../../loadgen/health/generator-health.ts';
+} from '../../loadgen/results/generator-health.ts';
 
 /** Time between two looks at the event loop: 200 a second cost 0.1 % of a core. */
 const RESOLUTION_MS = 5;

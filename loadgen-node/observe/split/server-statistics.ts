@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { formatNs } from '../../../shared/base/text.ts';
-import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { ServerGrowth, ServerTime } from '../../../shared/evidence/evidence-schema.ts';
 
 /** Where a server spends the time of a request, by its own statistics, in words for people. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
+import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
 import type { RowGroup } from '../figures/figures-of-records.ts';

@@ -1,26 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { readVersionedFile, writeText } from '../../../shared/base/files/read-file.ts';
 import { jsonText } from '../../../shared/base/text.ts';
-import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { CAUSE_KINDS } from '../../loadgen/engine/test-outcome.ts';
-import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/results/generator-health.ts';
 import {
   type BoundName,
   boundNsOn,
   namedBounds,
   type QueryBound,
 } from '../../loadgen/settings/query-bounds.ts';
-import { CPP_ENGINE } from '../audit/network-audit.ts';
+import { THRESHOLD_RESULT } from '../figures/condition.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/step-figures.ts';
+import { CPP_ENGINE } from '../network-audit.ts';
 import { PROTOCOL_NAME } from '../protocol-name.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';
-import { THRESHOLD_RESULT } from '../thresholds/condition.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
 export const SUMMARY_SCHEMA_VERSION = 1;

@@ -10,7 +10,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
 import { LOADGEN_V41 } from '../../loadgen/settings/loadgen-behaviour.ts';
 import { defaultTestSettings } from '../../loadgen/settings/test-settings.ts';
 import { ceilingBasis, readCeiling, writeCeiling } from '../../observe/health/ceiling-file.ts';

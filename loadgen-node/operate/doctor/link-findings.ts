@@ -8,7 +8,7 @@ import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate } from '../../samples/bandwidth-formulas.ts';
 import { type LinkFacts, linkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 

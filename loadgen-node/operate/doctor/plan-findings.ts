@@ -3,19 +3,15 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { confNameOf, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
-import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
+import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
 import { boundsOfServer } from '../../loadgen/settings/query-bounds.ts';
 import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import {
-  bandwidthFormula,
-  dtypeBytes,
-  formatRate,
-} from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { bandwidthFormula, dtypeBytes, formatRate } from '../../samples/bandwidth-formulas.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { bytesText, countText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';

@@ -1,5 +1,5 @@
 import type { LinkDirection } from '../../../shared/evidence/node-probe.ts';
-import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate } from '../../samples/bandwidth-formulas.ts';
 import { bytesText, type DoctorFinding, knownParts, shareInPercent, subject } from './finding.ts';
 import { boundText, cardRate, linkRoundTripNs, type MeasuredLink } from './link-findings.ts';
 

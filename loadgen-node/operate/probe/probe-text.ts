@@ -2,7 +2,7 @@ import type { ServerProbe } from '../../../qdl/protocols/index.ts';
 import { asOneLine, counted, upperMedian } from '../../../shared/base/text.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
 import { isFinishReason } from '../../../shared/wire/oip/output-cutter.ts';
-import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate } from '../../samples/bandwidth-formulas.ts';
 import {
   freeInputs,
   type ProbedModel,

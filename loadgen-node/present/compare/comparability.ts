@@ -1,7 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { auditOf, type NetworkAudit, sharedNodes } from '../../observe/audit/network-audit.ts';
+import { auditOf, type NetworkAudit, sharedNodes } from '../../observe/network-audit.ts';
 import { boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { boundsText } from '../curve/load-point.ts';
 import { hostText, linkWords } from '../text/machine-text.ts';

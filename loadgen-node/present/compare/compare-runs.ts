@@ -1,11 +1,11 @@
-import { disturbances } from '../../loadgen/health/generator-health.ts';
-import { auditOf, sharedNodes } from '../../observe/audit/network-audit.ts';
+import { disturbances } from '../../loadgen/results/generator-health.ts';
 import {
   FIGURE_NAMES,
   FIGURES,
   type FigureName,
   type FigureUnit,
 } from '../../observe/figures/figure-names.ts';
+import { auditOf, sharedNodes } from '../../observe/network-audit.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import {
   type ComparedRun,

@@ -1,8 +1,8 @@
 import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { sentencesOf, tableLines } from '../../../shared/base/text.ts';
+import { type Condition, HOLDS } from '../../observe/figures/condition.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
-import { type Condition, HOLDS } from '../../observe/thresholds/condition.ts';
 import { figureText } from '../text/figure-text.ts';
 import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
 import { COLUMNS, cells, signedShare } from './difference-text.ts';

@@ -7,12 +7,12 @@ import { writeText } from '../../../shared/base/files/read-file.ts';
 import { grouped } from '../../../shared/base/text.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../loadgen/logs/read/summary-log.ts';
-import { type NetworkAudit, readAudit } from '../../observe/audit/network-audit.ts';
 import {
   type LatencyTable,
   latencyTable,
   sortedNumbers,
 } from '../../observe/figures/latency-table.ts';
+import { type NetworkAudit, readAudit } from '../../observe/network-audit.ts';
 import { csvOf } from '../../observe/records/records-reader.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import {

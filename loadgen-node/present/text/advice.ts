@@ -8,8 +8,8 @@ import type {
   TestOutcome,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
-import { disturbances, isThrottled } from '../../loadgen/health/generator-health.ts';
 import { minPassingQueries, queriesToDecide } from '../../loadgen/results/early-stopping.ts';
+import { disturbances, isThrottled } from '../../loadgen/results/generator-health.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import {
   type OtherArrivals,

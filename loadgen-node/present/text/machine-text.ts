@@ -1,7 +1,7 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import { isLoopback } from '../../../shared/domain/node-address.ts';
 import type { HostEvidence } from '../../../shared/host/host-facts.ts';
-import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../observe/network-audit.ts';
 import { formatNumber } from './figure-text.ts';
 
 /** A machine in a line: `host-a: AMD EPYC, 2 cores, 23.5 GiB, Linux 6.1`. */

@@ -1,7 +1,7 @@
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { formatNs, sentencesOf } from '../../../shared/base/text.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
-import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
+import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/results/generator-health.ts';
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
 import type { PartFigures } from '../../observe/split/split-sums.ts';

@@ -1,7 +1,7 @@
 import type { ProtocolTraits } from '../../../qdl/protocols/index.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { serverOf, softwareOf } from '../../../shared/evidence/server-evidence.ts';
-import type { AuditFacts, AuditFinding } from '../../observe/audit/network-audit.ts';
+import type { AuditFacts, AuditFinding } from '../../observe/network-audit.ts';
 
 /** Sections of the rules that most findings are about. */
 export const QDL_CONSTRAINTS = 'inference_rules v4.1, Network division, QDL constraints';

@@ -5,7 +5,7 @@ import {
   type AuditFacts,
   type AuditFinding,
   type NetworkAudit,
-} from '../../observe/audit/network-audit.ts';
+} from '../../observe/network-audit.ts';
 import type { AuditRule } from './audit-rule.ts';
 import { NAME_RULES } from './name-rules.ts';
 import { PATH_RULE } from './path-rules.ts';

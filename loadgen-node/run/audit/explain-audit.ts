@@ -3,7 +3,7 @@ import { asOneLine, wrapped } from '../../../shared/base/text.ts';
 import type { RequestEvidence, ServerEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { requestsTo, serverOf, softwareOf } from '../../../shared/evidence/server-evidence.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
-import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { AuditFinding, NetworkAudit } from '../../observe/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';
 
 const LABEL_WIDTH = 16;

@@ -8,7 +8,7 @@ import type {
   NodeNameCall,
 } from '../../../shared/evidence/evidence-schema.ts';
 import { serverOf } from '../../../shared/evidence/server-evidence.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../observe/network-audit.ts';
 import {
   type AuditRule,
   broken,

@@ -2,7 +2,7 @@ import { type ProtocolTraits, protocolNamed } from '../../../qdl/protocols/index
 import { hostAndPort } from '../../../shared/base/text.ts';
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../observe/network-audit.ts';
 import {
   type AuditRule,
   broken,

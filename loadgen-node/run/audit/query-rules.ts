@@ -1,7 +1,7 @@
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../observe/network-audit.ts';
 import {
   type AuditRule,
   broken,

@@ -3,7 +3,7 @@ import { counted } from '../../../shared/base/text.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { contradictsResult } from '../../../shared/evidence/node-claims.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../observe/network-audit.ts';
 import {
   type AuditRule,
   broken,

@@ -8,7 +8,7 @@ import { compressionBreaches } from '../../../shared/rules/check-compression.ts'
 import { compressionRule } from '../../../shared/rules/compression-rules.ts';
 import type { JudgedTest } from '../../loadgen/engine/test-context.ts';
 import { type ExcessTimes, TOLD_TIME_TOLERANCE } from '../../loadgen/recorder/told-times.ts';
-import type { AuditFacts, LoadgenCounts } from '../../observe/audit/network-audit.ts';
+import type { AuditFacts, LoadgenCounts } from '../../observe/network-audit.ts';
 import { engineEvidence } from '../../official/engine-evidence.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 

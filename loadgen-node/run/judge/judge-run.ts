@@ -6,7 +6,7 @@ import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
-import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../observe/network-audit.ts';
 import { doubtsAbout } from '../../official/doubts.ts';
 import {
   accuracyInWords,

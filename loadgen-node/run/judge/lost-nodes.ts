@@ -1,5 +1,5 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import type { AuditFinding } from '../../observe/audit/network-audit.ts';
+import type { AuditFinding } from '../../observe/network-audit.ts';
 
 /** Where a lost node ends the run, the fault names it; where it does not, no sample need be lost with it. */
 export function lostNodeNotes(

@@ -1,7 +1,7 @@
 import type { QdlNode, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { elementCount } from '../../../shared/domain/tensors.ts';
-import { dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { dtypeBytes } from '../../samples/bandwidth-formulas.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 

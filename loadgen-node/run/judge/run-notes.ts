@@ -25,7 +25,7 @@ import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { Standstill } from '../../loadgen/results/standstill.ts';
-import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { AuditFinding, NetworkAudit } from '../../observe/network-audit.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';

@@ -6,8 +6,8 @@ import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts
 import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { type NetworkAudit, writeAudit } from '../../observe/audit/network-audit.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
+import { type NetworkAudit, writeAudit } from '../../observe/network-audit.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
 import type { PromptTokensOf, SampleRecords } from '../../observe/records/sample-records.ts';
 import { type RunSummary, writeSummary } from '../../observe/summary/run-summary.ts';

@@ -7,14 +7,15 @@ import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.t
 import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
-import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
 import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
-import { type NetworkAudit, sharedCores } from '../../observe/audit/network-audit.ts';
+import { judgeThresholds } from '../../observe/figures/condition.ts';
 import { withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { figuresOf } from '../../observe/figures/figures-of-records.ts';
 import { stepFigures } from '../../observe/figures/step-figures.ts';
+import { type NetworkAudit, sharedCores } from '../../observe/network-audit.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
@@ -25,7 +26,6 @@ import {
   type RunSummary,
   SUMMARY_SCHEMA_VERSION,
 } from '../../observe/summary/run-summary.ts';
-import { judgeThresholds } from '../../observe/thresholds/condition.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';

@@ -1,6 +1,6 @@
 import { counted, firstOf } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { sharedCores } from '../../observe/audit/network-audit.ts';
+import { sharedCores } from '../../observe/network-audit.ts';
 import type { EndedReport } from './run-report.ts';
 
 /** Nodes that are named one by one. */

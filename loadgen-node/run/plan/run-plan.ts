@@ -24,7 +24,7 @@ import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { type LaneRequest, ONE_LANE } from '../../loadgen/settings/lanes.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { checkThresholds, type Threshold } from '../../observe/thresholds/condition.ts';
+import { checkThresholds, type Threshold } from '../../observe/figures/condition.ts';
 import type { LinkedLoadgen } from '../../official/link.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';

@@ -15,7 +15,7 @@ import {
   saidKeys,
 } from '../../../shared/config/resolve-settings.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { CppEngine } from '../../observe/audit/network-audit.ts';
+import type { CppEngine } from '../../observe/network-audit.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 
 /** Settings that are not recorded: a repeated run opens no ports and replaces no files. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { readVersionedFile } from '../../../shared/base/files/read-file.ts';
-import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';

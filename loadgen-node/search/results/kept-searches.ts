@@ -5,7 +5,7 @@ import { readBoundedText, writeText } from '../../../shared/base/files/read-file
 import { curveFindings } from '../../present/curve/curve-findings.ts';
 import { curveEnd, pointHeader, pointLines } from '../../present/curve/curve-text.ts';
 import { CURVE_FILES, completedRate, throughputUnit } from '../../present/curve/load-point.ts';
-import type { ReadSearch, SearchRow } from '../../present/runs/list-runs.ts';
+import type { ReadSearch, SearchRow } from '../../present/list-runs.ts';
 import { formatNumber } from '../../present/text/figure-text.ts';
 import { hasCurveFile, readCurveFile } from '../curve/curve-files.ts';
 import { readEfficiency } from '../efficiency/efficiency-text.ts';

@@ -19,12 +19,12 @@ import {
   type ResultPlace,
   treeLayout,
 } from '../tree/tree-layout.ts';
-import { diagramSvg } from './diagram/network-diagram.ts';
 import { bandwidthStatement } from './documents/bandwidth.ts';
 import { document, table } from './documents/markdown.ts';
 import { codeReadme, measurementReadme, runScript } from './documents/measurement-readme.ts';
 import { softwareText, weightsNotice } from './documents/software.ts';
 import { systemDiagramText } from './documents/system-diagram-text.ts';
+import { diagramSvg } from './plan/network-diagram.ts';
 import { modelMappingOf, type SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';

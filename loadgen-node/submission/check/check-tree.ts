@@ -9,7 +9,7 @@ import {
 } from '../../../shared/rules/rows/model-row.ts';
 import type { ReadDetailLog, readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../observe/network-audit.ts';
 import { modelOfResultFolder } from '../rules/models-of-rounds.ts';
 import {
   inferredFigure,

@@ -25,7 +25,7 @@ import { printReport } from '../../run/screen/print-report.ts';
 import { modelOfFolder, modelsOfBenchmark, modelsOfRound } from '../rules/models-of-rounds.ts';
 import { usualBaselinePercent } from '../rules/submission-model.ts';
 import { isRunnableTest, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { responseScorer } from '../score/score-log.ts';
+import { responseScorer } from '../score-log.ts';
 import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';

@@ -4,7 +4,7 @@ import type {
   SubmissionScenario,
   Suite,
 } from '../../../shared/rules/rows/model-row.ts';
-import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../observe/network-audit.ts';
 
 /** Name of a scenario in LoadGen's settings and logs. */
 export function loadgenScenario(scenario: SubmissionScenario): Scenario {

@@ -1,7 +1,7 @@
 import { isMap, isScalar } from 'yaml';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
-import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
+import { parseGoodYaml } from '../../../shared/base/files/yaml-text.ts';
 import { nearest } from '../../../shared/base/text.ts';
 import type { Suite } from '../../../shared/rules/rows/model-row.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import {

@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock.ts';
 import { describeSystemError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../../shared/base/clock/clock.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
+import type { Clock } from '../../../shared/base/clock.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/cards/synthetic.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type {
   Batch,

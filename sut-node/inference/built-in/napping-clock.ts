@@ -1,4 +1,4 @@
-import { type Clock, machineNowNs, type PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { type Clock, machineNowNs, type PlannedCall } from '../../../shared/base/clock.ts';
 
 /** How the thread of a {@link NappingClock} sleeps, and what time it is. */
 interface Sleeper {

@@ -1,4 +1,4 @@
-import { machineNowNs } from '../../../shared/base/clock/clock.ts';
+import { machineNowNs } from '../../../shared/base/clock.ts';
 import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { Deferred } from '../../../shared/base/async.ts';
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock.ts';
 import { MlperfError, messageOf, workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import { formatNs } from '../../../shared/base/text.ts';

@@ -1,6 +1,6 @@
 import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import type { NodeLimits } from '../../../proto/gen/mlperf/network/v1/NodeLimits.ts';
-import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { Clock } from '../../../shared/base/clock.ts';
 import type { PayloadEncoding, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
 import type { StreamPeer } from '../connection/stream-call.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
-import type { PlannedCall } from '../../../shared/base/clock/clock.ts';
+import type { PlannedCall } from '../../../shared/base/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { decodePart, isPart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';

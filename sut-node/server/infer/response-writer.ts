@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { Clock } from '../../../shared/base/clock.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import {
   encodeResponses,

@@ -1,4 +1,4 @@
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock.ts';
 import { type ProcessUsage, UsageMeter } from '../../../shared/host/process-usage.ts';
 import { encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
 

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { LinkTestStart__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
-import { type Clock, type PlannedCall, timerClock } from '../../../shared/base/clock/clock.ts';
+import { type Clock, type PlannedCall, timerClock } from '../../../shared/base/clock.ts';
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   decodeLinkTestRequest,

@@ -1,6 +1,6 @@
 import type { Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
-import { timerClock } from '../../../shared/base/clock/clock.ts';
+import { timerClock } from '../../../shared/base/clock.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../shared/base/clock/clock.ts';
-import { machineNowNs } from '../../../shared/base/clock/clock.ts';
+import type { Clock } from '../../../shared/base/clock.ts';
+import { machineNowNs } from '../../../shared/base/clock.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { DelayModel, tokenAnswers } from '../../../sut-node/inference/built-in/delay-model.ts';

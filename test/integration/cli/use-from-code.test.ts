@@ -8,7 +8,7 @@ import {
   type SamplePayloads,
   startTest,
 } from '../../../loadgen-node/index.ts';
-import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { RUN_SUMMARY } from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { readSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../../loadgen-node/index.ts';
-import { responseScorer } from '../../../loadgen-node/submission/score/score-log.ts';
+import { responseScorer } from '../../../loadgen-node/submission/score-log.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, type Said, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { fakeOipServers, type OipBehaviour } from '../../scenes/oip-server/fake-oip-server.ts';

@@ -5,7 +5,7 @@ import {
   type AuditFinding,
   type NetworkAudit,
   readAudit,
-} from '../../../loadgen-node/observe/audit/network-audit.ts';
+} from '../../../loadgen-node/observe/network-audit.ts';
 import { betweenFinding } from '../../../loadgen-node/operate/doctor/link-findings.ts';
 import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';

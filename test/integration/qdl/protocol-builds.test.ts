@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClientDuplexStream, credentials, type StatusObject, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere } from '../../scenes/host/processes.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
 import { suiteFolder, tempFolder } from '../../scenes/host/folders.ts';

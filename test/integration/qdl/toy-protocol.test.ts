@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { readSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { explainAudit } from '../../../loadgen-node/run/audit/explain-audit.ts';
 import { CommandHost } from '../../../loadgen-node/run/host/host.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 

@@ -14,14 +14,14 @@ import { auditConfigText } from '../../../loadgen-node/submission/compliance/ver
 import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { timerClock } from '../../../shared/base/clock/clock.ts';
+import { timerClock } from '../../../shared/base/clock.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { EVALUATION_SET } from '../../../shared/rules/cards/digits.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { RunnableTestId } from '../../../shared/rules/rows/model-row.ts';
 import type {
   Batch,

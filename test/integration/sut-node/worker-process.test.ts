@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { machineNowNs } from '../../../shared/base/clock/clock.ts';
+import { machineNowNs } from '../../../shared/base/clock.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';

@@ -1,4 +1,4 @@
-import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../../loadgen-node/observe/network-audit.ts';
 import type {
   NodeEvidence,
   RequestEvidence,

@@ -1,5 +1,5 @@
 import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
-import { timerClock } from '../../../shared/base/clock/clock.ts';
+import { timerClock } from '../../../shared/base/clock.ts';
 import type { OipDataType } from '../../../shared/domain/tensors.ts';
 import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch, BatchWorkers } from '../../../sut-node/inference/batcher/sut-model.ts';

@@ -1,4 +1,4 @@
-import { bandwidthFormula } from '../../../loadgen-node/samples/bandwidth/bandwidth-formulas.ts';
+import { bandwidthFormula } from '../../../loadgen-node/samples/bandwidth-formulas.ts';
 import {
   generatedSetOf,
   standardSetOf,

@@ -7,7 +7,7 @@ import {
   defaultTestSettings,
   type TestSettings,
 } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import {
   joinRecords,
   recordsOfSet,

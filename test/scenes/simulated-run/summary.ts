@@ -1,7 +1,7 @@
 import type {
   GeneratorHealth,
   GeneratorMonitor,
-} from '../../../loadgen-node/loadgen/health/generator-health.ts';
+} from '../../../loadgen-node/loadgen/results/generator-health.ts';
 import { figuresOf } from '../../../loadgen-node/observe/figures/figures-of-records.ts';
 import type { LiveSnapshot } from '../../../loadgen-node/observe/live/live-snapshot.ts';
 import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';

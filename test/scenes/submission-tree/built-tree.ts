@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { SERVER_RUNS_V05 } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { writeAccuracyFile } from '../../../loadgen-node/run/keep/accuracy-file.ts';
 import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';

@@ -94,7 +94,7 @@ const PROTOCOL_PLACES: Reasons = {
   'qdl/dispatch/query-dispatch-library.ts': 'a key of network_audit.json',
   'shared/evidence/evidence-schema.ts': 'keys of network_audit.json',
   'shared/evidence/server-evidence.ts': 'reads these keys for all others',
-  'loadgen-node/observe/audit/network-audit.ts': 'a key of network_audit.json',
+  'loadgen-node/observe/network-audit.ts': 'a key of network_audit.json',
   'loadgen-node/run/judge/gather-facts.ts': 'a key of network_audit.json',
   'shared/config/flag-names.ts': 'names of flags',
   'loadgen-node/api/create-qdl.ts': 'names of options of the library',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEMO_RUN } from '../../../loadgen-node/operate/demo/run-demo.ts';
+import { DEMO_RUN } from '../../../loadgen-node/operate/run-demo.ts';
 import { planRun, type RunPlan } from '../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import type { Clock, PlannedCall } from '../../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../../shared/base/clock.ts';
 import { MlperfError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { SystemUnderTest } from '../../../../shared/domain/system-under-test.ts';
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';

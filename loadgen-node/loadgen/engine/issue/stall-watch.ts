@@ -1,4 +1,4 @@
-import type { Clock, PlannedCall } from '../../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../../shared/base/clock.ts';
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 
 /** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */

@@ -1,5 +1,5 @@
 import { grouped } from '../../../../shared/base/text.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import { drawWindow, hoverData } from '../../charts/hover.ts';
 import { renderFigure } from '../../charts/percentile-chart.ts';

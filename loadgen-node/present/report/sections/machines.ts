@@ -2,7 +2,7 @@ import type { NodeEvidence, ServerEvidence } from '../../../../shared/evidence/e
 import { modelOf, serverOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
 import { divisionInWords } from '../../../../shared/rules/rounds/rounds.ts';
-import type { CppEngine, NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { CppEngine, NetworkAudit } from '../../../observe/network-audit.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
 import { formatNumber } from '../../text/figure-text.ts';

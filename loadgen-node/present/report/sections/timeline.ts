@@ -4,7 +4,7 @@ import type {
   GeneratorCeiling,
   GeneratorHealth,
   HealthSecond,
-} from '../../../loadgen/health/generator-health.ts';
+} from '../../../loadgen/results/generator-health.ts';
 import { ExactDistribution } from '../../../observe/figures/exact-distribution.ts';
 import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 import { latencyFigures } from '../../../observe/figures/named-figures.ts';

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
-import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
+import { parseYaml } from '../../../../shared/base/files/yaml-text.ts';
 import { ONLY_JUDGED, ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 import { GIVEN_TEST_IDS, TEST_IDS, type TestId } from '../../../../shared/rules/rows/model-row.ts';
-import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import { parseRate } from '../../../samples/bandwidth-formulas.ts';
 import { SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
 
 /** A configuration file that was read: its values, and where they stand. */

@@ -3,10 +3,10 @@ import {
   dtypeBytes,
   formatRate,
   parseRate,
-} from '../../../samples/bandwidth/bandwidth-formulas.ts';
+} from '../../../samples/bandwidth-formulas.ts';
 import { wireCounts } from '../../rules/submission-model.ts';
 import type { NetworkEntry } from '../config/read-submission-config.ts';
-import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
+import { LOADGEN_END, linksOf } from '../plan/network-diagram.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, fiveFigures, table, throughputOf } from './markdown.ts';

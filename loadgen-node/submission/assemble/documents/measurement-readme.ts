@@ -2,7 +2,7 @@ import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { modelOf, serverOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import { flagText } from '../../../run/plan/flag-text.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';

@@ -1,7 +1,7 @@
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { serverOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/read-submission-config.ts';
 import { softwareBreach } from '../plan/plan-submission.ts';
 import type { PlannedResult } from '../plan/read-results.ts';

@@ -1,5 +1,5 @@
 import type { NetworkEntry } from '../config/read-submission-config.ts';
-import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
+import { LOADGEN_END, linksOf } from '../plan/network-diagram.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';

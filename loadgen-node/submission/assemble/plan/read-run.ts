@@ -10,7 +10,7 @@ import type {
 import { SERVER_RUNS_V05 } from '../../../loadgen/engine/test-outcome.ts';
 import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../observe/audit/network-audit.ts';
+import { readAudit } from '../../../observe/network-audit.ts';
 import { loadgenScenario, modelInScenario } from '../../rules/submission-model.ts';
 import {
   minDurationMs,

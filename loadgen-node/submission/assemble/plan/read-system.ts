@@ -24,7 +24,7 @@ import {
   type SystemEntry,
   type WeightsEntry,
 } from '../config/read-submission-config.ts';
-import { checkNetwork } from '../diagram/network-diagram.ts';
+import { checkNetwork } from './network-diagram.ts';
 import { isOpenOnly } from './read-run.ts';
 
 const descriptionSchema = z.record(

@@ -7,7 +7,7 @@ import type {
   TestId,
 } from '../../../../shared/rules/rows/model-row.ts';
 import type { SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
 import type { detailLogs, OriginalLogs, RunLog } from './run-log.ts';

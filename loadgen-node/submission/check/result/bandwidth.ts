@@ -3,7 +3,7 @@ import {
   dtypeBytes,
   formatRate,
   parseRate,
-} from '../../../samples/bandwidth/bandwidth-formulas.ts';
+} from '../../../samples/bandwidth-formulas.ts';
 import { sampleRateKey, wireCounts } from '../../rules/submission-model.ts';
 import { isTodo } from '../../tree/system-fields.ts';
 import { countOf, isBlank, textOf } from '../read/description-values.ts';

@@ -4,8 +4,8 @@ import { compressionBreaches } from '../../../../shared/rules/check-compression.
 import { compressionRule } from '../../../../shared/rules/compression-rules.ts';
 import { isRunnable } from '../../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { AuditFinding, NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { readAudit } from '../../../observe/audit/network-audit.ts';
+import type { AuditFinding, NetworkAudit } from '../../../observe/network-audit.ts';
+import { readAudit } from '../../../observe/network-audit.ts';
 import { composeAudit } from '../../../run/audit/compose-audit.ts';
 import { DOCUMENT_BYTES_MAX, wholeMessage } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';

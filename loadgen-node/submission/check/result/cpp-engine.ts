@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import { sourceDigest, tagOfFiles } from '../../../official/known-loadgens.ts';
 import type { RunLog } from '../read/run-log.ts';
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { readAudit } from '../../../observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../observe/network-audit.ts';
+import { readAudit } from '../../../observe/network-audit.ts';
 import { suitesOf } from '../read/description-values.ts';
 import { DOCUMENT_BYTES_MAX, documentLines } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { LinkTestResponse__Output } from '../../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestResult__Output } from '../../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
 import { readInPlace } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { machineNowNs } from '../../../../shared/base/clock/clock.ts';
+import { machineNowNs } from '../../../../shared/base/clock.ts';
 import {
   MlperfError,
   sutUnreachable,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { writeAudit } from '../../../../loadgen-node/observe/audit/network-audit.ts';
+import { writeAudit } from '../../../../loadgen-node/observe/network-audit.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
 import { composeAudit } from '../../../../loadgen-node/run/audit/compose-audit.ts';
 import { suiteFolder } from '../../../scenes/host/folders.ts';

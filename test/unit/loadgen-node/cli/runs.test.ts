@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runsVerb } from '../../../../loadgen-node/cli/runs.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { writeAudit } from '../../../../loadgen-node/observe/audit/network-audit.ts';
+import { writeAudit } from '../../../../loadgen-node/observe/network-audit.ts';
 import {
   type RunSummary,
   writeSummary,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timerClock } from '../../../../shared/base/clock/clock.ts';
+import { timerClock } from '../../../../shared/base/clock.ts';
 import type { Batch, SutModel } from '../../../../sut-node/inference/batcher/sut-model.ts';
 import { createNullModel } from '../../../../sut-node/inference/built-in/immediate-model.ts';
 import { failSamples } from '../../../../sut-node/inference/workers/batch-answers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
-import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/results/generator-health.ts';
 import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/results/generator-health.ts';
 import {
   type LoadgenBehaviour,
   loadgenOf,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CauseKind } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import { parseCondition } from '../../../../../loadgen-node/observe/figures/condition.ts';
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
-import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
 import { BlockHistogram } from '../../../../../loadgen-node/present/compare/block-histogram.ts';
 import { checkComparable } from '../../../../../loadgen-node/present/compare/comparability.ts';
 import {

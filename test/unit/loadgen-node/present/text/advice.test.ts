@@ -3,7 +3,7 @@ import type {
   TestOutcome,
   VerdictReason,
 } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
-import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/results/generator-health.ts';
 import { closedLoop } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';

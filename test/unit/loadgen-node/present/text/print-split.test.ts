@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
-import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/results/generator-health.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import { timeLines } from '../../../../../loadgen-node/present/text/print-split.ts';
 import { partRecords } from '../../../../scenes/simulated-run/records.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type {
   AuditFacts,
   AuditFinding,
-} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+} from '../../../../../loadgen-node/observe/network-audit.ts';
 import {
   brokenFindings,
   composeAudit,

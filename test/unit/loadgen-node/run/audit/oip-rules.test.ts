@@ -5,7 +5,7 @@ import {
   type AuditFinding,
   readAudit,
   writeAudit,
-} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+} from '../../../../../loadgen-node/observe/network-audit.ts';
 import {
   brokenFindings,
   composeAudit,

@@ -3,7 +3,7 @@ import {
   type AuditFacts,
   readAudit,
   writeAudit,
-} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+} from '../../../../../loadgen-node/observe/network-audit.ts';
 import { serverStatistics } from '../../../../../loadgen-node/observe/split/server-statistics.ts';
 import { renderReport } from '../../../../../loadgen-node/present/report/report-folder.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';

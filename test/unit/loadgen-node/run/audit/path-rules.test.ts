@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type {
   AuditFacts,
   AuditFinding,
-} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+} from '../../../../../loadgen-node/observe/network-audit.ts';
 import { betweenFinding } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import type { CallPath, SocketEnds } from '../../../../../shared/evidence/call-path.ts';

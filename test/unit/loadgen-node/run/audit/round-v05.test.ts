@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../../../../loadgen-node/observe/network-audit.ts';
 import {
   brokenFindings,
   composeAudit,

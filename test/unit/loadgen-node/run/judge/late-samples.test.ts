@@ -3,7 +3,7 @@ import type { EndCause } from '../../../../../loadgen-node/loadgen/engine/issue/
 import type {
   AuditFinding,
   NetworkAudit,
-} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+} from '../../../../../loadgen-node/observe/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { ledgerNote } from '../../../../../loadgen-node/run/judge/judge-run.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../../../loadgen-node/observe/network-audit.ts';
 import { serverLines } from '../../../../../loadgen-node/present/text/print-split.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import {

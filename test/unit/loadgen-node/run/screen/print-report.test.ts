@@ -3,7 +3,7 @@ import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/tes
 import { latencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import type { NetworkAudit } from '../../../../../loadgen-node/observe/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import {
   composeSummary,

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import type { AuditFacts } from '../../../../../loadgen-node/observe/network-audit.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import {
   testReadme,

@@ -3,10 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDetailLog } from '../../../../../loadgen-node/loadgen/logs/read/detail-log.ts';
-import type {
-  CppEngine,
-  NetworkAudit,
-} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import type { CppEngine, NetworkAudit } from '../../../../../loadgen-node/observe/network-audit.ts';
 import { runLog } from '../../../../../loadgen-node/submission/check/read/run-log.ts';
 import { proofOfEngine } from '../../../../../loadgen-node/submission/check/result/cpp-engine.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';

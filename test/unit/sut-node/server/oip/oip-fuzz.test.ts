@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { timerClock } from '../../../../../shared/base/clock/clock.ts';
+import { timerClock } from '../../../../../shared/base/clock.ts';
 import { createEchoModel } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { InferResponse } from '../../../../../sut-node/server/oip/response-encoder.ts';

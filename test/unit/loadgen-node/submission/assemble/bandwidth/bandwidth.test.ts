@@ -7,7 +7,7 @@ import {
   dtypeBytes,
   formatRate,
   parseRate,
-} from '../../../../../../loadgen-node/samples/bandwidth/bandwidth-formulas.ts';
+} from '../../../../../../loadgen-node/samples/bandwidth-formulas.ts';
 
 it.each([
   ['resnet50', 150_528, undefined],

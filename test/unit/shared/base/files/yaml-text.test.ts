@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseGoodYaml, parseYaml } from '../../../../../shared/base/text/yaml-text.ts';
+import { parseGoodYaml, parseYaml } from '../../../../../shared/base/files/yaml-text.ts';
 
 // Goal: YAML that is wrong is refused in words of ours with its place, in a time that grows with the text.
 

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import type { NetworkEntry } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
-import { diagramSvg } from '../../../../../../loadgen-node/submission/assemble/diagram/network-diagram.ts';
+import { diagramSvg } from '../../../../../../loadgen-node/submission/assemble/plan/network-diagram.ts';
 
 const link = (from: string, to: string, media = 'copper (DAC)', count = 1) => ({
   from,

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
-import { asOneLine, counted, jsonText } from '../../../shared/base/text.ts';
-import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
+import type { DeepReadonly } from '../../shared/base/deep-readonly.ts';
+import { readJsonFile, writeText } from '../../shared/base/files/read-file.ts';
+import { asOneLine, counted, jsonText } from '../../shared/base/text.ts';
 import {
   components,
   type Evidence,
@@ -13,11 +13,11 @@ import {
   nonNegative,
   oipEvidence,
   settings,
-} from '../../../shared/evidence/evidence-schema.ts';
-import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
-import { hostEvidence } from '../../../shared/host/host-facts.ts';
-import { OTHER_SHARE_MIN } from '../../loadgen/engine/causes.ts';
-import { PROTOCOL_NAME } from '../protocol-name.ts';
+} from '../../shared/evidence/evidence-schema.ts';
+import { otherWorkOf } from '../../shared/evidence/other-work.ts';
+import { hostEvidence } from '../../shared/host/host-facts.ts';
+import { OTHER_SHARE_MIN } from '../loadgen/engine/causes.ts';
+import { PROTOCOL_NAME } from './protocol-name.ts';
 
 const AUDIT_FILE = 'network_audit.json';
 

@@ -3,7 +3,7 @@ import {
   parseCondition,
   readCondition,
   readThreshold,
-} from '../../../../../loadgen-node/observe/thresholds/condition.ts';
+} from '../../../../../loadgen-node/observe/figures/condition.ts';
 
 describe('parseCondition', () => {
   it.each([

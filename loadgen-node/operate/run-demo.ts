@@ -1,14 +1,14 @@
-import { EXIT } from '../../../shared/base/process/exit-codes.ts';
-import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { text } from '../../../shared/config/setting.ts';
-import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
-import type { LiveView } from '../../present/live/live-view.ts';
-import type { CommandHost } from '../../run/host/host.ts';
-import { ownCommand, verboseCommand } from '../../run/host/own-command.ts';
-import { withSutProcess } from '../../run/host/sut-process.ts';
-import { planRun } from '../../run/plan/run-plan.ts';
-import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
-import { performRuns } from '../../run/repeated-runs.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import { text } from '../../shared/config/setting.ts';
+import { requireOnnxRuntime } from '../../shared/host/component-versions.ts';
+import type { LiveView } from '../present/live/live-view.ts';
+import type { CommandHost } from '../run/host/host.ts';
+import { ownCommand, verboseCommand } from '../run/host/own-command.ts';
+import { withSutProcess } from '../run/host/sut-process.ts';
+import { planRun } from '../run/plan/run-plan.ts';
+import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
+import { performRuns } from '../run/repeated-runs.ts';
 
 const NODE_NAME = 'sut-demo';
 /** Address in the lines with the next steps. */

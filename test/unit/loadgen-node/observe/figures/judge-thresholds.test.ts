@@ -8,7 +8,7 @@ import {
   judgeThresholds,
   readThreshold,
   type Threshold,
-} from '../../../../../loadgen-node/observe/thresholds/condition.ts';
+} from '../../../../../loadgen-node/observe/figures/condition.ts';
 
 function threshold(text: string): Threshold {
   const read = readThreshold(text);

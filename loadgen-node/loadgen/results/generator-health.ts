@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { formatNs } from '../../../shared/base/text.ts';
-import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 
 const ns = z.number().describe('ns');

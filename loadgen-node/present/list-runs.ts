@@ -1,24 +1,24 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import {
   FILE_BYTES_MAX,
   readBoundedText,
   readJsonFile,
   readNamedText,
-} from '../../../shared/base/files/read-file.ts';
-import { asOneLine, counted, tableLines } from '../../../shared/base/text.ts';
-import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { CauseKind } from '../../loadgen/engine/test-outcome.ts';
-import { oldValue } from '../../loadgen/logs/read/old-log-form.ts';
-import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { auditOf, sharedNodes } from '../../observe/audit/network-audit.ts';
-import { labelText } from '../../observe/summary/run-labels.ts';
-import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
-import { instantText, timeOrDash } from '../text/figure-text.ts';
-import { metricText } from '../text/headline.ts';
-import { RULE_WORDS } from '../text/result-text.ts';
+} from '../../shared/base/files/read-file.ts';
+import { asOneLine, counted, tableLines } from '../../shared/base/text.ts';
+import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { CauseKind } from '../loadgen/engine/test-outcome.ts';
+import { oldValue } from '../loadgen/logs/read/old-log-form.ts';
+import { OWN_LOG_PREFIX, RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+import { auditOf, sharedNodes } from '../observe/network-audit.ts';
+import { labelText } from '../observe/summary/run-labels.ts';
+import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../observe/summary/run-summary.ts';
+import { instantText, timeOrDash } from './text/figure-text.ts';
+import { metricText } from './text/headline.ts';
+import { RULE_WORDS } from './text/result-text.ts';
 
 /** Which runs of a folder are wanted; what is absent wants all. */
 export interface RunsWanted {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FailureTally } from '../../../../../../loadgen-node/loadgen/engine/responses/response-sink.ts';
+import { FailureTally } from '../../../../../loadgen-node/loadgen/engine/response-sink.ts';
 
 // Goal: no failure hides behind another, and no peer can fill the memory with texts.
 describe('FailureTally', () => {

@@ -1,26 +1,22 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import {
-  defaultCacheFolder,
-  statIfThere,
-  writeText,
-} from '../../../shared/base/files/read-file.ts';
-import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
-import { benchmarkRules, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
-import { responseClass } from '../../../shared/rules/response-class.ts';
-import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
-import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
-import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../observe/audit/network-audit.ts';
-import { progressOf, type RunHost } from '../../run/host/host.ts';
-import { exampleMarks, modelMarks } from '../../run/judge/run-notes.ts';
-import { accuracyText, writeScriptFiles } from '../../run/keep/accuracy-file.ts';
-import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
-import type { RunValues } from '../../run/plan/run-settings.ts';
-import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
-import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
+import { dataSetError, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { defaultCacheFolder, statIfThere, writeText } from '../../shared/base/files/read-file.ts';
+import { requestsTo, serverOf } from '../../shared/evidence/server-evidence.ts';
+import { benchmarkRules, keyOfRun } from '../../shared/rules/benchmark-rules.ts';
+import { responseClass } from '../../shared/rules/response-class.ts';
+import { DEFAULT_ROUND } from '../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-card.ts';
+import { readDetailLog } from '../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+import { readAudit } from '../observe/network-audit.ts';
+import { progressOf, type RunHost } from '../run/host/host.ts';
+import { exampleMarks, modelMarks } from '../run/judge/run-notes.ts';
+import { accuracyText, writeScriptFiles } from '../run/keep/accuracy-file.ts';
+import { inspectRun, recordedSettings } from '../run/plan/run-record.ts';
+import type { RunValues } from '../run/plan/run-settings.ts';
+import { generatedSetOf } from '../samples/benchmarks/generated-data.ts';
+import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import {
   type AccuracyLogScore,
   accuracyInWords,
@@ -29,11 +25,11 @@ import {
   repeatsInWords,
   scoreAccuracyLog,
   targetInWords,
-} from '../../samples/benchmarks/score-each.ts';
-import type { DataSet } from '../../samples/data-set/data-set.ts';
-import type { TokenType } from '../../samples/data-set/token-numbers.ts';
-import { readableDataSet } from '../../samples/data-set/wire-data-set.ts';
-import { requireWholeLog } from '../truncate/cut-log.ts';
+} from '../samples/benchmarks/score-each.ts';
+import type { DataSet } from '../samples/data-set/data-set.ts';
+import type { TokenType } from '../samples/data-set/token-numbers.ts';
+import { readableDataSet } from '../samples/data-set/wire-data-set.ts';
+import { requireWholeLog } from './truncate/cut-log.ts';
 
 /** Flags of a score; the run's record has the other settings. */
 interface ScoreValues extends SaidOfRun {

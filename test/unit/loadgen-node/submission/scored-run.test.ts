@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
+import type { DataSet } from '../../../../loadgen-node/samples/data-set/data-set.ts';
 import {
   requireSameData,
   scoredRun,
   scoreMarks,
-} from '../../../../../loadgen-node/submission/score/score-log.ts';
-import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
-import { tempFolder } from '../../../../scenes/host/folders.ts';
+} from '../../../../loadgen-node/submission/score-log.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 
 /** A run's folder with such a record. */
 function recorded(yaml: string): string {

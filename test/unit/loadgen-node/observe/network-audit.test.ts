@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
-import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
-import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
+import { readAudit, writeAudit } from '../../../../loadgen-node/observe/network-audit.ts';
+import { composeAudit } from '../../../../loadgen-node/run/audit/compose-audit.ts';
+import { explainAudit } from '../../../../loadgen-node/run/audit/explain-audit.ts';
 import {
   toDescription,
   toNodeLedger,
   toStream,
-} from '../../../../../qdl/protocols/native/node-evidence.ts';
-import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
-import { tempFolder } from '../../../../scenes/host/folders.ts';
-import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
-import { ownBuild } from '../../../../scenes/sut-node/protocol-builds.ts';
+} from '../../../../qdl/protocols/native/node-evidence.ts';
+import { decodeSutMessage, SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
+import { auditFacts, nodeEvidence } from '../../../scenes/simulated-run/audit-facts.ts';
+import { ownBuild } from '../../../scenes/sut-node/protocol-builds.ts';
 
 // Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.
 

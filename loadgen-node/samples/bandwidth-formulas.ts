@@ -1,6 +1,6 @@
-import { rounded } from '../../../shared/base/text.ts';
-import { cardOf } from '../../../shared/rules/cards.ts';
-import type { BandwidthFormula } from '../../../shared/rules/rows/benchmark-card.ts';
+import { rounded } from '../../shared/base/text.ts';
+import { cardOf } from '../../shared/rules/cards.ts';
+import type { BandwidthFormula } from '../../shared/rules/rows/benchmark-card.ts';
 
 /** Bytes of an element, by the words that input_data_types and encodings use. */
 const DTYPE_BYTES: readonly (readonly [RegExp, number])[] = [

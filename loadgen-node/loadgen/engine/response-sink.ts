@@ -1,24 +1,24 @@
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import type { Clock } from '../../../../shared/base/clock/clock.ts';
-import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import type { Clock } from '../../../shared/base/clock.ts';
+import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type {
   QuerySampleLibrary,
   ResponseSink,
   SampleFailure,
   ServiceTimes,
-} from '../../../../shared/domain/system-under-test.ts';
+} from '../../../shared/domain/system-under-test.ts';
 import {
   BEFORE_ISSUE,
   NOT_ISSUED,
   RECORDED,
   SECOND_FIRST_TOKEN,
   SECOND_RESPONSE,
-} from '../../recorder/recording.ts';
-import type { ResponseRecorder } from '../../recorder/response-recorder.ts';
-import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
-import { ToldTimes } from '../../recorder/told-times.ts';
-import type { IssueDriver } from '../issue/issue-driver.ts';
-import type { IssueQueryController } from '../issue/issue-query-controller.ts';
+} from '../recorder/recording.ts';
+import type { ResponseRecorder } from '../recorder/response-recorder.ts';
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { ToldTimes } from '../recorder/told-times.ts';
+import type { IssueDriver } from './issue/issue-driver.ts';
+import type { IssueQueryController } from './issue/issue-query-controller.ts';
 
 /** `counts`: the number of tokens alone (Offline). `times`: the first token's instant as well. */
 export type TokenRecording = 'off' | 'counts' | 'times';

@@ -3,7 +3,7 @@ import {
   causesOfLateness,
   type GeneratorHealth,
   starvation,
-} from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+} from '../../../../../loadgen-node/loadgen/results/generator-health.ts';
 import { generatorHealth } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: LoadGen is called starved where its process says so and the SUT cannot be the cause, never else; and the cause is

@@ -9,7 +9,7 @@ import {
   type FigureName,
   type FigureUnit,
   type RunFigures,
-} from '../figures/figure-names.ts';
+} from './figure-names.ts';
 
 /** How a figure is compared with a value, by operator. */
 export const HOLDS = {
