@@ -5,9 +5,7 @@ import { BENCHMARK_KEYS, benchmarkRules } from './benchmark-rules.ts';
 import { cardOf } from './cards.ts';
 
 /** A file of code of one benchmark, or of all of a kind. */
-type BenchmarkModule<T> =
-  | { readonly benchmark: T }
-  | { readonly makeBenchmark: (key: string) => T };
+type BenchmarkModule<T> = { readonly benchmark: T } | { makeBenchmark(key: string): T };
 
 /**
  * Loads the code of a benchmark on one side: `<key>/benchmark` below that side's folder of benchmarks, which

@@ -17,7 +17,10 @@ export const SYNTHETIC_BYTES_MAX: number = 2 ** 30;
 
 const RAW = { raw: { form: 'raw', compression: 'identity' } } as const;
 
-const ANSWERED = { metric: 'answered', target: 1 };
+const scoredBy = (metric: string) => ({
+  performanceSampleCount: SYNTHETIC_SAMPLE_COUNT_MAX,
+  quality: { metric, target: 1 },
+});
 
 /** Measures the wire. */
 export const NULL: BenchmarkCard = {
@@ -28,7 +31,7 @@ export const NULL: BenchmarkCard = {
   sampleTensors: { raw: { datatype: 'UINT8', shape: [-1] } },
   responseTensor: { datatype: 'UINT8', shape: [-1] },
   // All that there are.
-  own: { performanceSampleCount: SYNTHETIC_SAMPLE_COUNT_MAX, quality: ANSWERED },
+  own: scoredBy('answered'),
 };
 
 /** Measures the wire with as many bytes back as there. */
@@ -36,10 +39,7 @@ export const ECHO: BenchmarkCard = {
   ...NULL,
   key: 'echo',
   title: 'no model: the node answers every sample with its own bytes, which come back unchanged',
-  own: {
-    performanceSampleCount: SYNTHETIC_SAMPLE_COUNT_MAX,
-    quality: { metric: 'echoed', target: 1 },
-  },
+  own: scoredBy('echoed'),
 };
 
 /** Tests LoadGen against service times, and token latencies, that are known. */
@@ -57,5 +57,5 @@ export const CUSTOM: BenchmarkCard = {
   hasTokens: true,
   encodings: RAW,
   // Only the user knows which answers are right.
-  own: { performanceSampleCount: 1024, quality: ANSWERED },
+  own: { ...scoredBy('answered'), performanceSampleCount: 1024 },
 };

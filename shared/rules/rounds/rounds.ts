@@ -72,26 +72,22 @@ export function mlperfConfOf(round: KnownRound): string {
 /** Read once: every benchmark asks for its values. */
 const LINES = new Map<string, string>();
 
-/** The lines of a round's file without its comments. */
-function linesOf(round: string): string {
-  const lines = LINES.get(round) ?? readLines(round);
-  LINES.set(round, lines);
-  return lines;
-}
-
 /**
- * A comment `# based on <round>` stands for all lines of that round: the file then has only those whose value differs.
+ * The lines of a round's file without its comments. A comment `# based on <round>` stands for all lines of that
+ * round: the file then has only those whose value differs.
  */
-function readLines(round: string): string {
+function linesOf(round: string): string {
+  const known = LINES.get(round);
+  if (known !== undefined) return known;
   const text = readFileSync(dataFile(`shared/rules/rounds/${round}.conf`), 'utf8');
   const own = text.replace(/^#.*\n/gm, '');
   const base = /^# based on (v[\d.]+\d)/m.exec(text)?.[1];
-  if (base === undefined) return own;
   const byKey = new Map(own.split('\n').map((line) => [keyOf(line), line]));
-  return linesOf(base)
-    .split('\n')
-    .map((line) => byKey.get(keyOf(line)) ?? line)
-    .join('\n');
+  const merged = base === undefined ? [] : linesOf(base).split('\n');
+  const all =
+    base === undefined ? own : merged.map((line) => byKey.get(keyOf(line)) ?? line).join('\n');
+  LINES.set(round, all);
+  return all;
 }
 
 function keyOf(line: string): string {

@@ -221,12 +221,6 @@ export function rowAt({ rounds, since = {}, ...first }: ModelRow, round: KnownRo
   return row;
 }
 
-/** A value of mlperf.conf of v0.5, in its unit; 0 where the file has none for the scenario. */
-function v05Value(benchmark: string, scenario: Scenario | '*', key: string): number {
-  const ofAll = numberOfRound('v0.5', `*.${scenario}.${key}`);
-  return numberOfRound('v0.5', `${benchmark}.${scenario}.${key}`) ?? ofAll ?? 0;
-}
-
 function byScenario(of: (scenario: Scenario) => number): Readonly<Record<Scenario, number>> {
   const values = SCENARIOS.map((scenario) => [scenario, of(scenario)]);
   return Object.fromEntries(values) as Record<Scenario, number>;
@@ -244,7 +238,11 @@ export function v05Row(
   samples: number,
   quality: Pick<ModelRow, 'references' | 'share' | 'bounds'>,
 ): ModelRow {
-  const value = (scenario: Scenario | '*', key: string) => v05Value(benchmark, scenario, key);
+  // In the file's unit; 0 where it has none for the scenario.
+  const value = (scenario: Scenario | '*', key: string) => {
+    const ofAll = numberOfRound('v0.5', `*.${scenario}.${key}`);
+    return numberOfRound('v0.5', `${benchmark}.${scenario}.${key}`) ?? ofAll ?? 0;
+  };
   return {
     ...{ name: folder, benchmark, dataSetSamples: samples, tests: [], ...quality },
     rounds: ['v0.5', 'v0.5'],

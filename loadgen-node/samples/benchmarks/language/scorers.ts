@@ -41,18 +41,15 @@ export function scoreByRouge(rowCount: number): Scorer {
       characterCount += codePoints(text);
     },
     figures: () => {
-      // A line break between two sentences counts.
-      const length = { line: { gen_len: String(characterCount) }, metrics: { GEN_LEN: characterCount } };
-      if (count === 0) return length;
-      const means = scores.map(({ key, values }) => {
-        const mean = numpyRound(numpyMean(values.subarray(0, count)) * 100);
-        return { key, mean };
+      const means = (count === 0 ? [] : scores).map(({ key, values }) => {
+        return [key, numpyRound(numpyMean(values.subarray(0, count)) * 100)] as const;
       });
-      const line = means.map(({ key, mean }) => [key, pythonFloat(mean)]);
-      const metrics = means.map(({ key, mean }) => [key.toUpperCase(), mean]);
+      const line = means.map(([key, mean]) => [key, pythonFloat(mean)]);
+      const metrics = means.map(([key, mean]) => [key.toUpperCase(), mean]);
       return {
-        line: { ...Object.fromEntries(line), ...length.line },
-        metrics: { ...Object.fromEntries(metrics), ...length.metrics },
+        // A line break between two sentences counts.
+        line: { ...Object.fromEntries(line), gen_len: String(characterCount) },
+        metrics: { ...Object.fromEntries(metrics), GEN_LEN: characterCount },
       };
     },
   };
