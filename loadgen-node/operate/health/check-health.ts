@@ -1,4 +1,3 @@
-import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../../shared/base/files/json-form.ts';
 import {
@@ -33,7 +32,7 @@ export async function checkHealth(
   named: readonly string[],
   values: SettingValues<typeof HEALTH_SETTINGS>,
 ) {
-  checkAddresses(named);
+  await checkAddresses(named);
   const question = questionOf(values);
   const { service } = question;
   checkClientSecurity(question.security, named);
@@ -59,9 +58,11 @@ function questionOf(values: SettingValues<typeof HEALTH_SETTINGS>): HealthQuesti
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed address */
-function checkAddresses(named: readonly string[]): void {
-  const { schema } = addressList('', { schemes: NO_SCHEME });
-  const checked = schema.safeParse(named, { error: inOurWords });
+async function checkAddresses(named: readonly string[]): Promise<void> {
+  if (addressList('').schema.safeParse(named).success) return;
+  // Loaded for its words alone: a probe beside a measurement is to cost little.
+  const { NO_SCHEME: schemes } = await import('../../../qdl/protocols/index.ts');
+  const checked = addressList('', { schemes }).schema.safeParse(named, { error: inOurWords });
   const [issue] = checked.error?.issues ?? [];
   if (issue === undefined) return;
   const at = issue.path[0];
