@@ -1,3 +1,4 @@
+import { at } from '../../shared/base/at.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary, SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
@@ -126,10 +127,10 @@ export function samplesInMemory(
   }
   const rules = benchmarkRules(benchmark);
   // In range: the store asks for its own samples alone.
-  const dataSet = programDataSet(name, payloads.length, (i) => payloads[i] as Uint8Array);
+  const dataSet = programDataSet(name, payloads.length, (i) => at(payloads, i));
   const source = { ...sourceOf(dataSet), options: { benchmark, encoding } };
   return new SourcedSamples(source, {
-    encoding: benchmarkEncoding(rules, encoding ?? (Object.keys(rules.encodings)[0] as string)),
+    encoding: benchmarkEncoding(rules, encoding ?? at(Object.keys(rules.encodings), 0)),
     performanceSampleCount: performanceSampleCount ?? rules.performanceSampleCount,
     isDigested: true,
   });

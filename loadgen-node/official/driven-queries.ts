@@ -1,3 +1,4 @@
+import { at } from '../../shared/base/at.ts';
 import { internalError } from '../../shared/base/errors/mlperf-error.ts';
 import type { QueryPlan } from '../loadgen/schedule/query-plan.ts';
 
@@ -53,7 +54,7 @@ export class DrivenQueries {
     if (count === 0) return undefined;
     const { samplesPerQuery } = this.#plan;
     const number = this.#threadCount === 1 ? 0 : this.#numberOf(thread, ring[begin % ring.length]);
-    const query = this.#next[number] as number;
+    const query = at(this.#next, number);
     for (let i = 0; i < count; i += 1) {
       const index = ring[(begin + i) % ring.length] as number;
       // Neighbours in one call: samples of one query, or queries of one sample of the same thread.

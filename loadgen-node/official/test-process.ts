@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { at } from '../../shared/base/at.ts';
 import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { OWN_LOG_PREFIX } from '../loadgen/logs/read/run-folder.ts';
@@ -161,7 +162,7 @@ function relaySignals() {
       child = next;
     },
     /** Of the first signal; undefined: there was none. */
-    exitCode: () => ORDERLY[seen[0] as NodeJS.Signals],
+    exitCode: () => ORDERLY[at(seen, 0)],
     end: (): void => {
       for (const signal of Object.keys(ORDERLY)) process.off(signal, handOn);
     },

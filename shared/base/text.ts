@@ -1,3 +1,5 @@
+import { at } from './at.ts';
+
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** True for a text of a file that an editor has marked as UTF-8. */
@@ -115,12 +117,12 @@ function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+      const swap = at(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, at(row, j) + 1, at(next, j - 1) + 1));
     }
     row = next;
   }
-  return row[b.length] as number;
+  return at(row, b.length);
 }
 
 /**

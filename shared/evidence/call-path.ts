@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { at } from '../base/at.ts';
 import type { callPath, Evidence, header, socketEnds } from './evidence-schema.ts';
 
 /** Headers that are kept of one call, and the characters of one. */
@@ -58,6 +59,6 @@ export function keptHeaders(headers: Iterable<readonly [name: string, value: unk
 
 /** An IP address in the one way in which two ends can compare it: without zone, an IPv4 address as such. */
 export function plainAddress(address: string): string {
-  const text = (address.split('%')[0] as string).replace(/^::ffff:(?=\d+\.)/i, '');
+  const text = at(address.split('%'), 0).replace(/^::ffff:(?=\d+\.)/i, '');
   return isIPv6(text) ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
 }

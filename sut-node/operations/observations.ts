@@ -1,3 +1,4 @@
+import { at } from '../../shared/base/at.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 
 /** Phases of a sample's residence in the node, as the metrics name them. */
@@ -59,7 +60,7 @@ export class BucketCounts {
 
   add(value: number): void {
     let index = 0;
-    while (index < this.bounds.length && value > (this.bounds[index] as number)) index += 1;
+    while (index < this.bounds.length && value > at(this.bounds, index)) index += 1;
     this.counts[index] = (this.counts[index] as number) + 1; // In range: one count more than bounds.
     this.sum += value;
   }

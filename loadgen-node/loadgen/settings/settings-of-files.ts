@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
 import { type ConfFile, confModels } from './from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
@@ -103,9 +104,7 @@ function settingsTable(settings: ExactSettings, fields: readonly SettingsField[]
     return [name, String(value), unit, source];
   });
   const all = [['setting', 'value', 'unit', 'from'], ...rows];
-  const widths = [0, 1, 2].map((column) =>
-    Math.max(...all.map((row) => (row[column] as string).length)),
-  );
+  const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => at(row, column).length)));
   const lines = all.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }

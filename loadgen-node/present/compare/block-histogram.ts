@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { rankOf } from '../../loadgen/results/latency-statistics.ts';
 import { sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { firstNotBelow } from '../charts/histogram.ts';
@@ -36,7 +37,7 @@ export class BlockHistogram {
     this.#highest = Float64Array.from(ends, (rank) => sorted[rank] as number);
     this.#lowest = Float64Array.from(
       ends,
-      (_, k) => sorted[k === 0 ? 0 : (ends[k - 1] as number) + 1] as number,
+      (_, k) => sorted[k === 0 ? 0 : at(ends, k - 1) + 1] as number,
     );
     this.#before = new Uint32Array((pieceCount + 1) * this.#binCount);
     this.#sumBefore = new Float64Array(pieceCount + 1);

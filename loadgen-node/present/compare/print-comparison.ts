@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { sentencesOf, tableLines } from '../../../shared/base/text.ts';
 import { type Condition, HOLDS } from '../../observe/figures/condition.ts';
@@ -66,9 +67,7 @@ function runLine({ folder, summary }: RunComparison['runs'][number], i: number):
 
 /** Every figure of the one run beside the base's. */
 function pairLines({ rows }: RunComparison): string[] {
-  const table = rows.map(({ figure, runs: own }) =>
-    cells(figure, own[0] as FigureDifference, own[1] as FigureDifference),
-  );
+  const table = rows.map(({ figure, runs: own }) => cells(figure, at(own, 0), at(own, 1)));
   const isRight = (column: number): boolean => column > 0 && column < 4;
   return [...tableLines([['', ...COLUMNS], ...table], '  ', isRight), ''];
 }

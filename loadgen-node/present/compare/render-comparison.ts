@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { FIGURES } from '../../observe/figures/figure-names.ts';
 import { latencyTable, sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
@@ -8,7 +9,7 @@ import { type Html, html, htmlTable, judged, noteBox, scroll, section } from '..
 import { renderPage } from '../html/page.ts';
 import { figureText, instantText, tickTime, timeOrDash } from '../text/figure-text.ts';
 import { metricText } from '../text/headline.ts';
-import type { FigureDifference, RunComparison } from './compare-runs.ts';
+import type { RunComparison } from './compare-runs.ts';
 import { COLUMNS, cells, JUDGEMENTS } from './difference-text.ts';
 import {
   type ComparisonResult,
@@ -170,10 +171,10 @@ const TONES = { better: 'good', worse: 'bad', other: 'warn', same: 'quiet' } as 
 
 function differenceTable({ rows }: RunComparison, index: number): Html {
   const body = rows.map(({ figure, about, runs }) => {
-    const own = runs[index] as FigureDifference;
-    const texts = cells(figure, runs[0] as FigureDifference, own);
+    const own = at(runs, index);
+    const texts = cells(figure, at(runs, 0), own);
     const tone = own.judgement === null ? 'quiet' : TONES[own.judgement];
-    const judgement = html`<span class="${`nowrap ${tone}`}">${texts[5] as string}</span>`;
+    const judgement = html`<span class="${`nowrap ${tone}`}">${at(texts, 5)}</span>`;
     return [html`<code title="${about}">${figure}</code>`, ...texts.slice(1, 5), judgement];
   });
   const all = htmlTable(['Figure', ...COLUMNS], body, (column) => column > 0 && column < 5);

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { tableLines } from '../../../shared/base/text.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
@@ -44,14 +45,14 @@ export function runSeries({ runs, rows }: RunComparison, by: string | null): Run
     const row = rows.find((one) => one.figure === figure);
     if (row === undefined) return [];
     const ofRuns = order.map((i): SeriesRow => {
-      const { folder, summary } = runs[i] as (typeof runs)[number];
+      const { folder, summary } = at(runs, i);
       return {
         folder,
         name: by === null ? folder : (summary.labels?.[by] ?? '(none)'),
         startedAt: summary.startedAt,
         result: summary.result,
         isBase: i === 0,
-        own: row.runs[i] as FigureDifference,
+        own: at(row.runs, i),
       };
     });
     return [{ figure, rows: ofRuns }];

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import {
   asOneLine,
   counted,
@@ -149,7 +150,7 @@ function curvePlot(
   const rowOf = (ns: number): number => Math.round((1 - y.scale(ns)) * (PLOT_ROWS - 1));
   rows[rowOf(bound.ns)]?.fill('-');
   for (const point of points) {
-    const row = rows[rowOf(latencyAt(point))] as string[];
+    const row = at(rows, rowOf(latencyAt(point)));
     row[columnOf(x, completedRate(point))] = signOf(point, knee, peak);
   }
   const labels = new Map(y.ticks.map(({ value, label }) => [rowOf(value), label]));

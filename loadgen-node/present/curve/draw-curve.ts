@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { formatNs, grouped } from '../../../shared/base/text.ts';
 import { namedBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { drawWindow, hoverData } from '../charts/hover.ts';
@@ -150,7 +151,7 @@ function flagsOf(knee: LoadPoint | null, peak: LoadPoint | null) {
 function legendOf(curve: MeasuredCurve, points: readonly LoadPoint[]): LegendEntry[] {
   const lines = drawnPercentiles(curve).map((share, i) => ({
     name: percentileName(share),
-    className: CLASSES[i % CLASSES.length] as string,
+    className: at(CLASSES, i % CLASSES.length),
   }));
   const has = (is: (point: LoadPoint) => boolean): boolean => points.some(is);
   return [

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { at } from '../../../shared/base/at.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { writeText } from '../../../shared/base/files/read-file.ts';
 import { csvField, formatNs, percentage } from '../../../shared/base/text.ts';
@@ -94,7 +95,7 @@ function renderCurveFigure(report: CurveReport, bound: QueryBound): Html {
 /** The curve as a picture for a document. */
 export function renderCurvePicture(
   report: CurveReport,
-  bound: QueryBound = namedBounds(report)[0] as QueryBound,
+  bound: QueryBound = at(namedBounds(report), 0),
 ): string {
   const { drawing, legend } = drawCurve(report, report.findings, bound);
   return renderPicture({ title: report.title, lines: [], legend, drawing });

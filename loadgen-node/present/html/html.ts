@@ -1,4 +1,5 @@
 /** A piece of an HTML document that is safe to put into another one. */
+import { at } from '../../../shared/base/at.ts';
 export class Html {
   readonly text: string;
 
@@ -16,9 +17,9 @@ type HtmlValue = Html | string | number | null | readonly HtmlValue[];
  * of a SUT or a user can be anything but text, in an element as well as in a quoted attribute.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  let text = strings[0] as string;
+  let text = at(strings, 0);
   values.forEach((value, i) => {
-    text += textOf(value) + (strings[i + 1] as string);
+    text += textOf(value) + at(strings, i + 1);
   });
   return new Html(text);
 }

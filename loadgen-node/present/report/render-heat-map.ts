@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { renderFigure } from '../charts/percentile-chart.ts';
 import { coordinate } from '../charts/plot.ts';
 import { type Html, html, htmlTable, noteBox, scroll } from '../html/html.ts';
@@ -164,7 +165,7 @@ function cellTable(input: HeatMapInput): Html {
   const titles = [rowLabel, columnLabel, unit, 'limit within', 'of the first cell', ''];
   const rows = input.cells.flatMap((row, i) =>
     row.map((cell, j) => {
-      const place = [input.rows[i] as string, input.columns[j] as string];
+      const place = [at(input.rows, i), at(input.columns, j)];
       if ('word' in cell) return [...place, cell.word, '', '', cell.why];
       const { value, text = '' } = cell;
       const share = shareOfFirst(input, value);

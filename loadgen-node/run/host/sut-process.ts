@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { at } from '../../../shared/base/at.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
@@ -42,7 +43,7 @@ export class SutProcess {
   ): Promise<SutProcess> {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
     const words = [...inside, process.execPath, ...NODE_FLAGS, main, 'sut', ...args];
-    const child = spawn(words[0] as string, words.slice(1), {
+    const child = spawn(at(words, 0), words.slice(1), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // A terminal's Ctrl-C goes to the whole group; this process ends the node after the run.
       detached: true,

@@ -1,5 +1,6 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
+import { at } from '../../../shared/base/at.ts';
 import { asOneLine, counted, grouped } from '../../../shared/base/text.ts';
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type {
@@ -337,7 +338,7 @@ export function servedModelText(
   { modelName, modelVersions }: ServerEvidence,
   { plan }: RequestEvidence,
 ): string {
-  const only = modelVersions.length === 1 ? (modelVersions[0] as string) : '';
+  const only = modelVersions.length === 1 ? at(modelVersions, 0) : '';
   const version = plan?.model.version || only;
   return version === '' ? modelName : `${modelName}:${version}`;
 }

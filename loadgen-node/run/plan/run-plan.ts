@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DispatchSettings } from '../../../qdl/index.ts';
 import type { Preparation, Protocol } from '../../../qdl/protocols/index.ts';
+import { at } from '../../../shared/base/at.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
@@ -147,7 +148,7 @@ export function planRun(
 ): RunPlan {
   const { values, said, linked, linkNotes } = withEngine(given, saidOf);
   const rules = benchmarkOfRun(values.benchmark);
-  const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
+  const encodingName = values.encoding ?? at(Object.keys(rules.encodings), 0);
   const { protocol, preparation, data } = planProtocol(values, said);
   const test = runTestSettings(values, said, rules, audit, latencyFlag);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));

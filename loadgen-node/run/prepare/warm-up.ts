@@ -7,6 +7,7 @@ import {
   type QdlNode,
   type QueryDispatchLibrary,
 } from '../../../qdl/index.ts';
+import { at } from '../../../shared/base/at.ts';
 import { messageOf, sutLost } from '../../../shared/base/errors/mlperf-error.ts';
 import type {
   QuerySampleLibrary,
@@ -180,7 +181,7 @@ class Zeros implements QuerySampleLibrary, SamplePayloads {
   }
 
   payloadOf(sampleIndex: number): Uint8Array {
-    return this.#payloads[sampleIndex % this.#payloads.length] as Uint8Array; // In range: a remainder.
+    return at(this.#payloads, sampleIndex % this.#payloads.length);
   }
 
   loadSamplesToRam(): Promise<void> {

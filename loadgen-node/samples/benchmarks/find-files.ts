@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
+import { at } from '../../../shared/base/at.ts';
 import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { firstOf } from '../../../shared/base/text.ts';
 import type { PrepareProgress } from '../data-set/data-set.ts';
@@ -31,7 +32,7 @@ export async function findFiles(
 ): Promise<void> {
   const missing: number[] = [];
   await forEachIndex(paths.length, FILES_AT_ONCE, async (index) => {
-    const isThere = await stat(join(folder, paths[index] as string)).then(
+    const isThere = await stat(join(folder, at(paths, index))).then(
       (found) => found.isFile(),
       // Whatever keeps it from being found, the message names the file.
       () => false,

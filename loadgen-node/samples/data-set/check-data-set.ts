@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
+import { at } from '../../../shared/base/at.ts';
 import {
   hashFile,
   MANIFEST_FILE,
@@ -159,7 +160,7 @@ async function hashFiles(
 ): Promise<{ readonly checksums: Checksums; readonly missing: readonly string[] }> {
   const digests = new Map<string, string | undefined>();
   await forEachIndex(paths.length, FILES_AT_ONCE, async (i) => {
-    const path = paths[i] as string;
+    const path = at(paths, i);
     digests.set(path, await hashIfThere(join(folder, path)));
     if (digests.size % PROGRESS_STEP === 0) {
       onProgress(digests.size / paths.length, `checking ${paths.length} files in ${folder}`);

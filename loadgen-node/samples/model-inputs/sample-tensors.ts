@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
+import { at } from '../../../shared/base/at.ts';
 import {
   configInvalid,
   dataSetError,
@@ -72,14 +73,14 @@ async function checkFileSizes(
   const needed = inputs.reduce((sum, input) => sum + (sampleBytes(input) ?? 0), 0);
   const wrong = new Map<number, number>();
   await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
-    const path = join(folder, files[i] as string);
+    const path = join(folder, at(files, i));
     const { size } = await readingFile(path, () => stat(path));
     if (size !== needed) wrong.set(i, size);
   });
   const first = Math.min(...wrong.keys());
   const bytes = wrong.get(first);
   if (bytes !== undefined) {
-    throw wrongSize(join(folder, files[first] as string), bytes, needed, inputs);
+    throw wrongSize(join(folder, at(files, first)), bytes, needed, inputs);
   }
   return needed;
 }

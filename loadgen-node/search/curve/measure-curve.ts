@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
@@ -60,7 +61,7 @@ export function nextLoad(
     return next > quest.rateMax ? null : Number(next.toPrecision(2));
   }
   const low = points[end - 1]?.load ?? 0;
-  const high = (points[end] as LoadPoint).load;
+  const high = at(points, end).load;
   const between = Array.from({ length: BETWEEN }, (_, i) =>
     Number((low + ((high - low) * (i + 1)) / (BETWEEN + 1)).toPrecision(3)),
   );

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { percentage } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
 import {
@@ -273,10 +274,10 @@ function invalidRuns({ kind, runs }: EfficiencySide): string[] {
  * @param above One entry or more; as many as `below`.
  */
 function pairedQuotient(above: readonly number[], below: readonly number[]) {
-  const quotients = above.map((value, i) => value / (below[i] as number)).sort((a, b) => a - b);
+  const quotients = above.map((value, i) => value / at(below, i)).sort((a, b) => a - b);
   return {
     value: medianOf(quotients),
-    low: quotients[0] as number,
+    low: at(quotients, 0),
     high: quotients.at(-1) as number,
     confidence: 1 - 2 ** (1 - quotients.length),
   };
@@ -286,6 +287,6 @@ function pairedQuotient(above: readonly number[], below: readonly number[]) {
 function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] as number)) / 2;
+  const upper = at(sorted, middle);
+  return sorted.length % 2 === 1 ? upper : (upper + at(sorted, middle - 1)) / 2;
 }

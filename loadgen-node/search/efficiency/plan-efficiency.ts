@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
+import { at } from '../../../shared/base/at.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
@@ -169,7 +170,7 @@ export async function measureSides(
     return {
       ...{ kind, sutName, measuredAt, machine, model, question: task.question },
       search: search && searchOf(search),
-      runs: runs[i] as SideRun[],
+      runs: at(runs, i),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import type { BoundName, QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import { measuredLoad } from './full-runs.ts';
 import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
@@ -71,7 +72,7 @@ function curvePoints(
     queries > 0 && (verdict === 'keeps' || verdict === 'misses' || verdict === 'undecided');
   const point = (probe: PeakProbe, load: number, copies: number): CurvePoint => {
     const { queries, bounds, growth } = probe;
-    const { overQueries: over, varianceFactor } = bounds[i] as ProbeBound;
+    const { overQueries: over, varianceFactor } = at(bounds, i);
     // A queue that grows shows in one of the bounds at least: in the one that more queries miss.
     const isWorst = bounds.every(({ overQueries }) => overQueries <= over);
     const hasGrown = growth !== null && isWorst;

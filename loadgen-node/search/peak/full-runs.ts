@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import type { LoadCurve } from './load-curve.ts';
 import { type FullRunRule, type LoadSearch, type PeakProbe, worstShare } from './peak-search.ts';
@@ -132,7 +133,10 @@ function firstLoad(search: LoadSearch, curve: LoadCurve): number {
  * arrivals.
  */
 function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoad[]): number {
-  const lowest = [...tried].sort((a, b) => a.load - b.load)[0] as TriedLoad;
+  const lowest = at(
+    [...tried].sort((a, b) => a.load - b.load),
+    0,
+  );
   if (isBroken(lowest)) {
     const times = tried.filter(isBroken).length;
     const [factor, most] = tried.every(isOfGenerator)
@@ -172,7 +176,7 @@ function stepUp(
   const ceiling = Math.min(...failed.map(({ load }) => (best.load + load) / 2), loadMax);
   // The curve is of measured loads; schedules of the round's seeds differ from what they are asked
   // for, all by the same share.
-  const { load, scheduledPerSecond } = best.runs[0] as PeakProbe;
+  const { load, scheduledPerSecond } = at(best.runs, 0);
   const askedPerMeasured = scheduledPerSecond === null ? 1 : load / scheduledPerSecond;
   const next = Math.min(wanted, ceiling, curve.interval.high * askedPerMeasured);
   return next >= best.load * (1 + search.precision * STEP_UP_MIN) ? next : undefined;

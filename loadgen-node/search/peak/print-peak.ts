@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import {
   asOneLine,
   firstOf,
@@ -65,7 +66,7 @@ function columnsOf(search: LoadSearch) {
     ),
     column('queries', 8, ({ queries }) => String(queries)),
     ...namedBounds(search).flatMap(({ name }, i) => {
-      const of = (probe: PeakProbe): ProbeBound => probe.bounds[i] as ProbeBound;
+      const of = (probe: PeakProbe): ProbeBound => at(probe.bounds, i);
       const title = name === 'latency' ? '' : `${BOUND_TITLES[name]} `;
       return [
         column(`${title}p${percentileText(search)}`, 9, (probe) =>

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/base/at.ts';
 import type { SeenBound, SetProgress } from '../../loadgen/engine/test-outcome.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import { type BoundTimes, namedBounds } from '../../loadgen/settings/query-bounds.ts';
@@ -94,7 +95,7 @@ export class ScreeningWatch {
   #add({ bounds }: SetProgress): number {
     let known = 0;
     this.#counts.forEach((count, i) => {
-      const seen = bounds[i] as SeenBound;
+      const seen = at(bounds, i);
       count.add(seen, this.#looks);
       known += seen.known;
     });
@@ -180,7 +181,7 @@ export class BacklogWatch {
 function joinPairs(batches: readonly OverBatch[]): OverBatch[] {
   const joined: OverBatch[] = [];
   for (let i = 0; i < batches.length; i += 2) {
-    const one = batches[i] as OverBatch;
+    const one = at(batches, i);
     const other = batches[i + 1] ?? { queries: 0, over: 0 };
     joined.push({ queries: one.queries + other.queries, over: one.over + other.over });
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { at } from '../../../shared/base/at.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { readVersionedFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs, grouped, rounded, tableLines } from '../../../shared/base/text.ts';
@@ -251,7 +252,7 @@ function seenText({ roundTripP50Ns, bitsPerSecond }: NonNullable<CellResult['see
 export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
   const { rowLabel, rows, columns, links } = viewOf(grid);
   const lines = links.map((row, i) => [
-    rows[i] as string,
+    at(rows, i),
     ...row.map((link) => cellText(cellOf(sweep, link))),
   ]);
   const failures = sweep.cells.flatMap(({ link, result }) =>

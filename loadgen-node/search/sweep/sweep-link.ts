@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { at } from '../../../shared/base/at.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { distFolder } from '../../../shared/base/files/package-files.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
@@ -54,7 +55,7 @@ async function chooseDevice(
     throw configInvalid('--with tap makes a link to a node that sweep starts: leave --sut out');
   }
   if (device === undefined) {
-    const host = splitAddress(sut[0] as string)?.host ?? '';
+    const host = splitAddress(at(sut, 0))?.host ?? '';
     const [, way] = / dev (\S+)/.exec((await call('ip', ['route', 'get', host])).text) ?? [];
     const hint = way === undefined ? '' : ` (${host} is reached by ${way})`;
     throw configInvalid(

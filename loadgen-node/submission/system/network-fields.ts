@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { at } from '../../../shared/base/at.ts';
 import { bareAddress } from '../../../shared/host/network-facts.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { isTodo } from '../tree/system-fields.ts';
@@ -21,7 +22,7 @@ export function networkFields(
   const near = links.map((link): End => [link.loadgen.nics, loadgen.facts]);
   const far = links.map((link, i): End => [link.sut.nics, suts[i] ?? null]);
   const [local, remote] = [cardsOf(near), cardsOf(far)];
-  const fabric = fabricText(near.flatMap((end, i) => [end, far[i] as End]));
+  const fabric = fabricText(near.flatMap((end, i) => [end, at(far, i)]));
   return {
     // The official checkers want the text, not the truth value.
     is_network: 'True',

@@ -4,6 +4,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { FILES_AT_ONCE, forEachIndex } from '../async.ts';
+import { at } from '../at.ts';
 import { describeSystemError, errorCodeOf } from '../errors/mlperf-error.ts';
 
 /** File beside the artifact's own files that lists them; written last, so it stands for completeness. */
@@ -43,7 +44,7 @@ export async function writeFolderManifest(
   const paths = await listFiles(folder);
   const files: ManifestEntry[] = [];
   await forEachIndex(paths.length, FILES_AT_ONCE, async (i) => {
-    const path = paths[i] as string;
+    const path = at(paths, i);
     const { size } = await stat(join(folder, path));
     files[i] = { path, sizeBytes: size, sha256: await hashFile(join(folder, path)) };
   });
@@ -74,7 +75,7 @@ export async function findFlaw(
     if (i > 0 && i % PROGRESS_STEP === 0) {
       onProgress(i / length, `checking ${length} files in ${folder}`);
     }
-    const entry = manifest.files[i] as ManifestEntry;
+    const entry = at(manifest.files, i);
     const flaw = await findFileFlaw(folder, entry);
     if (flaw !== undefined) flaws.push(`${entry.path}: ${flaw}`);
   });

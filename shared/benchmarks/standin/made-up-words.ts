@@ -1,3 +1,5 @@
+import { at } from '../../base/at.ts';
+
 const CONSONANTS = 'bcdfghjklmnprstvwxyz';
 const VOWELS = 'aeiou';
 
@@ -9,8 +11,8 @@ export const SHORT_WORD_COUNT: number = SYLLABLE_COUNT ** 2;
 
 /** Syllable `n` of {@link SYLLABLE_COUNT}: a consonant and a vowel. */
 export function madeUpSyllable(n: number): string {
-  const consonant = CONSONANTS[Math.floor(n / VOWELS.length)] as string; // In range: n < SYLLABLE_COUNT.
-  return consonant + (VOWELS[n % VOWELS.length] as string);
+  const consonant = at(CONSONANTS, Math.floor(n / VOWELS.length));
+  return consonant + at(VOWELS, n % VOWELS.length);
 }
 
 /** Word `n`, which means nothing: no two are equal. */

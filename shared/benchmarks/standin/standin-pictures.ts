@@ -1,3 +1,4 @@
+import { at } from '../../base/at.ts';
 import type { GeneratedSet } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 
@@ -62,7 +63,7 @@ export function standinPrompt({ seed }: GeneratedSet, index: number): StandinPro
   const random = new SeededRandom(seed, index);
   const choose = (isThing: boolean) => {
     const words = STANDIN_WORDS.filter((word) => word.isThing === isThing);
-    return words[random.integerBelow(words.length)] as (typeof words)[number];
+    return at(words, random.integerBelow(words.length));
   };
   const [thing, place] = [choose(true), choose(false)];
   return {

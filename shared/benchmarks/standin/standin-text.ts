@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { at } from '../../base/at.ts';
 import { PROGRAM_END, PROGRAM_PROMPT_HEAD } from '../../rules/cards/mixtral-8x7b.ts';
 import { cardOf } from '../../rules/cards.ts';
 import type { MadeUpTexts, StandinKind } from '../../rules/rows/benchmark-card.ts';
@@ -67,7 +68,7 @@ export function standinText(texts: StandinTexts, seed: number, index: number): S
   const random = new SeededRandom(seed, index);
   const { beginId, endId, askId, kinds, answerWords, forkCount } = texts;
   const { min, max } = answerWords;
-  const kind = kinds[index % kinds.length] as StandinKind;
+  const kind = at(kinds, index % kinds.length);
   const seen = new Set<number>(kind === 'code' ? [...PROGRAM_PROMPT_HEAD, ...PROGRAM_END] : []);
   const words = (count: number): number[] =>
     Array.from({ length: count }, () => newId(STANDIN_WORDS, random, seen));
@@ -113,7 +114,7 @@ function withNumbers(
  * behind both.
  */
 function programEnd(words: (count: number) => number[]): number[] {
-  return [...PROGRAM_END, ...words(1), PROGRAM_END[2] as number];
+  return [...PROGRAM_END, ...words(1), at(PROGRAM_END, 2)];
 }
 
 /**
@@ -133,7 +134,7 @@ function wrongWays(
     return place - ((answer.length - place) % 2 === 0 ? 1 : 0);
   });
   const ends = Array.from({ length: DEAD_END_COUNT }, () => [...words(2), deadEnd]);
-  return [...forks.flatMap((place) => way(answer[place] as number)), ...ends.flat(), ...words(2)];
+  return [...forks.flatMap((place) => way(at(answer, place))), ...ends.flat(), ...words(2)];
 }
 
 function newId(

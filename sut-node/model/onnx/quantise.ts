@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { at } from '../../../shared/base/at.ts';
 import {
   type ConstantValues,
   type ModelProto,
@@ -155,7 +156,7 @@ class Quantiser {
   /** Weights with a scale per output channel. */
   #weights(tensor: string, axis: number): { name: string; scales: Float32Array } {
     const { dims, values } = this.#floats(tensor);
-    const channels = dims[axis] as number;
+    const channels = at(dims, axis);
     const inner = dims.slice(axis + 1).reduce((a, b) => a * b, 1);
     const scales = new Float32Array(channels);
     for (let i = 0; i < values.length; i += 1) {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { at } from '../../../../shared/base/at.ts';
 import {
   type ArtifactOptions,
   ensureArtifact,
@@ -118,7 +119,7 @@ function makeParagraph(seed: number, index: number) {
   const text = words.join(' ');
   const first = random.integerBelow(answerCount);
   const qas = Array.from({ length: 1 + random.integerBelow(4) }, (_, i) => {
-    const { key, begin, end } = marked[(first + i) % answerCount] as (typeof marked)[number];
+    const { key, begin, end } = at(marked, (first + i) % answerCount);
     const answer = { answer_start: begin, text: text.slice(begin, end) };
     return { id: `standin-${index}-${i}`, question: drawQuestion(key, random), answers: [answer] };
   });

@@ -1,9 +1,7 @@
+import { at } from '../../../../shared/base/at.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import type { ImageSize } from '../../../../shared/benchmarks/image/jpeg.ts';
-import {
-  STANDIN_OBJECT_CLASSES,
-  type StandinObjectClass,
-} from '../../../../shared/benchmarks/standin/standin-objects.ts';
+import { STANDIN_OBJECT_CLASSES } from '../../../../shared/benchmarks/standin/standin-objects.ts';
 
 /** Left, top, width and height in pixels of the drawn image. */
 export type Box = readonly [number, number, number, number];
@@ -153,7 +151,7 @@ function drawObject(
   [left, top, boxWidth, boxHeight]: Box,
   random: SeededRandom,
 ): void {
-  const { colour, isEllipse } = STANDIN_OBJECT_CLASSES[label] as StandinObjectClass;
+  const { colour, isEllipse } = at(STANDIN_OBJECT_CLASSES, label);
   const shifted = colour.map((share) =>
     Math.min(255, Math.max(0, share * 255 + COLOUR_SHIFT * random.triangular())),
   );

@@ -1,4 +1,6 @@
 /** A number in a text: perhaps a sign, commas between digits, a point. */
+import { at } from '../../../../shared/base/at.ts';
+
 const NUMBERS = /-?[\d,]*\.?\d+/g;
 
 /** Words in front of the answer. */
@@ -14,7 +16,7 @@ const FLOAT = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
  */
 export function isRightNumber(answer: string, target: string): boolean {
   if (!FLOAT.test(target)) return false;
-  const text = answer.split('\nQ:', 1)[0] as string;
+  const text = at(answer.split('\nQ:', 1), 0);
   const behind = text.includes(ANSWER_WORDS) ? text.split(ANSWER_WORDS).at(-1) : '';
   const found = behind?.match(NUMBERS)?.[0] ?? text.match(NUMBERS)?.at(-1);
   return found !== undefined && Number(found.replaceAll(',', '')) === Number(target);

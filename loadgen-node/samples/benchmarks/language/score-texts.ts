@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { at } from '../../../../shared/base/at.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { AccuracyEntries, AccuracyEntry } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';
@@ -38,7 +39,7 @@ export async function scoreTexts(
     }
   }
   for await (const { sampleIndex, response } of firstOfEachSample(counted(), rows.length)) {
-    const row = rows[sampleIndex] as TextRow;
+    const row = at(rows, sampleIndex);
     const scorer = scorers.find(({ kind }) => kind === row.kind);
     assert(scorer !== undefined, row.kind);
     const tokens = tokensOf(response, sampleIndex, tokenizer, tokenType);

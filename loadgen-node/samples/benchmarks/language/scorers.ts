@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/base/at.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import { numpyMean } from '../../metrics/numpy-mean.ts';
 import { bySentence, RougeScorer } from '../../metrics/rouge.ts';
@@ -93,7 +94,7 @@ export function scorePrograms(): Scorer {
 
 /** The program in an answer, cut as the script cuts it. Source: mlcommons/inference v4.1, language/mixtral-8x7b/evaluate_mbxp.py. */
 function programIn(answer: string): string {
-  return answer.split('```', 1)[0] as string;
+  return at(answer.split('```', 1), 0);
 }
 
 /** Length of a text as Python counts it. */

@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
+import { at } from '../../../../shared/base/at.ts';
 import {
   dataSetError,
   errorCodeOf,
@@ -39,8 +40,8 @@ export async function openNpyDataSet(
   const files = places.flatMap(({ subfolder }) => names.map((name) => posix.join(subfolder, name)));
   const shapes = new Set<string>();
   await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
-    const { input } = places[Math.floor(i / names.length)] as InputFiles;
-    const shape = await checkNpyFile(join(folder, files[i] as string), input);
+    const { input } = at(places, Math.floor(i / names.length));
+    const shape = await checkNpyFile(join(folder, at(files, i)), input);
     shapes.add(`${input.name}:${shape.join('x')}`);
     if ((i + 1) % PROGRESS_STEP === 0) {
       onProgress(

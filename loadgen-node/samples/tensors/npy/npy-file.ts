@@ -1,4 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
+import { at } from '../../../../shared/base/at.ts';
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   elementCount,
@@ -137,7 +138,7 @@ function rowMajor(data: Buffer, shape: readonly number[], elementBytes: number):
   const strides: number[] = [];
   for (let axis = 0, stride = 1; axis < shape.length; axis += 1) {
     strides.push(stride);
-    stride *= shape[axis] as number;
+    stride *= at(shape, axis);
   }
   const position = new Array<number>(shape.length).fill(0);
   let source = 0;
@@ -146,9 +147,9 @@ function rowMajor(data: Buffer, shape: readonly number[], elementBytes: number):
     data.copy(target, i * elementBytes, from, from + elementBytes);
     // The next position of row-major order: the last axis runs fastest.
     for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
-      const length = shape[axis] as number;
-      const stride = strides[axis] as number;
-      const next = (position[axis] as number) + 1;
+      const length = at(shape, axis);
+      const stride = at(strides, axis);
+      const next = at(position, axis) + 1;
       position[axis] = next % length;
       source += stride;
       if (next < length) break;

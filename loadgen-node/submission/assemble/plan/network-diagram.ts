@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/base/at.ts';
 import type { NetworkEntry, Problems } from '../config/read-submission-config.ts';
 
 /** A machine of the diagram; the first of its lines is the title. */
@@ -99,7 +100,7 @@ function groupNodes(network: NetworkEntry): ReadonlyMap<string, readonly string[
   const groups = [...byKind.values()].flatMap((nodes) =>
     nodes.length > SINGLE_NODES_MAX ? [nodes] : nodes.map((node) => [node]),
   );
-  return new Map(groups.map((nodes) => [nodes[0] as string, nodes]));
+  return new Map(groups.map((nodes) => [at(nodes, 0), nodes]));
 }
 
 function columnsOf(

@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/base/at.ts';
 import { asOneLine, counted, wrapped } from '../../../../shared/base/text.ts';
 import type { CheckFinding, Severity } from '../rules/rule.ts';
 import type { CheckedResult, CheckReport } from './check-report.ts';
@@ -114,7 +115,7 @@ function alikeTexts(findings: readonly CheckFinding[]): string[] {
   for (const one of findings) seen.set(one.seen, [...(seen.get(one.seen) ?? []), one]);
   return [...seen.values()].map((of) => {
     const more = of.length === 1 ? '' : ` The same in ${counted(of.length - 1, 'more place')}.`;
-    return `${placeText(of[0] as CheckFinding)}${more}`;
+    return `${placeText(at(of, 0))}${more}`;
   });
 }
 

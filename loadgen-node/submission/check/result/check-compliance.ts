@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { at } from '../../../../shared/base/at.ts';
 import type { TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
@@ -122,7 +123,7 @@ function checkBaselines(site: ResultSite, paths: readonly string[]): void {
     const isNear = a && b && a > 0 && b > 0 && 100 * Math.abs(1 - a / b) <= percent;
     if (isNear) continue;
     const text = `${metric} is ${a ?? 'missing'} and ${b ?? 'missing'}; within ${percent} %.`;
-    findings.add('baseline-differs', paths[1] as string, text);
+    findings.add('baseline-differs', at(paths, 1), text);
   }
 }
 
