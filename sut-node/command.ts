@@ -158,7 +158,9 @@ function readyEvent(
   const { benchmark } = settings;
   return {
     event: 'ready',
-    ...{ name, address, benchmark },
+    name,
+    address,
+    benchmark,
     workers: workerCount ?? null,
     healthAddress: healthAddress ?? null,
     metricsUrl: metricsUrl ?? null,

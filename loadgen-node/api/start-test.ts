@@ -130,10 +130,19 @@ function resultOf(report: RunReport): TestResult {
   const judged = verdict.isValid ? 'VALID' : 'INVALID';
   return {
     result: isInterrupted ? 'INTERRUPTED' : judged,
-    ...{ verdict, loadgenVerdict, peakTargetQps, output: plan.output, outcome },
+    verdict,
+    loadgenVerdict,
+    peakTargetQps,
+    output: plan.output,
+    outcome,
     meetsThresholds: meetsThresholds(report),
-    ...{ figures, thresholds, loadTest, audit, notes },
-    ...{ summary: report.summary, problem: report.problems[0] ?? null },
+    figures,
+    thresholds,
+    loadTest,
+    audit,
+    notes,
+    summary: report.summary,
+    problem: report.problems[0] ?? null,
     records: plan.keepsRecords ? records : null,
     accuracy: accuracyOf(report),
   };

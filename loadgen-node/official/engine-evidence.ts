@@ -17,7 +17,12 @@ export function engineEvidence(
   const { build, commit, tree, tag, librarySha256, addonSha256 } = linked.manifest;
   return {
     kind: 'cpp-loadgen',
-    ...{ version: build.version, commit, tree, tag, librarySha256, addonSha256 },
+    version: build.version,
+    commit,
+    tree,
+    tag,
+    librarySha256,
+    addonSha256,
     sourcesSha256: sourceDigest(sha1sOfList(build.sha1OfFiles)),
     detailLogSha256: end === null ? null : sha256Of(join(output, RUN_FILES.detail)),
     otherSamples: end?.otherSamples ?? null,

@@ -106,8 +106,14 @@ export function linkLoadgen(
   });
   const { folder: inferenceDir, commit, tree, tag, changes, hasBuiltInConf } = checkout;
   const manifest: LinkManifest = {
-    ...{ inferenceDir, commit: commit ?? null, tree: tree ?? null, tag: tag ?? null },
-    ...{ changes: [...changes], hasBuiltInConf, librarySha256, bridgeSha256 },
+    inferenceDir,
+    commit: commit ?? null,
+    tree: tree ?? null,
+    tag: tag ?? null,
+    changes: [...changes],
+    hasBuiltInConf,
+    librarySha256,
+    bridgeSha256,
     addonSha256: sha256Of(addonPath),
     build,
   };

@@ -50,7 +50,9 @@ export async function runDemo(
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
     const screen = { isVerbose, otherNotes: verboseCommand(), advises: false };
     const ended = await performRuns(planRun(values as RunValues), host, {
-      ...{ live, screen, tell: () => {} },
+      live,
+      screen,
+      tell: () => {},
     });
     if (host.exitCode !== undefined) return ended;
     const isValid = ended.exitCode === EXIT.valid;

@@ -55,7 +55,9 @@ export function networkSut(
   { qdl, sut = qdl, onWait, checksPayloads = true, warmUp, spanIds }: NetworkSutOptions,
 ): RunSut {
   return {
-    ...{ sut, qdl, spanIds },
+    sut,
+    qdl,
+    spanIds,
     async ready(host) {
       await qdl.connect(
         onWait ?? ((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
@@ -123,7 +125,9 @@ function localSut(
   said: Omit<LocalSut, 'qdl'>,
 ): RunSut {
   return {
-    ...{ sut, qdl: null, monitor: undefined },
+    sut,
+    qdl: null,
+    monitor: undefined,
     ready: () => Promise.resolve(),
     judge: (plan) => new RunJudge({ ...samples, plan, sut: { qdl: null, ...said } }),
   };

@@ -109,12 +109,15 @@ export async function measureSut(
     outcome = await runTest({
       ...setupOf(plan, sut, store, host),
       ...byEngine(plan, store),
-      ...{ configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided },
+      configEvents,
+      usesTokenLatenciesBeforeAudit,
+      extendsUntilDecided,
       // Only nodes tell tokens as they come.
       timesTokens: plan.dispatch.tokenTimes && sut.qdl !== null,
       selfCheck,
       observer: {
-        ...{ onPhase, generatorMonitor: sut.monitor },
+        onPhase,
+        generatorMonitor: sut.monitor,
         judge: async (test) => {
           // Metrics of large data sets take many seconds.
           if (test.accuracy !== null) host.progress?.('scoring the accuracy log');
@@ -291,17 +294,15 @@ function setupOf(
     plan;
   const isDrained = plan.dispatch.onNodeLoss === 'drain';
   return {
-    ...{
-      sut,
-      qsl,
-      settings,
-      lanes,
-      loadgen,
-      arrivals,
-      stallTimeoutNs,
-      generatorLagShareMax,
-      signal,
-    },
+    sut,
+    qsl,
+    settings,
+    lanes,
+    loadgen,
+    arrivals,
+    stallTimeoutNs,
+    generatorLagShareMax,
+    signal,
     clock: issueClock(issueLoop),
     log: { ...plan.log, outdir: plan.output },
     drainTimeoutNs: isDrained ? stallTimeoutNs : DRAIN_TIMEOUT_NS,

@@ -89,7 +89,9 @@ export async function scoreLog(
     entryCount,
     marks,
     scriptLine: report.scriptLine ?? null,
-    ...{ accuracy: null, target: null, isMet: null },
+    accuracy: null,
+    target: null,
+    isMet: null,
   };
   const isWhole = report.sampleCount === totalSampleCount;
   const why = whyNoAccuracy(report.sampleCount, isWhole || values.partial);

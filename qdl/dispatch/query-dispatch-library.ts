@@ -205,7 +205,12 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     const ledgers = this.nodes.map((node) => node.ledger);
     const claims = this.nodes.map((node) => node.claims);
     const dispatcher = new Dispatcher({
-      ...{ payloads: this.#payloads, sink, onNodeLoss, ledgers, claims, usages: this.#usages },
+      payloads: this.#payloads,
+      sink,
+      onNodeLoss,
+      ledgers,
+      claims,
+      usages: this.#usages,
       onBreak: (error) => {
         const nodes = this.#driver.names.last?.nodes ?? [];
         sink.fault(sutLost(withNodeName(error.message, nodes), error));

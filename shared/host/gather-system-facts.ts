@@ -134,8 +134,15 @@ async function enclosureFacts(source: MachineSource): Promise<SystemFacts['enclo
   const [container, containerHow] = await containerOf(root);
   const limits = container === null ? {} : await limitsOf(root.in('sys/fs/cgroup'));
   return {
-    ...{ vendor, product, virtualMachine, virtualMachineHow, container, containerHow },
-    ...{ cpuLimit: null, memoryLimitBytes: null, ...limits },
+    vendor,
+    product,
+    virtualMachine,
+    virtualMachineHow,
+    container,
+    containerHow,
+    cpuLimit: null,
+    memoryLimitBytes: null,
+    ...limits,
   };
 }
 

@@ -108,7 +108,10 @@ async function ensureMade(
 ): Promise<string> {
   const what = `making the stand-in for ${original}`;
   const folder = await ensureArtifact({
-    ...{ cacheFolder, name: `${name}-model`, recipe, onProgress },
+    cacheFolder,
+    name: `${name}-model`,
+    recipe,
+    onProgress,
     build: (building, onBuildProgress) => build(building, what, onBuildProgress),
   });
   return join(folder, main);

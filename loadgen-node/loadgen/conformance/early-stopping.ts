@@ -113,7 +113,10 @@ export function answerOne(asked: AskedEarlyStopping): string {
     if (queries === undefined) return `${JSON.stringify({ h })}\n`;
     const { allowedOver: mostOver, neededQueries } = adviceFor(queries, question);
     const advice = {
-      ...{ h, queries, allowed_over: mostOver, needed_queries: neededQueries },
+      h,
+      queries,
+      allowed_over: mostOver,
+      needed_queries: neededQueries,
       missing_queries: Math.max(0, neededQueries - queries),
     };
     return `${JSON.stringify(advice)}\n`;

@@ -131,7 +131,10 @@ export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
     share: number | null,
     queriesToTell = 0,
   ): KeepingUp => ({
-    ...{ state, share, scheduledPerSecond, answeredPerSecond },
+    state,
+    share,
+    scheduledPerSecond,
+    answeredPerSecond,
     queriesToTell: queriesToTell > 0 ? queriesToTell : null,
   });
   const typicalNs = sorted[Math.floor(sorted.length / 2)] ?? 0;

@@ -99,7 +99,9 @@ function timesOfQueries(
   const pick = (all: Float64Array): Float64Array =>
     new Float64Array(queries.length).map((_, i) => all[queries[i] as number] as number);
   return {
-    ...{ issuedNs: pick(issuedNs), latenciesNs: pick(latenciesNs), lagsNs: pick(lagsNs) },
+    issuedNs: pick(issuedNs),
+    latenciesNs: pick(latenciesNs),
+    lagsNs: pick(lagsNs),
     isLate: (i) => isLate(queries[i] as number),
   };
 }

@@ -53,7 +53,9 @@ export function deriveEffectiveSettings(
     /** The lane of a query is that of its sample index. */
     lanes: lanes.map(
       ({ name, share, samples = whole, bounds = ofSettings }): Lane => ({
-        ...{ name, share, samples },
+        name,
+        share,
+        samples,
         bounds: scenario === 'Server' ? bounds : [],
       }),
     ),

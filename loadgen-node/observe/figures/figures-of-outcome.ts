@@ -17,7 +17,10 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const ofStatistics = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
     statistics ? logged(statistics, completedSampleCount) : null;
   return namedFigures({
-    ...{ scenario, rates, contractErrors, answeredPerSecond: summary.answeredPerSecond },
+    scenario,
+    rates,
+    contractErrors,
+    answeredPerSecond: summary.answeredPerSecond,
     queries: issuedQueries,
     samples: issuedSamples,
     completedSamples,

@@ -238,7 +238,9 @@ export class Figures<D extends GrowingDistribution<D>> {
     const { allDoneS } = finalQuery;
     const hasBound = scenario === 'Server' && !Number.isNaN(this.#latencyBoundNs);
     return namedFigures({
-      ...{ scenario, contractErrors, completedSamples },
+      scenario,
+      contractErrors,
+      completedSamples,
       latency: this.latencyOf(scenario),
       lag,
       tokens:

@@ -84,7 +84,10 @@ export function namedFigures(measured: MeasuredFigures): RunFigures {
         ...(tokens.longestGap && percentilesOf(tokens.longestGap, LONGEST_GAP_PERCENTILES)),
       }),
     }),
-    ...{ queries, samples, lost, errors: lost + contractErrors },
+    queries,
+    samples,
+    lost,
+    errors: lost + contractErrors,
   });
 }
 

@@ -198,7 +198,8 @@ export const RECORD_COLUMNS = ROWS.map(([name, type, about]): RecordColumn => {
   const field = name.replace(/_./g, (letter) => letter.charAt(1).toUpperCase());
   const ofService = SERVICE_TIMES.find((one) => one === field);
   return {
-    ...{ name, about },
+    name,
+    about,
     type: type.replace('?', '') as ColumnType,
     isNullable: type.endsWith('?'),
     of: (records) =>

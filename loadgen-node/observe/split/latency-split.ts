@@ -100,7 +100,9 @@ function splitLatency(
     },
   });
   const findings = {
-    ...{ sums, unknownCount, overtold },
+    sums,
+    unknownCount,
+    overtold,
     isAllAtOnce: sums.all.count > 1 && pieces.every(({ queryCount }) => queryCount === 1),
     isOfQueries: pieces.some(isOfQueries),
   };

@@ -47,7 +47,9 @@ export function tokenSplit(
   let leftOut = 0;
   let rows = pieces[0] as SplitRows;
   const { sums, timesNs } = sumRows(FIRST_TOKEN_PARTS, {
-    ...{ rowCount, timeOf, groups: byNode(records, nodeNames) },
+    rowCount,
+    timeOf,
+    groups: byNode(records, nodeNames),
     forEachRow: (visit) => {
       for (rows of pieces) for (let row = rows.begin; row < rows.end; row += 1) visit(row);
     },
@@ -106,8 +108,10 @@ function timesPerToken(records: SampleRecords, timesNs: Float64Array): TokenSpli
     }
   }
   return {
-    ...{ typicalNs: typical.meanLatencyNs, tailNs: tail.meanLatencyNs },
-    ...{ typicalAnswers: typical.meanOf(0), tailAnswers: tail.meanOf(0) },
+    typicalNs: typical.meanLatencyNs,
+    tailNs: tail.meanLatencyNs,
+    typicalAnswers: typical.meanOf(0),
+    tailAnswers: tail.meanOf(0),
   };
 }
 

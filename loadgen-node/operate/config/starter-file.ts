@@ -5,7 +5,6 @@ import { writeText } from '../../../shared/base/files/read-file.ts';
 import { tableLines } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import type { Setting, SettingTable } from '../../../shared/config/setting.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import {
   benchmarkOfRun,
   benchmarkRules,
@@ -13,6 +12,7 @@ import {
   RUN_BENCHMARKS,
 } from '../../../shared/rules/benchmark-rules.ts';
 import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
 import { modelsOfBenchmark } from '../../submission/rules/models-of-rounds.ts';
 
@@ -159,7 +159,9 @@ export function listBenchmarks(): VerbResult {
       : `${rules.title}: "longhaul run" of nodes that serve ${rules.key}`,
   ]);
   const benchmarks = all.map((rules) => ({
-    ...{ name: confNameOf(rules), title: rules.title, isOfficial: rules.isOfficial },
+    name: confNameOf(rules),
+    title: rules.title,
+    isOfficial: rules.isOfficial,
     servedAs: rules.key,
     encodings: Object.keys(rules.encodings),
     submissions: submissionsOf(rules),

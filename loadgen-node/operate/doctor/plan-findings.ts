@@ -235,7 +235,8 @@ export async function plannedLoad(
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
     dataType: dataTypeOf(rules, encoding.form),
-    ...{ sampleBytes, whyNoData },
+    sampleBytes,
+    whyNoData,
     /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     boundsTokens: isServer && settings.useTokenLatencies,

@@ -86,7 +86,8 @@ function addressOf(said: string, { scheme }: Probed): string {
 function dispatchSettings(address: string, values: ProbeValues): DispatchSettings {
   const { nodes, protocol } = nodesOfRun([address], values);
   const settings: DispatchSettings = {
-    ...{ ...defaultDispatchSettings(nodes), protocol },
+    ...defaultDispatchSettings(nodes),
+    protocol,
     callTimeoutMs: values.timeout / 1e6,
     security: toClientSecurity(values),
   };

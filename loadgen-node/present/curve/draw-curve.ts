@@ -70,7 +70,8 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings, b
       ? []
       : [
           drawDot(area, [completedRate(point), timeAt(point, curve.percentile)], {
-            ...{ className: 'c2', form: 'ring' },
+            className: 'c2',
+            form: 'ring',
             hint: hintOf(curve, point),
           }),
         ],
@@ -99,7 +100,9 @@ function hoverOf(
 ): string {
   const places = points.map((point) => [completedRate(point), Number.NaN] as const);
   const line = (name: string, text: (point: LoadPoint) => string) => ({
-    ...{ name, points: places, texts: points.map(text) },
+    name,
+    points: places,
+    texts: points.map(text),
   });
   const latencies = drawnPercentiles(curve).map((share) =>
     line(percentileName(share), (point) => {
@@ -129,7 +132,9 @@ function areaOf(curve: MeasuredCurve, points: readonly LoadPoint[], bound: Query
   const largest = Math.max(...points.map(completedRate), 0);
   return {
     x: linearAxis({
-      ...{ from: 0, to: largest * 1.06 || 1, format: formatNumber },
+      from: 0,
+      to: largest * 1.06 || 1,
+      format: formatNumber,
       title: `completed ${throughputUnit(curve)} per second`,
     }),
     y: timeAxis([...values, bound.ns], BOUND_TITLES[bound.name]),

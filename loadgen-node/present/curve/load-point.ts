@@ -79,7 +79,9 @@ export const CURVE_FILES = { page: 'longhaul_curve.html', table: 'curve.csv' } a
 
 /** Pictures of a curve, one for each bounded time. */
 export const CURVE_PICTURES: Readonly<Record<BoundName, string>> = {
-  ...{ latency: 'curve.svg', ttft: 'curve.svg', tpot: 'curve-tpot.svg' },
+  latency: 'curve.svg',
+  ttft: 'curve.svg',
+  tpot: 'curve-tpot.svg',
 };
 
 /** All files of a curve, in words. */

@@ -88,7 +88,8 @@ function renderCurveFigure(report: CurveReport, bound: QueryBound): Html {
     legend: drawLegend(legend),
     caption:
       'Each dot is a load. Bands: intervals at 95 %; where too few queries tell how slow the slowest are, a band ends at its line and is open above. A pointer shows the figures of the nearest load, and dragging zooms in; the table below has all of them.',
-    ...{ isWide: true, shrinks: true },
+    isWide: true,
+    shrinks: true,
   });
 }
 

@@ -53,7 +53,8 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Latency',
     note: 'of the samples (MultiStream: queries) completed in each second, logarithmic; of whole answers where tokens come one by one',
-    ...{ kind: 'log-time', leavesOut: true },
+    kind: 'log-time',
+    leavesOut: true,
     series: () => [
       ['p50', 'c5', ({ latency }) => latency?.p50Ns],
       ['p90', 'c1', ({ latency }) => latency?.p90Ns],
@@ -79,7 +80,9 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Where the time goes',
     note: 'means per second; network is what the other parts leave over',
-    ...{ kind: 'time', isStacked: true, leavesOut: true },
+    kind: 'time',
+    isStacked: true,
+    leavesOut: true,
     series: () =>
       LATENCY_PARTS.map((part, i) => [
         part,
@@ -91,7 +94,8 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Dispatch lag',
     note: 'issued − scheduled, logarithmic',
-    ...{ kind: 'log-time', leavesOut: true },
+    kind: 'log-time',
+    leavesOut: true,
     series: () => [
       ['p50', 'c5', ({ lag }) => lag?.p50Ns],
       ['p99', 'c2', ({ lag }) => lag?.p99Ns],
@@ -101,13 +105,15 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'CPU',
     note: 'cores that the process kept busy, worker processes of a node included',
-    ...{ kind: 'cores', leavesOut: true },
+    kind: 'cores',
+    leavesOut: true,
     series: (nodes) => useSeries(nodes, ({ cores }) => cores),
   },
   {
     title: 'Memory',
     note: 'resident memory of the same processes',
-    ...{ kind: 'bytes', leavesOut: true },
+    kind: 'bytes',
+    leavesOut: true,
     series: (nodes) => useSeries(nodes, ({ residentBytes }) => residentBytes),
   },
   {
@@ -173,7 +179,9 @@ function allLines(
   originS: number,
 ): Series[] {
   const lines = series(nodes).map(([name, className, value]) => ({
-    ...{ name, className, value },
+    name,
+    className,
+    value,
     points: [] as [number, number][],
   }));
   const isLog = kind === 'log-time';

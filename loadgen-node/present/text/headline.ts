@@ -118,7 +118,9 @@ function tailFigure(
   const place = isSame || target === '' ? '' : ` at ${target}`;
   return [
     {
-      ...{ figure, title: `${what}, ${percentile}`, value: formatNs(value) },
+      figure,
+      title: `${what}, ${percentile}`,
+      value: formatNs(value),
       note: ns === null ? unknown : `bound ${formatNs(ns)}${place}${share}`,
       isBad: ns !== null && isSame && value > ns,
     },

@@ -62,7 +62,11 @@ function resultOf(summary: RunSummary): string[] {
   const { result, verdict, loadgenVerdict, thresholds, notes, keyNotes = notes } = summary;
   return resultLines(
     {
-      ...{ result, thresholds, notes, keyNotes, reasons: verdict.reasons },
+      result,
+      thresholds,
+      notes,
+      keyNotes,
+      reasons: verdict.reasons,
       rows: summary.rows ?? rowsOfOlder(summary),
       isValidForLoadgen: loadgenVerdict.isValid,
     },

@@ -312,7 +312,8 @@ function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDe
   return {
     key: 'longhaul_accuracy',
     value: {
-      ...{ metric, total: String(sampleCount) },
+      metric,
+      total: String(sampleCount),
       ...(correctCount === undefined
         ? { value: String(value), needed: String(quality.target) }
         : { correct: String(correctCount), needed: String(neededCount(quality, sampleCount)) }),
@@ -328,7 +329,9 @@ function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
     nodes.map((node) => ({
       key: 'longhaul_name_round_trip',
       value: {
-        ...{ call: String(i + 1), address: node.address, name: node.name ?? '' },
+        call: String(i + 1),
+        address: node.address,
+        name: node.name ?? '',
         round_trip_ns: String(node.roundTripNs ?? ''),
         tcp_connect_ns: String(node.tcpConnectNs ?? ''),
         failure: node.failure ?? '',

@@ -377,8 +377,13 @@ export function dataSetDetail(check: DataSetCheck): LoggedDetail {
   return {
     key: 'longhaul_data_set',
     value: {
-      ...{ name, folder, sample_count: String(sampleCount), file_count: String(fileCount) },
-      ...{ sha256: digest, verified: verifiedOf(check), list: list ?? '' },
+      name,
+      folder,
+      sample_count: String(sampleCount),
+      file_count: String(fileCount),
+      sha256: digest,
+      verified: verifiedOf(check),
+      list: list ?? '',
     },
   };
 }

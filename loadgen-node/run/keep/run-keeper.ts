@@ -48,8 +48,12 @@ export async function beginFolder(
   const records = await RecordsKeeper.open(
     hasFile ? join(output, RUN_FILES.records) : null,
     () => ({
-      ...{ longhaul: packageVersion(), runId: qdl?.runId ?? randomUUID(), startedAt },
-      ...{ benchmark: confNameOf(rules), scenario: settings.scenario, nodes: nodeNames(qdl) },
+      longhaul: packageVersion(),
+      runId: qdl?.runId ?? randomUUID(),
+      startedAt,
+      benchmark: confNameOf(rules),
+      scenario: settings.scenario,
+      nodes: nodeNames(qdl),
       labels: plan.labels,
     }),
     promptTokensOf(plan, store),
@@ -140,7 +144,15 @@ async function endFolder(
   const { records } = kept;
   const { quality, accuracy, notes, keyNotes } = judge;
   const report = {
-    ...{ plan, dataSetCheck, quality, outcome, accuracy, notes, keyNotes, audit, records },
+    plan,
+    dataSetCheck,
+    quality,
+    outcome,
+    accuracy,
+    notes,
+    keyNotes,
+    audit,
+    records,
     models: modelsInWords(audit?.nodes ?? []),
     nameCalls: audit?.nameCalls ?? [],
     ...figuresOfRun(outcome, plan, records),

@@ -55,7 +55,9 @@ export function withEngine(
   const own = isOfRound ? { round } : { round, mlperfConf: conf.name };
   const { damaged } = linkedLoadgens(cacheFolder);
   return {
-    ...{ values: { ...values, ...own }, said: new Set([...said, ...Object.keys(own)]), linked },
+    values: { ...values, ...own },
+    said: new Set([...said, ...Object.keys(own)]),
+    linked,
     linkNotes: damaged.map(({ error }) => `warning: ${error.message}`),
   };
 }

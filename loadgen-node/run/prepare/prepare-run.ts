@@ -161,7 +161,8 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost) {
     compressionScope: plan.compression.scope,
     isDigested: plan.dispatch.digestPerMillion > 0,
     fileFolder: plan.keepsSamplesInFile ? plan.cacheFolder : undefined,
-    ...{ signal: host.signal, onProgress: progressOf(host) },
+    signal: host.signal,
+    onProgress: progressOf(host),
   });
   // Before minutes go into checksums.
   await orAbort(

@@ -126,10 +126,16 @@ export class WarmUp {
       const qdl = await createQueryDispatchLibrary(dispatch, payloads);
       await qdl.connect();
       const { performance: phase } = await runTest({
-        ...{ sut: qdl, qsl: payloads, clock: issueClock(plan.issueLoop), signal: host.signal },
+        sut: qdl,
+        qsl: payloads,
+        clock: issueClock(plan.issueLoop),
+        signal: host.signal,
         settings: {
           ...defaultTestSettings(),
-          ...{ minQueryCount: 1, minDurationMs: partMs, maxDurationMs: partMs, ...settings },
+          minQueryCount: 1,
+          minDurationMs: partMs,
+          maxDurationMs: partMs,
+          ...settings,
         },
         log: { outdir },
         stallTimeoutNs: plan.stallTimeoutNs,

@@ -51,7 +51,9 @@ function resultOf(report: RunReport, advises: boolean): ResultText {
       advises ? { ...reason, advice: adviceOn(reason, outcome, plan) } : reason,
     ),
     isValidForLoadgen: loadgen.isValid,
-    ...{ thresholds, notes, keyNotes: keyNotesOf(report) },
+    thresholds,
+    notes,
+    keyNotes: keyNotesOf(report),
   };
 }
 

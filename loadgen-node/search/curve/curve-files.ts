@@ -101,7 +101,9 @@ export class CurveFiles {
     const curve = this.#curve();
     const isClosedLoop = curve.unit === 'queries at a time';
     const report: CurveReport = {
-      ...{ ...curve, madeBy: 'curve', findings: curveFindings(curve) },
+      ...curve,
+      madeBy: 'curve',
+      findings: curveFindings(curve),
       title: `${confNameOf(run.rules)}: latency over throughput${isClosedLoop ? ', closed loop' : ''}`,
       facts: this.#facts(),
       notes: [

@@ -179,7 +179,11 @@ export function pointOf(
   const isOverloaded = !isGeneratorBound && (hasBacklog || growth !== null);
   const mean = meanOf(latenciesNs);
   const point = {
-    ...{ number, load, samplesPerSecond, isGeneratorBound, isOverloaded },
+    number,
+    load,
+    samplesPerSecond,
+    isGeneratorBound,
+    isOverloaded,
     lagP99Ns: isClosedLoop ? 0 : lagP99Ns,
     scheduledPerSecond: isClosedLoop ? null : outcome.scheduledPerSecond,
     rateInterval: isClosedLoop ? rateInterval(latenciesNs, samplesPerSecond) : null,

@@ -67,7 +67,9 @@ export async function runCurve(asked: AskedCurve, host: RunHost, print: PrintLin
   const files = new CurveFiles(plan, identity, kept);
   printOpening(plan, files, print);
   const runProbe = runProbes(prepared, {
-    ...{ host, output, keepsProbes: values.keepProbes },
+    host,
+    output,
+    keepsProbes: values.keepProbes,
     sutOf: (probed) => nodesOf(probed, prepared),
   });
   const ended = await measurePoints(plan, files, runProbe, print);

@@ -179,7 +179,9 @@ function sideRun(
     load,
     isValid: verdicts.longhaul.isValid,
     whyInvalid: whyInvalid(outcome, figures),
-    ...{ samplesPerSecond, tokensPerSecond, tokenTimes: tokenTimesOf(figures) },
+    samplesPerSecond,
+    tokensPerSecond,
+    tokenTimes: tokenTimesOf(figures),
     latency: { meanNs: mean, p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: figures['p99.9'] ?? 0 },
     split: records === null ? null : latencySplit(records, about),
     folder,
@@ -341,7 +343,9 @@ export function readInProcessSide(path: string): EfficiencySide {
 export function searchOf(result: PeakResult): SideSearch {
   const { ending, value, tokensPerSecond, interval, confidence, limitText, probes } = result;
   return {
-    ...{ ending, value, tokensPerSecond },
+    ending,
+    value,
+    tokensPerSecond,
     interval: closedInterval(interval),
     confidence,
     limitText,

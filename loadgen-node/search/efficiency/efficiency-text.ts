@@ -28,13 +28,15 @@ export function efficiencyReport(
   return {
     schemaVersion: REPORT_VERSION,
     longhaul: packageVersion(),
-    ...{ scenario, benchmark },
+    scenario,
+    benchmark,
     comparison: compareSides(scenario, inProcess, network),
     notes: [
       ...(isOneMachine ? [oneMachineNote(network.machine.cpuCount)] : []),
       ...efficiencyNotes(inProcess, network),
     ],
-    ...{ inProcess, network },
+    inProcess,
+    network,
   };
 }
 

@@ -68,7 +68,10 @@ export function planEfficiency(request: EfficiencyRequest): EfficiencyPlan {
   const isFile = values.output?.endsWith('.json') === true;
   const folder = isFile ? run.output.slice(0, -'.json'.length) : run.output;
   return {
-    ...{ mode, run, note, folder },
+    mode,
+    run,
+    note,
+    folder,
     values: runValues,
     task: { search, repeats: own.repeats, runNs: run.settings.minDurationMs * 1e6 },
     node,
@@ -168,7 +171,12 @@ export async function measureSides(
   return measurers.map(({ kind, sutName, machine, model }, i) => {
     const search = searches[i] ?? null;
     return {
-      ...{ kind, sutName, measuredAt, machine, model, question: task.question },
+      kind,
+      sutName,
+      measuredAt,
+      machine,
+      model,
+      question: task.question,
       search: search && searchOf(search),
       runs: at(runs, i),
     };

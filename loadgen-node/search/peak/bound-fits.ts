@@ -42,7 +42,10 @@ export function fitBound(
   const { percentile, confidence } = search;
   const isTpot = bound.name === 'tpot';
   const question = {
-    ...{ boundNs: bound.ns, percentile, confidence, unloadedNs },
+    boundNs: bound.ns,
+    percentile,
+    confidence,
+    unloadedNs,
     averagedNs: isTpot ? search.answerNs : 0,
   };
   return fitLoadCurve(curvePoints(screenings, fulls, i), { low, high }, question);

@@ -128,7 +128,12 @@ export function judgeProbe(
       const percentileNs = percentileOf(timesNs.slice().sort(), search.percentile);
       const explanation = outcome.explanations?.[name];
       return {
-        ...{ name, overQueries, varianceFactor, shareLow: low, shareHigh: high, percentileNs },
+        name,
+        overQueries,
+        varianceFactor,
+        shareLow: low,
+        shareHigh: high,
+        percentileNs,
         ...(explanation !== undefined && { explanation }),
       };
     }),
@@ -137,7 +142,9 @@ export function judgeProbe(
     tokens: tokens === undefined ? null : tokenFigures(tokens, search.percentile, batchMin),
     goodput: outcome.goodput ?? null,
     lostSamples: outcome.end.counts.lostSamples,
-    ...{ lagP99Ns, samplesPerSecond, scheduledPerSecond },
+    lagP99Ns,
+    samplesPerSecond,
+    scheduledPerSecond,
     growth,
     durationNs: outcome.end.durationNs,
     explanation: outcome.explanation ?? null,

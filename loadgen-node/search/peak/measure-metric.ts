@@ -65,7 +65,9 @@ function whyNoSearch({ settings, round }: RunPlan): string {
  */
 async function firstExpectation(prepared: PreparedRun, host: RunHost): Promise<number> {
   const look = runProbes(prepared, {
-    ...{ host, output: prepared.plan.output, keepsProbes: false },
+    host,
+    output: prepared.plan.output,
+    keepsProbes: false,
     sutOf: (plan) => nodesOf(plan, prepared),
   });
   const { latenciesNs } = await look({ kind: 'unloaded', load: 1, number: 0, ...LOOK });

@@ -176,9 +176,7 @@ interface Whereabouts {
   readonly isPrecise: boolean;
 }
 
-const NOWHERE: Whereabouts = {
-  ...{ estimate: null, interval: null, isFitted: false, isPrecise: false },
-};
+const NOWHERE: Whereabouts = { estimate: null, interval: null, isFitted: false, isPrecise: false };
 
 function locate(
   search: PacedSearch,

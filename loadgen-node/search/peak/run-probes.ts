@@ -98,7 +98,9 @@ async function shortProbe(
   const times = boundsOf(settings);
   const bounds = namedBounds(times);
   const outcome = await probe(plan, store, await sutOf(plan), host, {
-    ...{ name: spec.name ?? `probe ${spec.number}`, onSet: kept.keep, keepsLogs: keepsProbes },
+    name: spec.name ?? `probe ${spec.number}`,
+    onSet: kept.keep,
+    keepsLogs: keepsProbes,
     earlyEnd: isDecided && { bounds, isDecided, goesOnAfterLoss },
   });
   // A closed loop has no schedule to be late for: its own judgement stands.

@@ -89,7 +89,9 @@ export async function searchPeak(
   try {
     printOpening(asked, probes, print);
     const runProbe = runProbes(prepared, {
-      ...{ host, output, keepsProbes: values.keepProbes },
+      host,
+      output,
+      keepsProbes: values.keepProbes,
       sutOf: (probed) => nodesOf(probed, prepared),
       recordOf: plan.recordOf,
     });

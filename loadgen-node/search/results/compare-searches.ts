@@ -113,7 +113,10 @@ export function compareSearches(folders: readonly string[], said: readonly strin
   const json = {
     verb,
     searches: peaks.map(({ question: _question, ...peak }) => peak),
-    ...{ higher, areApart, settings, loads },
+    higher,
+    areApart,
+    settings,
+    loads,
   };
   return { text, json };
 }
@@ -132,7 +135,9 @@ function peakIn(folder: string): ComparedPeak {
       ? { low: interval?.low ?? null, high: high !== null && Number.isFinite(high) ? high : null }
       : { low: value, high: null };
   return {
-    ...{ folder, value, question: identity },
+    folder,
+    value,
+    question: identity,
     unit: search.kind === 'rate' ? 'queries/s' : 'streams',
     ...ends,
     unknownWhy,

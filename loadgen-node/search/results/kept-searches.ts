@@ -128,8 +128,11 @@ function sweepIn(folder: string): KeptSearch {
   const failed = cells.filter(({ result }) => 'failure' in result).length;
   return {
     row: {
-      ...{ startedAt, labels: {}, verb: 'sweep' },
-      ...{ benchmark: said('benchmark'), scenario: said('scenario') },
+      startedAt,
+      labels: {},
+      verb: 'sweep',
+      benchmark: said('benchmark'),
+      scenario: said('scenario'),
       verdict: `sweep of ${cells.length} links${failed === 0 ? '' : `, ${failed} failed`}`,
       metric: '-',
       isGood: failed === 0,
@@ -145,11 +148,17 @@ function efficiencyIn(folder: string): KeptSearch {
   const efficiency = 'comparison' in json ? json.comparison.efficiency : null;
   return {
     row: {
-      ...{ startedAt: side.measuredAt, labels: {}, benchmark, scenario, verb: 'efficiency' },
+      startedAt: side.measuredAt,
+      labels: {},
+      benchmark,
+      scenario,
+      verb: 'efficiency',
       verdict: 'comparison' in json ? 'efficiency' : 'one side of an efficiency',
       metric: efficiency === null ? '-' : `${formatNumber(efficiency.value * 100)} %`,
       isGood: efficiency !== null,
     },
-    ...{ text, json, page: null },
+    text,
+    json,
+    page: null,
   };
 }

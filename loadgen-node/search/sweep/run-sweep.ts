@@ -83,7 +83,7 @@ export function planSweep(request: SweepRequest) {
   if (!values.resume) {
     refuseUsedOutput(run.output, values.force, existsSync(join(run.output, SWEEP_FILE)));
   }
-  return { ...{ options, grid, peak, search, settings, nodeArgs }, isResumed: values.resume };
+  return { options, grid, peak, search, settings, nodeArgs, isResumed: values.resume };
 }
 
 /** Settings, grid and search of the cells; `nodeArgs` are those of a node that the sweep starts. */
@@ -375,7 +375,10 @@ async function searchThrough(
   const runProbe = runProbes(
     { ...prepared, plan },
     {
-      ...{ host, output, recordOf: peak.recordOf, keepsProbes: false },
+      host,
+      output,
+      recordOf: peak.recordOf,
+      keepsProbes: false,
       sutOf: (shaped) => nodesOf(shaped, prepared),
     },
   );
@@ -390,7 +393,12 @@ async function searchThrough(
   });
   const { value, tokensPerSecond, ending, limit, limitText } = found;
   return {
-    ...{ value, tokensPerSecond, ending, limit, limitText, seen },
+    value,
+    tokensPerSecond,
+    ending,
+    limit,
+    limitText,
+    seen,
     interval: closedInterval(found.interval),
     probeCount: found.probes.length,
   };

@@ -64,7 +64,14 @@ function scopeOf(
 ) {
   const layout = treeLayout(round);
   return {
-    ...{ division, submitter, round, isDryRun, systems, layout, files, notices },
+    division,
+    submitter,
+    round,
+    isDryRun,
+    systems,
+    layout,
+    files,
+    notices,
     code: layout.code(division, submitter),
     documentation: layout.documentation(division, submitter),
     results: all.filter(({ entry }) => entry.divisions.includes(division)),
@@ -211,7 +218,8 @@ function assembleMeasurements(
   files.json(layout.measurementsFile(place, implementation.id), Object.fromEntries(weights));
   const code = `${scope.code}/${place.model}/${implementation.id}`;
   const readme = measurementReadme({
-    ...{ ...scope, result },
+    ...scope,
+    result,
     code: posix.relative(folder, code),
     documentation: posix.relative(folder, scope.documentation),
   });

@@ -44,7 +44,8 @@ export function treeFiles(): TreeFiles {
   const text = (path: string, content: string) => add(path, { text: content, mode: 0o644 });
   const copy = (path: string, copyOf: string) => add(path, { copyOf });
   return {
-    ...{ text, copy },
+    text,
+    copy,
     entries: () => [...files].sort(([a], [b]) => (a < b ? -1 : 1)),
     script: (path, content) => add(path, { text: content, mode: 0o755 }),
     json: (path, value) => text(path, `${jsonText(value, 2)}\n`),

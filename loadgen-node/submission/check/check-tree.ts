@@ -87,7 +87,12 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     said === undefined ? await detectRound(listing, readLog) : { round: said, roundFrom: 'said' };
   const findings = new Findings(round, options.isStrict === true);
   const context: CheckContext = {
-    ...{ file: '.', listing, findings, round, otherRound, readLog },
+    file: '.',
+    listing,
+    findings,
+    round,
+    otherRound,
+    readLog,
     layout: treeLayout(round),
     originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
@@ -173,7 +178,11 @@ async function checkSubmitter(
   const described = systems.filter((system) => listing.hasFile(pathOf(system)));
   const site: SubmitterSite = {
     ...context,
-    ...{ file, division, submitter, systems, unprovedRuns: [] },
+    file,
+    division,
+    submitter,
+    systems,
+    unprovedRuns: [],
     descriptions: new Map(
       described.map((system) => [system, readJsonObject(context, pathOf(system))]),
     ),
@@ -211,7 +220,10 @@ async function checkModel(system: SystemSite, modelFolder: string): Promise<Chec
     if (scenario === undefined) continue;
     // Official tools take folders in any case: paths keep the spelling of the folder.
     const place = {
-      ...{ division, submitter, system: system.system, model: modelFolder },
+      division,
+      submitter,
+      system: system.system,
+      model: modelFolder,
       scenario: name as SubmissionScenario,
     };
     const inScenario = model && modelInScenario(model, scenario);

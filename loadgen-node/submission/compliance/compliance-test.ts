@@ -93,13 +93,17 @@ export async function complianceTest(
     exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
     text: `${verdictInWords(verdict, asked.notes)}  ${folder}\n`,
     json: {
-      ...{ test, round, benchmark, wasInterrupted: false },
+      test,
+      round,
+      benchmark,
+      wasInterrupted: false,
       hasPassed: verdict.hasPassed,
       isOfficialPass: verdict.isOfficialPass,
       isRehearsal: verdict.isRehearsal,
       checks: verdict.checks,
       notes: [...verdict.notes, ...asked.notes],
-      ...{ folder, testRun },
+      folder,
+      testRun,
     },
   };
 }
@@ -215,7 +219,8 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
       });
     case 'TEST07':
       return verifyTest07({
-        ...{ ...runs, model: model?.name ?? benchmark },
+        ...runs,
+        model: model?.name ?? benchmark,
         accuracyOutput: accuracyOutput(values),
       });
     case 'TEST08':

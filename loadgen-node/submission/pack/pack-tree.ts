@@ -151,7 +151,10 @@ async function* tarStream(
   checksums: Map<string, string>,
 ): AsyncGenerator<Buffer> {
   const pack = new Pack({
-    ...{ cwd: tree, portable: true, mtime: FILE_TIME, strict: true },
+    cwd: tree,
+    portable: true,
+    mtime: FILE_TIME,
+    strict: true,
     statCache: new Map(files.map(({ path, stats }) => [resolve(tree, path), plainStats(stats)])),
   });
   const parser = new Parser({ strict: true, onReadEntry: (entry) => digest(entry, checksums) });

@@ -94,7 +94,8 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
     ...(hasUnseenAccelerators(machines, given) ? UNSEEN_ACCELERATORS : {}),
     ...(hasNodes ? networkFields(facts, session) : {}),
     ...submitterFields(facts),
-    ...{ division, system_type: suite },
+    division,
+    system_type: suite,
     ...given,
   };
   const notes: Readonly<Record<string, readonly string[]>> = {

@@ -49,7 +49,8 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
   writeJson(factsPathOf(path), facts);
   writeJson(path, description);
   return descriptionReport({
-    ...{ path, description },
+    path,
+    description,
     warnings: systemWarnings(facts, suite),
     leftOut: leftOut(merged, description),
     machineCount: knownMachineCount(facts),

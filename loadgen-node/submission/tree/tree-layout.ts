@@ -56,7 +56,11 @@ export function treeLayout(round: SubmissionRound): TreeLayout {
   const documentation = (division: SubmissionDivision, submitter: string) =>
     posix.join(division, submitter, 'documentation');
   return {
-    ...{ round, isFlat, result, measurements, documentation },
+    round,
+    isFlat,
+    result,
+    measurements,
+    documentation,
     system: (division, submitter, system) =>
       posix.join(division, submitter, 'systems', `${system}.json`),
     code: (division, submitter) => posix.join(division, submitter, isFlat ? 'src' : 'code'),

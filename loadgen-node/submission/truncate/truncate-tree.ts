@@ -244,7 +244,9 @@ export async function truncateChecked(
     throw configInvalid(`${tree} is of round v0.5, which truncates nothing: ${why}`);
   }
   const { logs, hasChanged, problems, summary, lines } = await (isRestored ? restore : truncate)({
-    ...{ tree, round, backup },
+    tree,
+    round,
+    backup,
     onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
   });
   if (hasChanged) {

@@ -91,7 +91,8 @@ export class SutNodeHandle implements QdlNode {
   get modelInputs(): ModelInput[] {
     const inputs = this.model?.inputs ?? [];
     return inputs.map(({ name, elementType, shape, emptyAxes }) => ({
-      ...{ name, elementType },
+      name,
+      elementType,
       shape: shape.map((length, axis) =>
         Number(length) === 0 && !emptyAxes.includes(axis) ? -1 : Number(length),
       ),

@@ -59,7 +59,10 @@ export function inOurWords(issue: z.core.$ZodRawIssue): string {
 
 /** Units of sizes, by Zod's name of what has one. */
 const SIZES: Readonly<Record<string, string>> = {
-  ...{ string: ' characters', array: ' items', tuple: ' items', set: ' items' },
+  string: ' characters',
+  array: ' items',
+  tuple: ' items',
+  set: ' items',
 };
 
 function atLeast({ origin, minimum, inclusive }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>) {

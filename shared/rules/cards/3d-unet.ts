@@ -57,7 +57,8 @@ export const UNET_3D: BenchmarkCard = {
   generated: { standard: { seed: 31, sampleCount: 43 } },
   // A sample has 132 MB on average, and its response a quarter of that; on a processor it may take half an hour.
   defaults: {
-    ...{ queueBytesMax: 2 * 1024 ** 3, messageBytesMax: 256 * 1024 ** 2 },
+    queueBytesMax: 2 * 1024 ** 3,
+    messageBytesMax: 256 * 1024 ** 2,
     stallTimeout: '3600s',
   },
 };

@@ -42,8 +42,11 @@ export const GPTJ: BenchmarkCard = {
   language: {
     // Source: mlcommons/inference v4.1, language/gpt-j/backend_PyTorch.py (`gen_kwargs`).
     limits: {
-      ...{ promptTokensMax: 1919, newTokensMin: 30, newTokensMax: 128 },
-      ...{ endToken: 50_256, beams: 4 },
+      promptTokensMax: 1919,
+      newTokensMin: 30,
+      newTokensMax: 128,
+      endToken: 50_256,
+      beams: 4,
     },
     activeParameters: 6.05e9,
     // Only a search with several beams finds these answers.

@@ -86,7 +86,10 @@ export const MIXTRAL_8X7B: BenchmarkCard = {
     // (MBXP), which end behind their closing marks, are known by the beginning of their prompts. Nor does it tell the round: the
     // least number of new tokens is that of v5.0 and later; v4.1 has 1.
     limits: {
-      ...{ promptTokensMax: 2048, newTokensMin: 2, newTokensMax: 1024, endToken: 2 },
+      promptTokensMax: 2048,
+      newTokensMin: 2,
+      newTokensMax: 1024,
+      endToken: 2,
       endMark: { promptHead: PROGRAM_PROMPT_HEAD, ids: PROGRAM_END },
     },
     // Two of eight experts.

@@ -244,7 +244,11 @@ export function v05Row(
     return numberOfRound('v0.5', `${benchmark}.${scenario}.${key}`) ?? ofAll ?? 0;
   };
   return {
-    ...{ name: folder, benchmark, dataSetSamples: samples, tests: [], ...quality },
+    name: folder,
+    benchmark,
+    dataSetSamples: samples,
+    tests: [],
+    ...quality,
     rounds: ['v0.5', 'v0.5'],
     scenarios: {},
     everySystem: { required: [], oneOf: SCENARIOS },

@@ -80,7 +80,8 @@ export class OipResponseDecoder {
   /** The outputs of the message as it describes them, datatypes as they were sent. Not for the hot path. */
   describeOutputs(): readonly DescribedOutput[] {
     return this.#outputs.map(({ name, datatype, shape }) => ({
-      ...{ name: borrowedText(name), datatype: borrowedText(datatype) },
+      name: borrowedText(name),
+      datatype: borrowedText(datatype),
       shape: [...shape],
     }));
   }

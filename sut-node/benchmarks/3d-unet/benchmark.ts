@@ -67,7 +67,8 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
     ensureStandinFile(
       {
-        ...{ name: STANDIN_NAME, original: '3D U-Net' },
+        name: STANDIN_NAME,
+        original: '3D U-Net',
         recipe: { cost, graphRevision: VOLUME_GRAPH_REVISION },
         make: () => standinUnet(cost),
       },

@@ -202,8 +202,10 @@ export class StandinWeights {
     if (index > 1) return weights;
     const { query, key, value, output } = weights;
     const own = {
-      ...{ query: query.slice(), key: key.slice() },
-      ...{ value: value.slice(), output: output.slice() },
+      query: query.slice(),
+      key: key.slice(),
+      value: value.slice(),
+      output: output.slice(),
     };
     const [first, second] = [new HeadWeights(own, width, 0), new HeadWeights(own, width, 1)];
     if (index === 0) {

@@ -29,7 +29,8 @@ export function detectionSutBenchmark<Pipeline extends AnyPipeline>(
     prepareModel: ({ cost = costDefault, ...options }) =>
       ensureStandinFile(
         {
-          ...{ name, original: `${title} at ${cost} of its cost` },
+          name,
+          original: `${title} at ${cost} of its cost`,
           recipe: { cost, graphRevision: GRAPH_REVISION },
           make: () => encodeModel(standinModel(form, cost)),
         },

@@ -32,7 +32,8 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   prepareModel: ({ cost = DEFAULT_COST, ...options }) =>
     ensureStandinFile(
       {
-        ...{ name: STANDIN_NAME, original: 'DLRM-DCNv2' },
+        name: STANDIN_NAME,
+        original: 'DLRM-DCNv2',
         recipe: { cost, graphRevision: GRAPH_REVISION, teacherRevision: TEACHER_REVISION },
         make: () => encodeModel(standinModel(STANDIN_NAME, cost)),
       },

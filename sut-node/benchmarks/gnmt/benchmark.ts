@@ -55,7 +55,8 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
     ensureStandinParts(
       {
-        ...{ name: STANDIN_NAME, original: 'GNMT' },
+        name: STANDIN_NAME,
+        original: 'GNMT',
         recipe: { cost, graphRevision: GNMT_GRAPH_REVISION, dataRevision: TRANSLATION_REVISION },
         make: () => {
           const words = `${translationVocabulary().join('\n')}\n`;

@@ -51,7 +51,9 @@ export async function translate(
   const searches = sentences.map(
     ({ length }) =>
       new BeamSearch({
-        ...{ width: BEAM_WIDTH, startToken: START_ID, endToken: END_ID },
+        width: BEAM_WIDTH,
+        startToken: START_ID,
+        endToken: END_ID,
         stepsMax: STEPS_PER_TOKEN * length,
       }),
   );

@@ -67,7 +67,9 @@ export async function ensureStandinModels({
     cacheFolder,
     name: `${benchmark}-standin-model`,
     recipe: {
-      ...{ benchmark, width, graphRevision: STANDIN_GRAPH_REVISION },
+      benchmark,
+      width,
+      graphRevision: STANDIN_GRAPH_REVISION,
       fitted: createHash('sha256').update(fitted).digest('hex'),
     },
     build: (building, onBuildProgress) =>

@@ -55,7 +55,8 @@ export function makeBenchmark(key: string): SutBenchmark<GeneratingPipeline> {
       const size = sizeFor({ key, activeParameters }, cost, texts.vocabularySize);
       return ensureStandinInThread(
         {
-          ...{ name, original: `${key}, ${size.layers} layers of ${size.width}` },
+          name,
+          original: `${key}, ${size.layers} layers of ${size.width}`,
           recipe: { ...size, graphRevision: GRAPH_REVISION, textRevision: TEXT_STANDIN_REVISION },
           entry: 'sut-node/benchmarks/language/make-standin.js',
           workOf: (file) => ({ file, name, size }) satisfies StandinWork,

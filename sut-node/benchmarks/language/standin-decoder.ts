@@ -21,7 +21,9 @@ interface WorkingHead {
 /** By layer. */
 const HEADS: readonly (readonly WorkingHead[])[] = [
   [1, 2].map((back) => ({
-    ...{ from: PARTS.position, to: PARTS.position, back },
+    from: PARTS.position,
+    to: PARTS.position,
+    back,
     found: back === 1 ? PARTS.before : PARTS.beforeThat,
   })),
   [{ from: PARTS.before, to: PARTS.beforeThat, found: PARTS.next }],

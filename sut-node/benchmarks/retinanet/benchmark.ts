@@ -11,15 +11,24 @@ import type { SutBenchmark } from '../sut-benchmark.ts';
  * `openimages-800-retinanet-onnx` in main.py, `PostProcessOpenImagesRetinanet` in openimages.py.
  */
 const FORM: SingleImageForm = {
-  ...{ inputName: 'images', layouts: ['nchw'], labelTypes: ['int64', 'int32'] },
-  ...{ boxes: 'boxes', scores: 'scores', labels: 'labels', isTopFirst: false, scoreMin: 0.05 },
+  inputName: 'images',
+  layouts: ['nchw'],
+  labelTypes: ['int64', 'int32'],
+  boxes: 'boxes',
+  scores: 'scores',
+  labels: 'labels',
+  isTopFirst: false,
+  scoreMin: 0.05,
   side: DETECTION_IMAGE_SIZES.retinanet,
 };
 
 /** Operations of RetinaNet ResNeXt50 on an image, by its layers: backbone 109, pyramid 20, heads 273 GFLOP. @internal */
 export const RETINANET_STANDIN: StandinForm = {
-  ...{ benchmark: 'retinanet', title: 'RetinaNet ResNeXt50 800x800' },
-  ...{ realFlops: 402e9, costDefault: 0.01, cellPixels: 4 },
+  benchmark: 'retinanet',
+  title: 'RetinaNet ResNeXt50 800x800',
+  realFlops: 402e9,
+  costDefault: 0.01,
+  cellPixels: 4,
   input: { name: FORM.inputName, isBytes: false },
   addOutputs: (graph, candidates) => {
     const shape = { leading: [], side: 1, detectionsMax: 300, labelOf: [1, 0] } as const;

@@ -28,14 +28,21 @@ const COUNTS = 'num_detections:0';
  * `PostProcessCoco` in coco.py, which has no threshold.
  */
 const OUTPUTS: DetectionOutputs = {
-  ...{ boxes: 'detection_boxes:0', scores: 'detection_scores:0', labels: 'detection_classes:0' },
-  ...{ isTopFirst: true, side: 1, scoreMin: Number.NEGATIVE_INFINITY },
+  boxes: 'detection_boxes:0',
+  scores: 'detection_scores:0',
+  labels: 'detection_classes:0',
+  isTopFirst: true,
+  side: 1,
+  scoreMin: Number.NEGATIVE_INFINITY,
 };
 
 /** Operations: paper of round v0.5, table 1. @internal */
 export const SSD_MOBILENET_STANDIN: StandinForm = {
-  ...{ benchmark: 'ssd-mobilenet', title: 'SSD MobileNet v1 300x300' },
-  ...{ realFlops: 2.47e9, costDefault: 1, cellPixels: 2 },
+  benchmark: 'ssd-mobilenet',
+  title: 'SSD MobileNet v1 300x300',
+  realFlops: 2.47e9,
+  costDefault: 1,
+  cellPixels: 2,
   input: { name: INPUT.name, isBytes: true },
   addOutputs: (graph, candidates) => {
     const labels = STANDIN_OBJECT_CLASSES.map(

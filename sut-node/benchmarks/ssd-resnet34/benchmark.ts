@@ -12,9 +12,15 @@ import type { SutBenchmark } from '../sut-benchmark.ts';
  * `PostProcessCocoOnnx` in coco.py, whose comment has another order of the corners than its code.
  */
 const FORM: SingleImageForm = {
-  ...{ inputName: 'image', layouts: ['nchw'], labelTypes: ['int64', 'int32'] },
-  ...{ boxes: 'bboxes', scores: 'scores', labels: 'labels' },
-  ...{ isTopFirst: false, side: 1, scoreMin: 0.5 },
+  inputName: 'image',
+  layouts: ['nchw'],
+  labelTypes: ['int64', 'int32'],
+  boxes: 'bboxes',
+  scores: 'scores',
+  labels: 'labels',
+  isTopFirst: false,
+  side: 1,
+  scoreMin: 0.5,
 };
 
 /** Models that were TensorFlow's. Source: the same, `ssd-resnet34-onnxruntime-tf`, `PostProcessCocoTf`. */
@@ -23,18 +29,28 @@ const TENSORFLOW_FORM: SingleImageForm = {
   // The profile has the first one, that of TensorFlow itself the second one: the file tells.
   layouts: ['nhwc', 'nchw'],
   labelTypes: ['float', 'int64', 'int32'],
-  ...{ boxes: 'detection_bboxes:0', scores: 'detection_scores:0', labels: 'detection_classes:0' },
-  ...{ isTopFirst: true, side: 1, scoreMin: 0.05 },
+  boxes: 'detection_bboxes:0',
+  scores: 'detection_scores:0',
+  labels: 'detection_classes:0',
+  isTopFirst: true,
+  side: 1,
+  scoreMin: 0.05,
 };
 
 /** Operations: paper of round v0.5, table 1. @internal */
 export const SSD_RESNET34_STANDIN: StandinForm = {
-  ...{ benchmark: 'ssd-resnet34', title: 'SSD ResNet34 1200x1200' },
-  ...{ realFlops: 433e9, costDefault: 0.01, cellPixels: 8 },
+  benchmark: 'ssd-resnet34',
+  title: 'SSD ResNet34 1200x1200',
+  realFlops: 433e9,
+  costDefault: 0.01,
+  cellPixels: 8,
   input: { name: FORM.inputName, isBytes: false },
   addOutputs: (graph, candidates) => {
     addSingleOutputs(graph, candidates, {
-      ...{ ...FORM, leading: [1], side: DETECTION_IMAGE_SIZES['ssd-resnet34'], detectionsMax: 200 },
+      ...FORM,
+      leading: [1],
+      side: DETECTION_IMAGE_SIZES['ssd-resnet34'],
+      detectionsMax: 200,
       labelOf: [standinCocoPlace(1), 1],
     });
   },

@@ -36,9 +36,11 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
     ensureStandinParts(
       {
-        ...{ name: STANDIN_NAME, original: 'Stable Diffusion XL' },
+        name: STANDIN_NAME,
+        original: 'Stable Diffusion XL',
         recipe: {
-          ...{ cost, graphRevision: PICTURE_GRAPH_REVISION },
+          cost,
+          graphRevision: PICTURE_GRAPH_REVISION,
           pictureRevision: PICTURE_STANDIN_REVISION,
         },
         make: () => ({

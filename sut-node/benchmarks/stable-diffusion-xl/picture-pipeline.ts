@@ -102,7 +102,9 @@ async function encodePrompts(
   const states = joinRows(hidden, PROMPTS * PROMPT_TOKENS);
   const perToken = states.length / (PROMPTS * PROMPT_TOKENS);
   const float = (name: string, data: Float32Array, dims: readonly number[]): InputTensor => ({
-    ...{ name: `unet/${name}`, elementType: 'float', data },
+    name: `unet/${name}`,
+    elementType: 'float',
+    data,
     dims: [PROMPTS, ...dims],
   });
   return [

@@ -131,7 +131,8 @@ function trunk(graph: GraphBuilder, sample: TensorName, cost: number): TensorNam
     const deviation = Math.sqrt(2 / (from * 9));
     for (let i = 0; i < weights.length; i += 1) weights[i] = random.nearlyNormal() * deviation;
     return graph.operator('Conv', [input, graph.constant([to, from, 3, 3], weights)], {
-      ...{ kernel_shape: [3, 3], pads: [1, 1, 1, 1] },
+      kernel_shape: [3, 3],
+      pads: [1, 1, 1, 1],
     });
   };
   let x = convolution(sample, LATENT_SHAPE[0], channels);

@@ -71,8 +71,10 @@ export class CachedDecoder implements SequenceModel {
 
   async enter(prompt: readonly number[]): Promise<Scores> {
     const { scores, added } = await this.#run({
-      ...{ past: 0, caches: this.#pasts.map(() => this.#nothing) },
-      ...{ lengths: [0], tokens: prompt },
+      past: 0,
+      caches: this.#pasts.map(() => this.#nothing),
+      lengths: [0],
+      tokens: prompt,
     });
     this.#rows = [...this.#rows, { at: added, length: prompt.length }];
     return scores[0] as Scores; // One row.

@@ -291,7 +291,9 @@ function beginWork(
   beganAtNs: number,
 ) {
   return {
-    ...{ batch, lengths, badSamples },
+    batch,
+    lengths,
+    badSamples,
     /** Response bytes per row; undefined where there is none (yet). */
     responses: new Array<Uint8Array | undefined>(lengths.length).fill(undefined),
     /** Rows whose inference failed, and why the last of them did. */
@@ -299,7 +301,9 @@ function beginWork(
     failure: undefined as string | undefined,
     /** Where the clock stood when the last step ended. */
     lapAtNs: beganAtNs,
-    ...{ preprocessNs: 0, computeNs: 0, postprocessNs: 0 },
+    preprocessNs: 0,
+    computeNs: 0,
+    postprocessNs: 0,
   };
 }
 

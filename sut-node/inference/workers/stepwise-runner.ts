@@ -91,8 +91,16 @@ export class StepwiseRunner {
     const preprocessNs = (firstRunAtNs ?? endedAtNs) - beganAtNs;
     const postprocessNs = endedAtNs - beganAtNs - preprocessNs - computeNs;
     return {
-      ...{ kind: 'done', payloads: batch.payloads, ...packed, badSamples, failure },
-      ...{ beganAtNs, preprocessNs, computeNs, postprocessNs, endedAtNs },
+      kind: 'done',
+      payloads: batch.payloads,
+      ...packed,
+      badSamples,
+      failure,
+      beganAtNs,
+      preprocessNs,
+      computeNs,
+      postprocessNs,
+      endedAtNs,
     };
   }
 

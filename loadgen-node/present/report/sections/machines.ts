@@ -81,7 +81,7 @@ function loadgenEnd({ loadgenNode }: NetworkAudit): End {
   const { host, software, softwareVersion, components } = loadgenNode;
   const facts = {
     ...hostFacts(host),
-    ...{ Software: `${software} ${softwareVersion}` },
+    Software: `${software} ${softwareVersion}`,
     ...componentFacts(components),
   };
   return { title: 'LoadGen', facts };

@@ -70,7 +70,10 @@ export function timelineOf(table: LatencyTable, intervalsMax = INTERVALS_MAX) {
       fromNs: i * widthNs,
       toNs,
       count: ofInterval.count,
-      ...{ p50Ns: p50, p90Ns: p90, p99Ns: p99, maxNs: max },
+      p50Ns: p50,
+      p90Ns: p90,
+      p99Ns: p99,
+      maxNs: max,
       /** Rows (queries) due. */
       dueRate: (ofInterval.count + (lost[i] as number)) / seconds,
       /** Samples completed, by the time of completion. */
@@ -321,8 +324,11 @@ function memoryChart(seconds: readonly HealthSecond[]): Html | null {
     ...drawLines({
       x: axisOf(seconds),
       y: linearAxis({
-        ...{ from: 0, to: to * 1.1, title: 'resident' },
-        ...{ format: tickMemory, stepOf: memoryStep },
+        from: 0,
+        to: to * 1.1,
+        title: 'resident',
+        format: tickMemory,
+        stepOf: memoryStep,
       }),
       series: [{ name: 'memory', className: 'c1', points }],
       texts: { x: secondText, y: formatMemory },

@@ -41,12 +41,16 @@ export function renderTokens(
   if (samples === null || sortedNumbers(samples.firstNs).length === 0) return null;
   const times: readonly TokenTime[] = [
     {
-      ...{ title: 'Time to the first token', name: 'TTFT', values: samples.firstNs },
+      title: 'Time to the first token',
+      name: 'TTFT',
+      values: samples.firstNs,
       about: 'First token - scheduled, of the samples that completed.',
       boundNs: boundNsOf('ttft', summary),
     },
     {
-      ...{ title: 'Time per output token', name: 'TPOT', values: samples.perTokenNs },
+      title: 'Time per output token',
+      name: 'TPOT',
+      values: samples.perTokenNs,
       about: 'After the first one: the rest of the latency by the tokens behind it.',
       boundNs: boundNsOf('tpot', summary),
     },
@@ -93,8 +97,10 @@ function renderUnderWay(records: SampleRecords): Html | null {
   const area = {
     x: linearAxis({ from: -0.5, to: timesNs.length - 0.5, title: 'answers', format: wholeNumber }),
     y: linearAxis({
-      ...{ from: 0, to: Math.max(...bins.map(({ value }) => value)) * 1.05 },
-      ...{ title: 'share of the time', format: formatShare },
+      from: 0,
+      to: Math.max(...bins.map(({ value }) => value)) * 1.05,
+      title: 'share of the time',
+      format: formatShare,
     }),
   };
   const mean = timesNs.reduce((sum, ns, count) => sum + count * ns, 0) / totalNs;
@@ -136,11 +142,16 @@ function gapTimes(records: SampleRecords): readonly TokenTime[] {
     Number.isNaN(completedNs[row]) ? Number.NaN : ns,
   );
   const longest: TokenTime = {
-    ...{ title: 'Longest time between two tokens', name: 'longest gap', values, boundNs: null },
+    title: 'Longest time between two tokens',
+    name: 'longest gap',
+    values,
+    boundNs: null,
     about: 'Of each sample that completed.',
   };
   const all: TokenTime = {
-    ...{ title: 'Time between tokens', name: 'ITL', boundNs: null },
+    title: 'Time between tokens',
+    name: 'ITL',
+    boundNs: null,
     values: spreadValues(tokenGaps, GAPS_MAX),
     about: `From one token of a sample to the next: all ${grouped(tokenGaps.count)} gaps, within 0.4 %. Of tokens that come together the first has the gap.`,
   };
@@ -169,7 +180,9 @@ function tokenSamples(records: SampleRecords) {
     prompts[row] = promptTokens?.[row] ?? 0;
   }
   return {
-    ...{ firstNs, perTokenNs, answers },
+    firstNs,
+    perTokenNs,
+    answers,
     /** Null where the samples are no tokens. */
     prompts: promptTokens === null ? null : prompts,
   };
@@ -220,7 +233,8 @@ function renderByLength(time: TokenTime, title: string, lengths: Float64Array): 
   const valueAt = ({ sorted }: LengthGroup, share: number): number =>
     share > 0.9 && sorted.length < P99_MIN ? Number.NaN : percentileOf(sorted, share);
   const series = LINES.map(({ share, name, className }) => ({
-    ...{ name, className },
+    name,
+    className,
     points: groups.map((group) => [group.at, valueAt(group, share)] as const),
   })).filter(({ points }) => points.some(([, ns]) => Number.isFinite(ns)));
   const known = series.flatMap(({ points }) => points.map(([, ns]) => ns)).filter(Number.isFinite);

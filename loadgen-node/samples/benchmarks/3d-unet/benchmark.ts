@@ -76,7 +76,9 @@ function drawnVolumes(set: GeneratedSet): DataSet {
   const names = Array.from({ length: set.sampleCount }, (_, i) => `standin_${i}`);
   return volumeDataSet({
     ...standinSource(rules.key, {
-      ...{ name: 'kits19-standin', set, value: STANDIN_DICE },
+      name: 'kits19-standin',
+      set,
+      value: STANDIN_DICE,
       samples: `${set.sampleCount} volumes drawn by longhaul, not KiTS19`,
     }),
     folder: '',

@@ -46,7 +46,9 @@ function ownSource(questions: number, samples: number): Source {
 
 function generatedSource(set: GeneratedSet, samples: number): Source {
   const source = standinSource('bert', {
-    ...{ name: 'squad-standin', set, value: SQUAD_STANDIN_F1 },
+    name: 'squad-standin',
+    set,
+    value: SQUAD_STANDIN_F1,
     samples: `${samples} samples of questions made by longhaul, not SQuAD`,
   });
   return { ...source, isManifestChecked: true };

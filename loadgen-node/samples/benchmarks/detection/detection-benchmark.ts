@@ -135,7 +135,9 @@ class OpenedFolder {
   #drawnSource({ images }: CocoAnnotations, set: GeneratedSet) {
     const { standinName: name, title } = this.#data;
     return standinSource(this.#key, {
-      ...{ name, set, value: this.#score.standinMap },
+      name,
+      set,
+      value: this.#score.standinMap,
       samples: `${images.length} images drawn by longhaul, not ${title}`,
     });
   }

@@ -106,13 +106,12 @@ function annotationsOf(
     objects.map(({ label, box, isGroup }) => {
       const bbox = box.map((pixels) => pixels * ENLARGEMENT) as [number, number, number, number];
       return {
-        ...{
-          image_id: image + 1,
-          category_id: categoryIds[placeOf(label)],
-          bbox,
-          area: bbox[2] * bbox[3],
-        },
-        ...{ iscrowd: isGroup ? 1 : 0, IsGroupOf: isGroup ? 1 : 0 },
+        image_id: image + 1,
+        category_id: categoryIds[placeOf(label)],
+        bbox,
+        area: bbox[2] * bbox[3],
+        iscrowd: isGroup ? 1 : 0,
+        IsGroupOf: isGroup ? 1 : 0,
       };
     }),
   );
@@ -124,7 +123,11 @@ function annotationsOf(
       return { id, name: kind?.name ?? 'not drawn', supercategory: null };
     }),
     images: scenes.map(({ size }, i) => ({
-      ...{ id: i + 1, file_name: fileName(i), ...enlarged(size), license: null, coco_url: null },
+      id: i + 1,
+      file_name: fileName(i),
+      ...enlarged(size),
+      license: null,
+      coco_url: null,
     })),
     annotations: annotations.map((annotation, i) => ({ id: i + 1, ...annotation })),
   };

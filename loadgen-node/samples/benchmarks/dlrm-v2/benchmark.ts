@@ -45,7 +45,9 @@ export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
     const rows = await openCriteoRows(folder);
     const trace = makeAggregationTrace(rows?.rowCount ?? 0);
     const source = standinSource(rules.key, {
-      ...{ name: 'criteo-standin', set, value: STANDIN_AUC },
+      name: 'criteo-standin',
+      set,
+      value: STANDIN_AUC,
       samples: `${trace.length - 1} samples drawn by longhaul, not Criteo's`,
     });
     const files = [DENSE_FILE, SPARSE_FILE, LABEL_FILE];

@@ -35,7 +35,9 @@ export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
   openStandin: async (set, options) => {
     const folder = await ensureStandinSentences(set, options);
     const source = standinSource(rules.key, {
-      ...{ name: 'newstest-standin', set, value: TRANSLATION_STANDIN_BLEU },
+      name: 'newstest-standin',
+      set,
+      value: TRANSLATION_STANDIN_BLEU,
       samples: `${set.sampleCount} sentences made by longhaul, not newstest2014`,
     });
     return { ...(await openText(folder, options)), ...source, isManifestChecked: true };
@@ -71,7 +73,10 @@ async function openText(
   return {
     name: isOfficial ? 'newstest2014' : 'newstest-own-data',
     marks: isOfficial ? [] : [otherTextMark(count)],
-    ...{ folder, files, totalSampleCount: count, performanceRepeats: TEXT_REPEATS },
+    folder,
+    files,
+    totalSampleCount: count,
+    performanceRepeats: TEXT_REPEATS,
     readPayload: async (sampleIndex) => {
       const line = source?.lines[sampleIndex];
       assert(line !== undefined, `sample ${sampleIndex} of ${count}`);

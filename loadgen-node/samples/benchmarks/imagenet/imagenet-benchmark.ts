@@ -81,8 +81,11 @@ async function openOwnFolder(
 ): Promise<DataSet> {
   const images = await readImageList(VAL_MAP, folder);
   const files = {
-    ...{ folder, list: join(folder, VAL_MAP.file), paths: images.map(({ path }) => path) },
-    ...{ placeOf: (index: number) => `line ${index + 1}`, hint: hintOf(folder) },
+    folder,
+    list: join(folder, VAL_MAP.file),
+    paths: images.map(({ path }) => path),
+    placeOf: (index: number) => `line ${index + 1}`,
+    hint: hintOf(folder),
   };
   if (!isScoreOnly) await findFiles(files, onProgress);
   const reference = await readReferenceAccuracy(folder);

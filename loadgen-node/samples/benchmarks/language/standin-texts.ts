@@ -30,7 +30,8 @@ export function standinTexts(key: string, set: GeneratedSet, word: string) {
     rowOf(standinText(texts, set.seed, index), tokenizer),
   );
   const data = {
-    ...{ set, value: texts.rouge1 },
+    set,
+    value: texts.rouge1,
     name: `${key}-standin-${long === undefined ? '' : 'long-'}texts`,
     samples: `${set.sampleCount} texts of words that longhaul made up, not the benchmark's`,
   };

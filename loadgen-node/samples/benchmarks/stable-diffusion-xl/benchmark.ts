@@ -84,7 +84,9 @@ function madeUpPrompts(set: GeneratedSet): DataSet {
   const byCaption = new Map(prompts.map((prompt) => [prompt.caption, prompt]));
   const { begin, other, end } = STANDIN_TOKENS;
   const source = standinSource(rules.key, {
-    ...{ name: 'coco-captions-standin', set, value: STANDIN_CLIP },
+    name: 'coco-captions-standin',
+    set,
+    value: STANDIN_CLIP,
     samples: `${set.sampleCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
   });
   // Fewer pictures have a larger FID, however good they are.

@@ -56,10 +56,7 @@ export async function openOnnxJudge(
     lines: [statistics, ...inception.lines, ...clip.lines],
     reference: { mean, covariance },
     features: async (rgb) => {
-      const picture: Feed = {
-        ...{ type: 'float32', data: planesOf(rgb) },
-        dims: [1, ...PICTURE_SHAPE],
-      };
+      const picture: Feed = { type: 'float32', data: planesOf(rgb), dims: [1, ...PICTURE_SHAPE] };
       const found = await inception.run({ [input]: picture });
       const features = found[inception.session.outputNames[0] as string];
       return inception.floats(features, mean.length);

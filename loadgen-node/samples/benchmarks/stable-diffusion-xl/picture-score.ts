@@ -66,7 +66,9 @@ export async function scorePictures(
     const clip = (100 * cosines) / sampleCount;
     const numbers = `{'FID_SCORE': ${pythonFloat(fid)}, 'CLIP_SCORE': ${pythonFloat(clip)}}`;
     return {
-      ...{ metric, value: clip / 100, sampleCount },
+      metric,
+      value: clip / 100,
+      sampleCount,
       more: { FID_SCORE: fid },
       scriptLine: [...judge.lines, `Accuracy Results: ${numbers}`].join('\n'),
       files: shownFiles(shown, captions),

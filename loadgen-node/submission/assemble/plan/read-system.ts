@@ -213,10 +213,12 @@ export async function readImplementation(
   const read = (): string => text ?? readTextFile(resolve(file));
   const calibration = (await problems.at('calibration').attempt(read)) ?? '';
   return {
-    ...{ id, entry },
+    id,
+    entry,
     /** Path below the implementation's code folder → file here. */
     files: files as ReadonlyMap<string, string>,
-    ...{ weights, calibration },
+    weights,
+    calibration,
   };
 }
 

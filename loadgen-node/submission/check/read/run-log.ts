@@ -60,7 +60,12 @@ export function runLog(file: string, detail: ReadDetailLog): RunLog {
     return text !== false && at(key, text);
   };
   return {
-    ...{ file, detail, record, value, at, wrong },
+    file,
+    detail,
+    record,
+    value,
+    at,
+    wrong,
     ownValues: (key) => detail.ownRecords.flatMap((one) => (one.key === key ? [one.value] : [])),
     keys: () => detail.records.keys(),
     number: (key) => numberOf({ detail }, key),

@@ -100,7 +100,9 @@ function decider(isOf: (round: number) => boolean, file: string) {
     const { since = 0, until = Infinity, divisions = SUBMISSION_DIVISIONS } = where;
     const isIn = (round: number) => isOf(round) && round >= since && round <= until;
     return {
-      ...{ in: file, name, divisions },
+      in: file,
+      name,
+      divisions,
       rounds: SUBMISSION_ROUNDS.filter((round) => isIn(numberOf(round))),
     };
   };

@@ -67,8 +67,10 @@ export async function customDataSetTest(values: CustomDataSetValues, flags: RunS
   requireOtherImages(own ?? {}, other ?? {});
   const verdict = judgeCustomDataSet(submission, custom, accuracyDropMax / 100);
   const runs = {
-    ...{ performance: run, accuracy: accuracyRun },
-    ...{ testPerformance: made.performance, testAccuracy: made.accuracy },
+    performance: run,
+    accuracy: accuracyRun,
+    testPerformance: made.performance,
+    testAccuracy: made.accuracy,
   };
   const readme = readmeText(verdict, runs);
   const folder = join(output, CUSTOM_DATA_SET);
@@ -78,7 +80,12 @@ export async function customDataSetTest(values: CustomDataSetValues, flags: RunS
     exitCode: hasPassed ? EXIT.valid : EXIT.invalid,
     text: `${readme}\nWritten to ${join(folder, 'README.md')}\n`,
     json: {
-      ...{ wasInterrupted: false, hasPassed, accuracy, performance, notes, folder },
+      wasInterrupted: false,
+      hasPassed,
+      accuracy,
+      performance,
+      notes,
+      folder,
       dataSets: { submission: reference ?? null, test: tested ?? null },
       runs,
     },

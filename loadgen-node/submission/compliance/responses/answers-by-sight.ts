@@ -179,7 +179,8 @@ export async function scorePair(
     return [metric, deltaPercent(value, other)] as const;
   });
   return {
-    ...{ baseline, compliance },
+    baseline,
+    compliance,
     deltaPercents: new Map([
       [baseline.metric, deltaPercent(printed(baseline), printed(compliance))],
       ...further,

@@ -54,7 +54,9 @@ export async function compareResponses(
     if (!isSameFirstElement(before, print, type)) found.firstElementMismatches += 1;
   }
   return {
-    ...{ ...ofAccuracy, ...found, wholeMismatches },
+    ...ofAccuracy,
+    ...found,
+    wholeMismatches,
     differingSamples: [...differing],
     testSamples: latest.size,
     counts,

@@ -129,7 +129,10 @@ export function check(
   { isOfficial = false, warning, advice }: Partial<Omit<TestCheck, 'name' | 'isMet' | 'text'>> = {},
 ): TestCheck {
   return {
-    ...{ name, isMet, isOfficial, text },
+    name,
+    isMet,
+    isOfficial,
+    text,
     ...(isMet && warning !== undefined && { warning }),
     ...(!isMet && advice !== undefined && { advice }),
   };

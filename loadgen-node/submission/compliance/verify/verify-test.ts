@@ -61,10 +61,13 @@ export function verdictOn(
   const common = COUNTED_TESTS.includes(test) ? completenessChecks(tested) : validityChecks(tested);
   const checks = [...own, ...common, auditCheck(test, round, tested)];
   return {
-    ...{ test, round },
+    test,
+    round,
     hasPassed: checks.every(({ isMet }) => isMet),
     isOfficialPass: checks.every(({ isMet, isOfficial }) => isMet || !isOfficial),
-    ...{ checks, notes, texts },
+    checks,
+    notes,
+    texts,
     isRehearsal: false,
     copies: new Map(LOGS_OF[test].map(([path, log]) => [path, tested.folder[log]])),
   };
@@ -102,7 +105,9 @@ export function rehearsed(verdict: TestVerdict): TestVerdict {
   });
   return {
     ...verdict,
-    ...{ isRehearsal: true, hasPassed: false, isOfficialPass: false },
+    isRehearsal: true,
+    hasPassed: false,
+    isOfficialPass: false,
     texts: new Map(texts),
     notes: [REHEARSAL, ...verdict.notes],
   };

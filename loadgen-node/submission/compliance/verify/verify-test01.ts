@@ -129,7 +129,8 @@ async function scoreTest(
       ...(pair && { baseline_accuracy: pair.baseline, compliance_accuracy: pair.compliance }),
     };
     return {
-      ...{ pair, ...decisive },
+      pair,
+      ...decisive,
       notes: [
         `accuracy of the logged responses: ${lastLine(own)}${repeatsInWords(testEntries, { ...own, sampleCount: testSamples })}`,
         ...marks,

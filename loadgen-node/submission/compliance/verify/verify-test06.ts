@@ -67,8 +67,10 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
     for (const key of LOOK_KEYS) if (faults[key] !== undefined) found[key].push(faults[key]);
   }
   const looks = LOOK_KEYS.map((key) => ({
-    ...{ ...LOOKS[key], isLookedAt: isStreamed || key !== 'first' },
-    ...{ count: found[key].length, firstFault: found[key][0] },
+    ...LOOKS[key],
+    isLookedAt: isStreamed || key !== 'first',
+    count: found[key].length,
+    firstFault: found[key][0],
   }));
   const lines = looks.map(({ line, count, isLookedAt }) => {
     const python = count === 0 ? 'True' : 'False';

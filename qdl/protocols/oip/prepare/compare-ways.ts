@@ -165,11 +165,14 @@ function summaryOf(address: string, rounds: readonly Round[], trialCount: number
   const streams = rounds.map(({ stream }) => stream);
   const calls = rounds.map(({ calls: outcome }) => outcome);
   return {
-    ...{ address, trialCount, requestCount: rounds[0]?.requestCount ?? 1 },
+    address,
+    trialCount,
+    requestCount: rounds[0]?.requestCount ?? 1,
     isStreamTheLimit: rounds.filter(isSlow).length * 2 > rounds.length,
     ...medianOf(rounds),
     isInTurn: streams.every((outcome) => 'isInTurn' in outcome && outcome.isInTurn),
-    ...{ streamFailure: failureOf(streams), callsFailure: failureOf(calls) },
+    streamFailure: failureOf(streams),
+    callsFailure: failureOf(calls),
   };
 }
 

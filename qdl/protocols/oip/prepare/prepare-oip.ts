@@ -67,7 +67,9 @@ export async function prepareOip<S extends OpenedSamples>(
   checkResponse(found, facts, rules);
   const form = { plan: found.request, contents: found.contents };
   return {
-    ...{ samples, encodingName, settings: withRequest(run.settings, found) },
+    samples,
+    encodingName,
+    settings: withRequest(run.settings, found),
     responseClass: found.layout.responseClass,
     payloadOf: (sampleIndex, tensors) => wirePayload(sampleIndex, tensors, form),
   };
@@ -181,7 +183,8 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
     },
   );
   return {
-    ...{ ...found, request: { ...request, method: chosen.method } },
+    ...found,
+    request: { ...request, method: chosen.method },
     trialCount: found.trialCount + chosen.trialCount,
     notes: [...chosen.notes, ...found.notes],
   };
@@ -219,13 +222,11 @@ async function tryOneRequest(
   // too.
   const { trials, trialCount } = await tryWays(whole, [found]);
   return {
-    ...{
-      ...first,
-      layout: whole,
-      request: planOf(whole, found),
-      answeredOutputs: answered,
-      trials,
-    },
+    ...first,
+    layout: whole,
+    request: planOf(whole, found),
+    answeredOutputs: answered,
+    trials,
     trialCount: found.trialCount + trialCount,
   };
 }

@@ -145,7 +145,9 @@ export function layoutOfSample(
   sample: readonly NamedTensor[],
 ): RequestLayout {
   const inputs = sample.map(({ name, datatype, shape, raw }) => ({
-    ...{ name, datatype, shape },
+    name,
+    datatype,
+    shape,
     sampleBytes: raw.length,
   }));
   return { ...layout, inputs };
@@ -193,9 +195,10 @@ export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRe
     payloadForm: isPlain ? 'tensors' : 'fields',
     inputs: isPlain
       ? inputs.map(({ name, datatype, shape, sampleBytes: bytes }) => ({
-          ...{ name, datatype },
+          name,
+          datatype,
           sampleShape: shape,
-          sampleBytes: bytes as number, // Checked above.
+          sampleBytes: bytes as number,
         }))
       : [],
     hasBatchAxis: layout.hasBatchAxis,

@@ -180,8 +180,12 @@ class TrialEvents implements RequestWayEvents {
     const responseBytes = gathered.payloads[0]?.length ?? 0;
     const { requestCount } = this;
     this.#resolve({
-      ...{ address: this.#address, refusal: null },
-      ...{ outputs: this.#outputs, responseBytes, responseCount, requestCount },
+      address: this.#address,
+      refusal: null,
+      outputs: this.#outputs,
+      responseBytes,
+      responseCount,
+      requestCount,
     });
   }
 
@@ -205,8 +209,12 @@ class TrialEvents implements RequestWayEvents {
   #refuse(code: number, details: string): void {
     const address = this.#address;
     this.#resolve({
-      ...{ address, refusal: { code, details } },
-      ...{ outputs: [], responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
+      address,
+      refusal: { code, details },
+      outputs: [],
+      responseBytes: 0,
+      responseCount: 0,
+      requestCount: this.#answeredCount + 1,
     });
   }
 }
