@@ -3,6 +3,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { confNameOf, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
@@ -213,7 +214,7 @@ export async function plannedLoad(
   flags: Readonly<Record<string, string | undefined>>,
   nodeCount: number,
   host: RunHost,
-) {
+): Promise<PlannedLoad> {
   const said = Object.fromEntries(
     ['benchmark', ...Object.keys(PLAN_SETTINGS)].map((key) => [key, flags[key]]),
   );
@@ -230,14 +231,12 @@ export async function plannedLoad(
   return {
     benchmark: confNameOf(rules),
     scenario: settings.scenario,
-    /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
     dataType: dataTypeOf(rules, encoding.form),
     sampleBytes,
     whyNoData,
-    /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     boundsTokens: isServer && settings.useTokenLatencies,
     nodeCount,
@@ -252,7 +251,27 @@ function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: str
 }
 
 /** The run that is planned. */
-export type PlannedLoad = Awaited<ReturnType<typeof plannedLoad>>;
+export interface PlannedLoad {
+  readonly benchmark: string;
+  readonly scenario: Scenario;
+  /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
+  readonly targetQps: number | null;
+  readonly samplesPerQuery: number;
+  readonly encodingName: string;
+  /** Of a sample's elements: `int32`; its form where that is no tensor: `jpeg`. */
+  readonly dataType: string;
+  /** Of some samples; null: there are none to look at. */
+  readonly sampleBytes: {
+    readonly mean: number;
+    readonly largest: number;
+    readonly count: number;
+  } | null;
+  readonly whyNoData: string | null;
+  /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
+  readonly latencyBoundNs: number | null;
+  readonly boundsTokens: boolean;
+  readonly nodeCount: number;
+}
 
 /**
  * Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data.

@@ -5,7 +5,7 @@ import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/cards/synthetic.ts';
 import { loadOtel } from '../../observe/spans/otel-packages.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
+import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { wireDataSet } from '../../samples/data-set/wire-data-set.ts';
 import { openTensorDataSet } from '../../samples/model-inputs/open-tensor-data-set.ts';
@@ -148,7 +148,7 @@ const IN_FILE =
   'the loaded samples lie in a file, not in memory: each is read when it goes out, while the clock runs';
 
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */
-async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost) {
+async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promise<PreparedRun> {
   if (plan.settings.mode === 'AccuracyOnly' || plan.settings.mode === 'SubmissionRun') {
     requireOutputRoom(plan, opened.totalSampleCount);
   }
@@ -177,4 +177,10 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost) {
 }
 
 /** A run whose data set is open. Its nodes have answered Name, and its plan has their addresses. */
-export type PreparedRun = Readonly<Awaited<ReturnType<typeof checkedRun>>>;
+export interface PreparedRun {
+  readonly plan: RunPlan;
+  readonly dataSet: DataSet;
+  readonly dataSetCheck: DataSetCheck;
+  readonly store: SampleStore;
+  readonly warmUp: WarmUp;
+}

@@ -32,7 +32,7 @@ export async function scoreAccuracyLog(
   dataSet: DataSet,
   path: string,
   turns: TurnTaker = new LoopTurns(),
-) {
+): Promise<AccuracyLogScore> {
   let entryCount = 0;
   async function* counted(): AsyncGenerator<AccuracyEntry> {
     for await (const entry of readAccuracyLog(path)) {
@@ -43,14 +43,18 @@ export async function scoreAccuracyLog(
   }
   const report = await dataSet.scoreAccuracy(counted(), turns);
   return {
-    /** Of the samples that are in the log: they may be a part of the data set. */
     report,
-    /** Entries of the log; more than the samples where some were logged several times. */
     entryCount,
   };
 }
 
-export type AccuracyLogScore = Readonly<Awaited<ReturnType<typeof scoreAccuracyLog>>>;
+/** Accuracy by a log. */
+export interface AccuracyLogScore {
+  /** Of the samples that are in the log: they may be a part of the data set. */
+  readonly report: AccuracyReport;
+  /** Entries of the log; more than the samples where some were logged several times. */
+  readonly entryCount: number;
+}
 
 const SIGNIFICANT_DIGITS = 5;
 

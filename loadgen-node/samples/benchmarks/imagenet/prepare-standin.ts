@@ -68,7 +68,7 @@ async function makeStandin(
   benchmark: 'resnet50',
   { output, dataSeed, dataCount, cacheDir }: PrepareRequest,
   onProgress: PrepareProgress,
-) {
+): Promise<PreparedStandin> {
   const cacheFolder = cacheDir ?? defaultCacheFolder();
   const asked = { benchmark, dataDir: STAND_IN_WORD, dataSeed, dataCount };
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
@@ -97,21 +97,30 @@ async function makeStandin(
     /** Paths of the models, and the folder of the images, val_map.txt and reference.json. */
     ...(isCopy ? await copyTo(output, models, { folder: dataFolder, name }) : made),
     imageCount: images.length,
-    /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
     dataFlags: isStandardSet(set, STANDIN_EVALUATION_SET)
       ? ''
       : ` --data-seed ${set.seed} --data-count ${set.sampleCount}`,
-    /** Right answers on all images. */
     correct,
-    /** The cache folder that was named, if one was. */
     cacheDir,
-    /** True where the paths are copies outside of the cache: then the commands name them. */
     isCopy,
   };
 }
 
 /** Result of {@link prepareStandin}, for its text. */
-export type PreparedStandin = Readonly<Awaited<ReturnType<typeof makeStandin>>>;
+export interface PreparedStandin {
+  readonly benchmark: string;
+  readonly imageCount: number;
+  /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
+  readonly dataFlags: string;
+  /** Right answers on all images. */
+  readonly correct: Readonly<Record<keyof Files, number>>;
+  /** The cache folder that was named, if one was. */
+  readonly cacheDir: string | undefined;
+  /** True where the paths are copies outside of the cache: then the commands name them. */
+  readonly isCopy: boolean;
+  readonly models: Files;
+  readonly dataFolder: string;
+}
 
 /** Loads the other half by path: it need not be installed where the other verbs run. */
 async function loadSutHalf(): Promise<SutHalf> {

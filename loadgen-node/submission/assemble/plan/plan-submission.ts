@@ -27,7 +27,15 @@ import {
 } from './read-system.ts';
 
 /** All inputs of a tree, before it is written. */
-export type SubmissionPlan = Awaited<ReturnType<typeof planSubmission>>['plan'];
+export interface SubmissionPlan {
+  readonly submitter: string;
+  readonly round: SubmissionRound;
+  readonly divisions: readonly SubmissionDivision[];
+  /** By id. */
+  readonly systems: ReadonlyMap<string, PlannedSystem>;
+  readonly results: readonly PlannedResult[];
+  readonly isDryRun: boolean;
+}
 
 /**
  * Reads and checks all inputs of a tree, without writing.
@@ -36,7 +44,10 @@ export type SubmissionPlan = Awaited<ReturnType<typeof planSubmission>>['plan'];
  * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built,
  *   one per line.
  */
-export async function planSubmission(config: SubmissionConfig, isDryRun: boolean) {
+export async function planSubmission(
+  config: SubmissionConfig,
+  isDryRun: boolean,
+): Promise<{ readonly plan: SubmissionPlan; readonly warnings: readonly string[] }> {
   const { submitter, round, results: entries } = config.entry;
   const problems = Problems.none(config.placeOf, isDryRun);
   checkReferences(config.entry, problems);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { statIfThere } from '../../../../shared/base/files/read-file.ts';
-import type { TestId } from '../../../../shared/rules/rows/model-row.ts';
+import type { SubmissionModel, TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
@@ -35,7 +35,7 @@ export async function readResults(
   config: SubmissionConfig,
   { systems, implementations }: Brought,
   all: Problems,
-) {
+): Promise<ReadResult[]> {
   const { round, results } = config.entry;
   const runs = new Map<ResultEntry, MeasuredRuns | undefined>();
   const owners = new Map<string, string>();
@@ -45,7 +45,7 @@ export async function readResults(
     checkOwner(config, entry, owners, problems.at('performance'));
     runs.set(entry, await readRuns(config, entry, problems));
   }
-  const planned = [];
+  const planned: ReadResult[] = [];
   for (const [i, entry] of results.entries()) {
     const problems = all.at('results', i);
     const source = entry.inferred_from === undefined ? entry : sourceOf(entry, results, problems);
@@ -66,20 +66,45 @@ interface Brought {
   readonly implementations: ReadonlyMap<string, PlannedImplementation>;
 }
 
-/**
- * A result with its runs and the text of its user.conf. One that is inferred has the runs of the
- * measured one; a model of the open division that the round does not know is undefined.
- */
-export type ReadResult = Awaited<ReturnType<typeof readResults>>[number];
+/** A result as far as its parts can be read. */
+export interface ReadResult {
+  readonly entry: ResultEntry;
+  /** Undefined: it cannot be read, as the next. */
+  readonly system: PlannedSystem | undefined;
+  readonly implementation: PlannedImplementation | undefined;
+  /** Undefined: a model of the open division that the round does not know. */
+  readonly model: SubmissionModel | undefined;
+  /** Of an inferred result those of the measured one. */
+  readonly runs: MeasuredRuns;
+  /** Text of its user.conf. */
+  readonly userConf: string;
+}
 
 /** A result of a plan without problems: its system and its implementation are there. */
-export type PlannedResult = ReadResult & {
+export interface PlannedResult extends ReadResult {
   readonly system: PlannedSystem;
   readonly implementation: PlannedImplementation;
-};
+}
 
-/** Runs behind a result (`others`: performance runs beside the first), the lines of its accuracy.txt, and its compliance tests. */
-type MeasuredRuns = NonNullable<Awaited<ReturnType<typeof readRuns>>>;
+/** Runs behind a result. */
+interface MeasuredRuns {
+  readonly performance: SubmittedRun;
+  /** Performance runs beside the first. */
+  readonly others: readonly SubmittedRun[];
+  readonly accuracy: SubmittedRun;
+  /** Lines of its accuracy.txt. */
+  readonly accuracyLines: readonly string[];
+  readonly tests: readonly ReadTest[];
+}
+
+/** A compliance test of a result. */
+interface ReadTest {
+  readonly test: TestId;
+  /** Path in its folder of the tree → file here. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Files that only longhaul leaves: name → file here. */
+  readonly evidence: ReadonlyMap<string, string>;
+}
 
 async function readUserConf(
   { resolve }: SubmissionConfig,
@@ -114,7 +139,11 @@ function checkOwner(
   owners.set(folder, owner);
 }
 
-async function readRuns(config: SubmissionConfig, entry: ResultEntry, problems: Problems) {
+async function readRuns(
+  config: SubmissionConfig,
+  entry: ResultEntry,
+  problems: Problems,
+): Promise<MeasuredRuns | undefined> {
   const { round } = config.entry;
   const { scenario, divisions } = entry;
   const model = modelOfFolder(round, entry.reference_model ?? entry.model);
@@ -239,7 +268,7 @@ const PARTS: Partial<Record<TestId, readonly ('performance' | 'accuracy')[]>> = 
  * Finds and checks the compliance tests of a result; tests that the round does not have are left
  * out.
  */
-async function readTests(of: TestsOfResult, all: Problems) {
+async function readTests(of: TestsOfResult, all: Problems): Promise<ReadTest[]> {
   const { entry, expected } = of;
   const needed = expected.model?.tests ?? [];
   const folders = testFolders(of);
@@ -251,7 +280,7 @@ async function readTests(of: TestsOfResult, all: Problems) {
       `${entry.model} ${entry.scenario} lacks ${missing.join(', ')}, which ${expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${performanceFolder(of)}${given}`,
     );
   }
-  const tests: Awaited<ReturnType<typeof readTest>>[] = [];
+  const tests: ReadTest[] = [];
   for (const [test, folder] of folders) {
     if (!needed.includes(test)) {
       problems.warn(`${test} is left out: ${expected.round} does not ask for it here`);
@@ -285,7 +314,12 @@ function testFolders(of: TestsOfResult): Map<TestId, string> {
  * @returns Files of the test's folder, and what longhaul left of the run: path in the tree → file
  *   here.
  */
-async function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Problems) {
+async function readTest(
+  test: TestId,
+  folder: string,
+  of: TestsOfResult,
+  problems: Problems,
+): Promise<ReadTest> {
   const evidence = evidenceOf(test, folder, of);
   const isNetwork = of.expected.divisions.includes('network');
   if (isNetwork && of.performance.audit !== undefined && !evidence.has(RUN_FILES.audit)) {

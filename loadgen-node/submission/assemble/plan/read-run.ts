@@ -8,9 +8,14 @@ import type {
   SubmissionScenario,
 } from '../../../../shared/rules/rows/model-row.ts';
 import { SERVER_RUNS_V05 } from '../../../loadgen/engine/test-outcome.ts';
-import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import { openRunFolder, RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../observe/network-audit.ts';
+import {
+  numberOf,
+  type ReadDetailLog,
+  readDetailLog,
+  recordOf,
+} from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder, RUN_FILES, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { type NetworkAudit, readAudit } from '../../../observe/network-audit.ts';
 import { loadgenScenario, modelInScenario } from '../../rules/submission-model.ts';
 import {
   minDurationMs,
@@ -29,12 +34,11 @@ import type { Problems } from '../config/read-submission-config.ts';
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's
  *   folder, or damaged.
  */
-export async function readSubmittedRun(folder: string) {
+export async function readSubmittedRun(folder: string): Promise<SubmittedRun> {
   const files = openRunFolder(folder);
   return {
     files,
     detail: await readDetailLog(files.detail),
-    // A run of another LoadGen leaves neither.
     audit: existsSync(files.audit) ? readAudit(folder) : undefined,
     settings: existsSync(files.record) ? readRecord(files.record) : undefined,
   };
@@ -55,7 +59,14 @@ export function runFolders(folder: string): string[] {
 }
 
 /** Files of one run, its detail log, and the evidence that only longhaul leaves. */
-export type SubmittedRun = Awaited<ReturnType<typeof readSubmittedRun>>;
+export interface SubmittedRun {
+  readonly files: RunFolder;
+  readonly detail: ReadDetailLog;
+  /** Undefined: a run of another LoadGen leaves none, nor the next. */
+  readonly audit: NetworkAudit | undefined;
+  /** Its record as read. */
+  readonly settings: Readonly<Record<string, unknown>> | undefined;
+}
 
 function readRecord(path: string): Readonly<Record<string, unknown>> {
   const file = parse(readFileSync(path, 'utf8')) as { run?: Record<string, unknown> | null } | null;

@@ -39,7 +39,7 @@ export async function readSystem(
   id: string,
   divisions: readonly SubmissionDivision[],
   all: Problems,
-) {
+): Promise<PlannedSystem | undefined> {
   const entry = systems[id] as SystemEntry;
   const place = all.at('systems', id);
   const problems = place.at('file');
@@ -58,12 +58,14 @@ export async function readSystem(
   return system;
 }
 
-/**
- * A system with the fields of its description, before a division is put in, with what the
- * configuration says of it, and the path of NAME.facts.json, where that lies beside the
- * description.
- */
-export type PlannedSystem = NonNullable<Awaited<ReturnType<typeof readSystem>>>;
+/** A system: what the configuration says of it, and its description. */
+export type PlannedSystem = SystemEntry & {
+  readonly id: string;
+  /** Of the description, before a division is put in. */
+  readonly fields: Record<string, unknown>;
+  /** Path of NAME.facts.json, where that lies beside the description. */
+  readonly factsFile: string | undefined;
+};
 
 /** Suites that a system is in, by its `system_type`. */
 export function plannedSuites({ fields }: PlannedSystem): Suite[] {
@@ -179,7 +181,7 @@ export async function readImplementation(
   { entry: { implementations }, resolve }: SubmissionConfig,
   id: string,
   all: Problems,
-) {
+): Promise<PlannedImplementation> {
   const entry = implementations[id] as ImplementationEntry;
   const problems = all.at('implementations', id);
   const files = new Map<string, string>();
@@ -203,7 +205,7 @@ export async function readImplementation(
   if (entry.run_commands === undefined) {
     problems.warn('no "run_commands": no README of the tree tells how the SUT nodes are started');
   }
-  const weights: Awaited<ReturnType<typeof readWeights>>[] = [];
+  const weights: PlannedWeights[] = [];
   for (const [i, one] of entry.weights.entries()) {
     const place = problems.at('weights', i);
     const read = await place.attempt(() => readWeights(one, resolve, place));
@@ -215,25 +217,40 @@ export async function readImplementation(
   return {
     id,
     entry,
-    /** Path below the implementation's code folder → file here. */
-    files: files as ReadonlyMap<string, string>,
+    files,
     weights,
     calibration,
   };
 }
 
 /** An implementation with the files that it brings. */
-export type PlannedImplementation = Awaited<ReturnType<typeof readImplementation>>;
+export interface PlannedImplementation {
+  readonly id: string;
+  readonly entry: ImplementationEntry;
+  /** Path below the implementation's code folder → file here. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly weights: readonly PlannedWeights[];
+  /** Text. */
+  readonly calibration: string;
+}
 
-/**
- * Name, SHA-256 in lower case and size of weights, as stated or as their file tells.
- * @returns `file` is the path of the file where it goes into the tree.
- */
+/** Weights, as stated or as their file tells. */
+export interface PlannedWeights {
+  readonly name: string;
+  /** Path of the file where it goes into the tree. */
+  readonly file: string | undefined;
+  /** Where they can be had. */
+  readonly source: string | undefined;
+  /** In lower case. */
+  readonly sha256: string;
+  readonly bytes: number | undefined;
+}
+
 async function readWeights(
   { file, source, sha256, bytes: statedBytes }: WeightsEntry,
   resolve: (path: string) => string,
   problems: Problems,
-) {
+): Promise<PlannedWeights> {
   const stated = sha256?.toLowerCase() ?? '';
   if (file === undefined) {
     const name = source ?? '';
