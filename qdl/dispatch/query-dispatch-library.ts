@@ -30,7 +30,17 @@ interface LedgerReport {
 }
 
 /** How busy a node is, for progress and metrics. */
-export type NodeActivity = ReturnType<QueryDispatchLibrary['activity']>[number];
+export interface NodeActivity {
+  /** Its address before it has told a name. */
+  readonly name: string;
+  /** Samples that are on the wire to it or that it has not answered. */
+  readonly outstandingSamples: number;
+  readonly completedSamples: number;
+  readonly failedSamples: number;
+  readonly isLost: boolean;
+  /** Its last report, unless that is long ago; undefined also for a node that reports none. */
+  readonly usage: UsagePoint | undefined;
+}
 
 /** A tensor that a model takes; ONNX's name of its element type, in lower case. */
 export interface ModelInput {
@@ -173,17 +183,14 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   }
 
   /** How busy each node is, in the order of the settings; a few reads each. */
-  activity() {
+  activity(): NodeActivity[] {
     const names = this.#driver.names.last?.nodes;
     return this.nodes.map(({ address, ledger }, i) => ({
-      /** Its address before it has told a name. */
       name: names?.[i]?.name ?? address,
-      /** Samples that are on the wire to it or that it has not answered. */
       outstandingSamples: this.#loads[i]?.outstanding ?? 0,
       completedSamples: ledger.completedCount,
       failedSamples: ledger.failedCount,
       isLost: this.#dispatcher?.lostNodes.has(i) ?? false,
-      /** Its last report, unless that is long ago; undefined also for a node that reports none. */
       usage: this.#usages[i]?.latest(this.#sink?.nowNs() ?? 0),
     }));
   }

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
+import type { NodeActivity } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
@@ -10,8 +10,8 @@ import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
 import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
-import { judgeThresholds } from '../../observe/figures/condition.ts';
-import { withoutRates } from '../../observe/figures/figure-names.ts';
+import { judgeThresholds, type ThresholdResult } from '../../observe/figures/condition.ts';
+import { type RunFigures, withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { figuresOf } from '../../observe/figures/figures-of-records.ts';
 import { stepFigures } from '../../observe/figures/step-figures.ts';
@@ -35,8 +35,22 @@ import { servedModelText } from '../judge/run-notes.ts';
 import type { ScoredAccuracy } from '../judge/score-accuracy.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
+/** Figures of a run, and what follows from them. */
+export interface ReportedFigures extends Pick<RunSummary, 'latencyBoundNs' | 'tokenBounds'> {
+  readonly figures: RunFigures;
+  /** The user's conditions on them. */
+  readonly thresholds: readonly ThresholdResult[];
+  readonly contractErrors: number;
+  /** Of LoadGen's own search for the peak; null elsewhere. */
+  readonly peakTargetQps: number | null;
+  /** Percentile of the scenario, 0 to 1; null in Offline, and without a performance run. */
+  readonly targetPercentile: number | null;
+  /** Arrivals other than LoadGen's and their steps; null: they were LoadGen's. */
+  readonly loadTest: LoadTest | null;
+}
+
 /** One run that came to its end. */
-export interface RunReport extends ReturnType<typeof figuresOfRun> {
+export interface RunReport extends ReportedFigures {
   readonly plan: RunPlan;
   readonly dataSetCheck: DataSetCheck;
   /** The models of the nodes, for people; none where the SUT has no nodes. */
@@ -106,7 +120,7 @@ export function composeSummary(
     readonly nodeNames: readonly string[];
     readonly startedAt: string;
     /** Reports of the nodes on their machines, in the same order. */
-    readonly usage: ReturnType<QueryDispatchLibrary['usage']>;
+    readonly usage: readonly (readonly NonNullable<NodeActivity['usage']>[])[];
     readonly ceiling: GeneratorCeiling | null;
   },
 ): RunSummary {
@@ -188,7 +202,11 @@ export function composeSummary(
  * @param records Those of the run's result; null: there are none, and the figures are those of the
  *   outcome.
  */
-export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: SampleRecords | null) {
+export function figuresOfRun(
+  outcome: TestOutcome,
+  plan: RunPlan,
+  records: SampleRecords | null,
+): ReportedFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, lanes } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
@@ -210,7 +228,6 @@ export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: Sampl
   };
 }
 
-/** Arrivals other than LoadGen's and their steps; null: they were LoadGen's. */
 function loadTestOf({ arrivals }: RunPlan, records: SampleRecords | null): LoadTest | null {
   if (arrivals === undefined) return null;
   const hasSteps = arrivals.kind === 'step' && records !== null;

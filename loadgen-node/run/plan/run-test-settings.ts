@@ -1,9 +1,9 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND, numberOfRound, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { queriesToDecide } from '../../loadgen/results/early-stopping.ts';
 import {

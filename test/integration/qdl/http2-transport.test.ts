@@ -2,7 +2,10 @@ import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Http2Transport, NativeConnections } from '../../../qdl/protocols/native/channel/http2-transport.ts';
+import {
+  Http2Transport,
+  NativeConnections,
+} from '../../../qdl/protocols/native/channel/http2-transport.ts';
 import type { TransportEnd } from '../../../qdl/protocols/native/channel/part-transport.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
