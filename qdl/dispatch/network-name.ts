@@ -228,3 +228,35 @@ export function withNodeName(
   if (address === undefined || name === undefined || name.includes(address)) return text;
   return `SUT node ${name} at ${address}${text.slice(head.length)}`;
 }
+
+/**
+ * Names by which servers are told apart: their own where it is theirs alone, otherwise with the address as node key. Stock
+ * servers of one fleet share a name, which only their operator can change.
+ * Rule: inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
+ * @param note Told once per cause.
+ */
+export function distinguishByAddress(note: (text: string) => void): Distinguish {
+  const told = new Set<string>();
+  const tell = (text: string): void => {
+    if (!told.has(text)) note(text);
+    told.add(text);
+  };
+  return (names) => {
+    const sharing = new Map<string, NodeName[]>();
+    for (const one of names) sharing.set(one.name, [...(sharing.get(one.name) ?? []), one]);
+    return names.map((one) => {
+      const { name, address } = one;
+      if (name.trim() === '') {
+        tell(`the server at ${address} reports no name; it is known by its address`);
+        return { ...one, name: address };
+      }
+      const others = sharing.get(name) as readonly NodeName[]; // It holds every name.
+      if (others.length === 1) return one;
+      const addresses = others.map((other) => other.address).join(', ');
+      tell(
+        `the servers at ${addresses} share the name "${name}"; the address was added to tell them apart`,
+      );
+      return { ...one, name: `${name} (${address})` };
+    });
+  };
+}

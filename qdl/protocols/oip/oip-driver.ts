@@ -18,12 +18,7 @@ import { ClaimBook } from '../../../shared/evidence/node-claims.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../../connect/call-path.ts';
 import type { ChannelEvents, ChannelPlace } from '../../dispatch/dispatch-channel.ts';
-import {
-  askOnce,
-  type Distinguish,
-  NetworkNames,
-  type NodeName,
-} from '../../dispatch/network-name.ts';
+import { askOnce, distinguishByAddress, NetworkNames } from '../../dispatch/network-name.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
@@ -33,10 +28,11 @@ import type {
 import type { WaitProgress } from '../../dispatch/ready-wait.ts';
 import { HandOverCounter, RunLedgerCounter } from '../../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { requireAgreement } from '../tensors/model-tensors.ts';
 import { OipChannel, type OipConnectionEvents, OipConnections } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
-import { askModelFacts, awaitModel, requireAgreement } from './node/model-facts.ts';
+import { askModelFacts, awaitModel } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 import { checkOipSettings, OIP_NAME, type OipDispatch, oipOf } from './settings/oip-settings.ts';
 
@@ -214,38 +210,6 @@ function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void {
 
 function refusal(what: string): MlperfError {
   return sutRefused(what);
-}
-
-/**
- * Names by which servers are told apart: their own where it is theirs alone, otherwise with the address as node key. Stock
- * servers of one fleet share a name, which only their operator can change.
- * Rule: inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
- * @param note Told once per cause.
- */
-function distinguishByAddress(note: (text: string) => void): Distinguish {
-  const told = new Set<string>();
-  const tell = (text: string): void => {
-    if (!told.has(text)) note(text);
-    told.add(text);
-  };
-  return (names) => {
-    const sharing = new Map<string, NodeName[]>();
-    for (const one of names) sharing.set(one.name, [...(sharing.get(one.name) ?? []), one]);
-    return names.map((one) => {
-      const { name, address } = one;
-      if (name.trim() === '') {
-        tell(`the server at ${address} reports no name; it is known by its address`);
-        return { ...one, name: address };
-      }
-      const others = sharing.get(name) as readonly NodeName[]; // It holds every name.
-      if (others.length === 1) return one;
-      const addresses = others.map((other) => other.address).join(', ');
-      tell(
-        `the servers at ${addresses} share the name "${name}"; the address was added to tell them apart`,
-      );
-      return { ...one, name: `${name} (${address})` };
-    });
-  };
 }
 
 /** As askNames, of nodes that speak the Open Inference Protocol. */

@@ -3,9 +3,9 @@ import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { measureTcpConnect } from '../../connect/call-path.ts';
 import type { ProbedFacts, ServerProbe } from '../../dispatch/server-probe.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { hasBatchAxis } from '../tensors/model-inputs.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
-import { hasBatchAxis } from './prepare/model-inputs.ts';
 import { oipOf } from './settings/oip-settings.ts';
 
 const ROUND_TRIPS = 11;

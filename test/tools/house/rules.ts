@@ -28,6 +28,7 @@ const LAYERS: Layers = {
     ['connect'],
     ['http2'],
     ['dispatch'],
+    ['protocols/tensors'],
     ['protocols/native', 'protocols/oip'],
     ['protocols'],
     [ROOT],

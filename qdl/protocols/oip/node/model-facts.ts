@@ -1,17 +1,11 @@
 import { status } from '@grpc/grpc-js';
-import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../../proto/gen/inference/ModelMetadataResponse.ts';
 import { MlperfError, sutRefused } from '../../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../../shared/base/text.ts';
-import {
-  isOipDataType,
-  OIP_ELEMENT_BYTES,
-  type OipTensor,
-  tensorsText,
-} from '../../../../shared/domain/tensors.ts';
 import type { OipModelFacts, OipModelRef } from '../../../../shared/wire/oip/request-plan.ts';
 import { grpcStatusOf } from '../../../connect/unary-calls.ts';
 import { ReadyWait, type WaitProgress } from '../../../dispatch/ready-wait.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import { requireAgreement, tensorOf } from '../../tensors/model-tensors.ts';
 import { statusText } from '../channel/response-gatherer.ts';
 import { oipOf } from '../settings/oip-settings.ts';
 import { OipControlClient } from './oip-control-client.ts';
@@ -57,60 +51,6 @@ export async function askModelFacts(
     hasStatistics: statistics !== undefined,
   };
 }
-
-/** @throws MlperfError `ERR_SUT_REFUSED` */
-function tensorOf(
-  { name, datatype, shape }: TensorMetadata,
-  what: string,
-  address: string,
-): OipTensor {
-  // Some servers write it small.
-  const known = datatype.toUpperCase();
-  if (!isOipDataType(known)) {
-    throw refusal(
-      `${address} describes the ${what} "${name}" with the datatype "${datatype}"; the protocol has ` +
-        Object.keys(OIP_ELEMENT_BYTES).join(', '),
-    );
-  }
-  if (shape.some((length) => !Number.isSafeInteger(length) || length < -1)) {
-    throw refusal(
-      `${address} describes the ${what} "${name}" with the shape [${shape.join(', ')}]; lengths are 0 or more, or -1`,
-    );
-  }
-  return { name, datatype: known, shape: [...shape] };
-}
-
-function refusal(what: string): MlperfError {
-  return sutRefused(`the server at ${what}`);
-}
-
-/**
- * All nodes must serve one model: they are one SUT.
- * @throws MlperfError `ERR_SUT_REFUSED` naming the node and the difference.
- */
-export function requireAgreement(facts: readonly OipModelFacts[]): void {
-  const [first, ...others] = facts;
-  if (first === undefined) return;
-  for (const other of others) {
-    for (const [what, tell] of COMPARED) {
-      const [here, there] = [tell(first), tell(other)];
-      if (here === there) continue;
-      throw sutRefused(
-        `the servers at ${first.address} and ${other.address} differ in ${what} of model "${first.name}": ` +
-          `${here} and ${there}; all nodes of a SUT must serve the same model`,
-      );
-    }
-  }
-}
-
-const COMPARED: readonly (readonly [what: string, tell: (facts: OipModelFacts) => string])[] = [
-  ['the inputs', ({ inputs }) => tensorsText(inputs)],
-  ['the outputs', ({ outputs }) => tensorsText(outputs)],
-  ['the versions', ({ versions }) => versions.join(', ') || 'not reported'],
-  ['the platform', ({ platform }) => platform || 'not reported'],
-  ['the largest batch', ({ batchSizeMax }) => String(batchSizeMax ?? 'not reported')],
-  ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not reported')],
-];
 
 /**
  * How long a server without an index may say NOT_FOUND: some say so of a model while they load it, and others of one that

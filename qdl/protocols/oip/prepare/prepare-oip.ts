@@ -18,19 +18,14 @@ import type {
   SamplesToPrepare,
 } from '../../../dispatch/preparation.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import { withDeclaredInputs } from '../../tensors/model-inputs.ts';
+import { layoutOfSample, type RequestLayout, withOutputs } from '../../tensors/request-layout.ts';
 import { describeOipModels } from '../node/model-facts.ts';
 import { type OipAsked, type OipDispatch, oipOf } from '../settings/oip-settings.ts';
 import { answeredOutputs } from './answered-outputs.ts';
 import { compareOipWays } from './compare-ways.ts';
 import { chooseMethod, findRequest, type OipWay, requestWays } from './find-request.ts';
-import { withDeclaredInputs } from './model-inputs.ts';
-import {
-  layoutOfSample,
-  type RequestLayout,
-  requestLayout,
-  requestPlan,
-  withOutputs,
-} from './request-layout.ts';
+import { batchLayout, requestPlan } from './request-plan.ts';
 import { type OipTrial, tryOipRequest } from './try-request.ts';
 import { wirePayload } from './wire-payload.ts';
 
@@ -116,7 +111,7 @@ function layoutOf(
   facts: readonly OipModelFacts[],
 ): RequestLayout {
   const model = facts[0] as OipModelFacts; // One per node, and all of them describe one model.
-  return requestLayout(rules, model, asked, encodingName, payloadBytes);
+  return batchLayout(rules, model, asked, encodingName, payloadBytes);
 }
 
 /** Inputs whose sizes the layout leaves open. */

@@ -5,7 +5,7 @@ import {
   takesMadeUpData,
 } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
 import type { ProbedFacts } from '../../../../../qdl/protocols/index.ts';
-import { hasBatchAxis } from '../../../../../qdl/protocols/oip/prepare/model-inputs.ts';
+import { hasBatchAxis } from '../../../../../qdl/protocols/tensors/model-inputs.ts';
 import { parseConfigFile } from '../../../../../shared/config/resolve-settings.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 

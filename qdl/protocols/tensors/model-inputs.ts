@@ -1,13 +1,12 @@
-import { configInvalid, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { InputShapes, InputsAsked } from '../../../../shared/domain/input-shapes.ts';
+import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { InputShapes, InputsAsked } from '../../../shared/domain/input-shapes.ts';
 import {
   fitsShape,
   type OipTensor,
   type SampleTensor,
-  tensorsText,
   tensorText,
-} from '../../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../../shared/wire/oip/request-plan.ts';
+} from '../../../shared/domain/tensors.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
 
 /**
  * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration stands for what ModelMetadata would
@@ -76,7 +75,7 @@ function declarationText({ name, datatype, shape }: OipTensor): string {
   return `--input-shape ${name}:${datatype}:${shape.join('x')}`;
 }
 
-type BatchFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'outputs' | 'batchSizeMax'>;
+type BatchFacts = Pick<OipModelFacts, 'inputs' | 'batchSizeMax'>;
 
 /**
  * Whether the first axis of every input counts samples. A server that tells how many it takes decides it; of others the axis
@@ -92,46 +91,7 @@ export function hasBatchAxis(
   return batchSizeMax !== undefined || !isAllAsked;
 }
 
-/**
- * Checks that requests may hold several samples of a query.
- * @throws MlperfError `ERR_CONFIG_INVALID`
- */
-export function requireBatch(facts: BatchFacts, samplesPerRequest: number): void {
-  if (samplesPerRequest === 1) return;
-  const { name, inputs, outputs, batchSizeMax } = facts;
-  const asked = `--oip-batch ${samplesPerRequest}`;
-  if (batchSizeMax !== undefined && batchSizeMax > 0 && samplesPerRequest > batchSizeMax) {
-    throw configInvalid(
-      `${asked}: model ${name} takes ${batchSizeMax} samples in a request at most`,
-    );
-  }
-  const fixed = [...inputs, ...outputs].filter((tensor) => !isFreeFirst(tensor));
-  if (batchSizeMax !== 0 && fixed.length === 0) return;
-  const why =
-    batchSizeMax === 0
-      ? 'its server says that no axis counts samples'
-      : `the first axis of ${tensorsText(fixed)} is not free`;
-  throw configInvalid(`${asked}: a request to model ${name} has one sample, as ${why}`);
-}
-
-/**
- * Checks that requests may hold several samples where a sample takes up all axes of the model: a free first axis is then the
- * sample's own, and a request does not tell how many there are.
- * @param isThere Whether an axis before the sample's own counts samples.
- * @throws MlperfError `ERR_CONFIG_INVALID`
- */
-export function requireBatchAxis(
-  { name, inputs }: BatchFacts,
-  isThere: boolean,
-  samplesPerRequest: number,
-): void {
-  if (samplesPerRequest === 1 || isThere) return;
-  throw configInvalid(
-    `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, as no axis of its inputs ` +
-      `(${tensorsText(inputs)}) is left to count samples`,
-  );
-}
-
-function isFreeFirst({ shape }: OipTensor): boolean {
+/** Whether an input or output leaves its first axis free. */
+export function isFreeFirst({ shape }: OipTensor): boolean {
   return shape[0] === -1;
 }

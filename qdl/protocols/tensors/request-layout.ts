@@ -2,8 +2,12 @@ import {
   configInvalid,
   type MlperfError,
   modelError,
-} from '../../../../shared/base/errors/mlperf-error.ts';
-import { inputShapeText, resolveInputs } from '../../../../shared/domain/input-shapes.ts';
+} from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  type InputShapes,
+  inputShapeText,
+  resolveInputs,
+} from '../../../shared/domain/input-shapes.ts';
 import {
   fitsShape,
   type NamedTensor,
@@ -12,19 +16,12 @@ import {
   sampleBytes,
   tensorsText,
   tensorText,
-} from '../../../../shared/domain/tensors.ts';
-import { type ResponseClass, responseClass } from '../../../../shared/rules/response-class.ts';
-import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-card.ts';
-import type {
-  OipContents,
-  OipMethod,
-  OipModelFacts,
-  OipModelRef,
-  OipRequestPlan,
-} from '../../../../shared/wire/oip/request-plan.ts';
-import type { SampleInput } from '../../../dispatch/preparation.ts';
-import type { OipAsked } from '../settings/oip-settings.ts';
-import { hasBatchAxis, requireBatch, requireBatchAxis } from './model-inputs.ts';
+} from '../../../shared/domain/tensors.ts';
+import { type ResponseClass, responseClass } from '../../../shared/rules/response-class.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
+import type { SampleInput } from '../../dispatch/preparation.ts';
+import { hasBatchAxis } from './model-inputs.ts';
 
 /** Samples and responses of a run as a model has them. */
 export interface RequestLayout {
@@ -50,28 +47,24 @@ type LayoutRules = Pick<BenchmarkRules, 'key' | 'sampleTensors' | 'responseTenso
 export function requestLayout(
   rules: LayoutRules,
   facts: OipModelFacts,
-  asked: Pick<OipAsked, 'inputShapes' | 'samplesPerRequest'>,
+  inputShapes: InputShapes,
   encodingName: string | undefined,
   payloadBytes: number | undefined,
 ): RequestLayout {
-  requireBatch(facts, asked.samplesPerRequest);
-  const layout =
-    rules.sampleTensors === undefined
-      ? modelLayout(facts, asked)
-      : benchmarkLayout(rules, facts, asked, encodingName, payloadBytes);
-  requireBatchAxis(facts, layout.hasBatchAxis, asked.samplesPerRequest);
-  return layout;
+  return rules.sampleTensors === undefined
+    ? modelLayout(facts, inputShapes)
+    : benchmarkLayout(rules, facts, inputShapes, encodingName, payloadBytes);
 }
 
 /** The model and the samples of a benchmark, as far as they fit. */
 function benchmarkLayout(
   rules: LayoutRules,
   facts: OipModelFacts,
-  asked: Pick<OipAsked, 'inputShapes'>,
+  inputShapes: InputShapes,
   encodingName: string | undefined,
   payloadBytes: number | undefined,
 ): RequestLayout {
-  if (asked.inputShapes.size > 0) {
+  if (inputShapes.size > 0) {
     throw configInvalid(
       `--input-shape is for samples that follow the model; those of benchmark ${rules.key} have their own shape`,
     );
@@ -107,10 +100,7 @@ export function withOutputs(
 }
 
 /** The model alone decides. */
-function modelLayout(
-  facts: OipModelFacts,
-  { inputShapes }: Pick<OipAsked, 'inputShapes'>,
-): RequestLayout {
+function modelLayout(facts: OipModelFacts, inputShapes: InputShapes): RequestLayout {
   const hasBatch = hasBatchAxis(facts, inputShapes);
   // Only the server knows what its first axis is.
   const shapeHint = hasBatch && facts.batchSizeMax === undefined ? ownAxisHint(facts) : undefined;
@@ -159,52 +149,6 @@ function withLength(input: OipTensor, payloadBytes: number | undefined): OipTens
   const { shape } = input;
   if (shape.filter((length) => length === -1).length !== 1) return input;
   return { ...input, shape: shape.map((length) => (length === -1 ? payloadBytes : length)) };
-}
-
-/** Choices for a request beside the layout. */
-interface RequestChoice {
-  readonly model: OipModelRef;
-  readonly method: OipMethod;
-  readonly contents: OipContents;
-  readonly samplesPerRequest: number;
-  /** True where all samples have the shapes and sizes of the layout. */
-  readonly isUniform: boolean;
-}
-
-/**
- * The plan of the requests. Raw contents of fixed sizes go as they are; all else is encoded by the sample library.
- * @throws MlperfError `ERR_CONFIG_INVALID` where several samples are to share a request whose samples are encoded one by one
- */
-export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRequestPlan {
-  const { model, method, contents, samplesPerRequest, isUniform } = choice;
-  const { inputs } = layout;
-  const isPlain =
-    isUniform &&
-    contents === 'raw' &&
-    inputs.every(({ sampleBytes: bytes }) => bytes !== undefined);
-  if (!isPlain && samplesPerRequest > 1) {
-    const why =
-      contents === 'typed'
-        ? 'typed contents are encoded for each sample'
-        : `samples differ in their lengths (${tensorsText(inputs)})`;
-    throw configInvalid(`--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`);
-  }
-  return {
-    model,
-    method,
-    payloadForm: isPlain ? 'tensors' : 'fields',
-    inputs: isPlain
-      ? inputs.map(({ name, datatype, shape, sampleBytes: bytes }) => ({
-          name,
-          datatype,
-          sampleShape: shape,
-          sampleBytes: bytes as number,
-        }))
-      : [],
-    hasBatchAxis: layout.hasBatchAxis,
-    samplesPerRequest,
-    outputs: layout.outputs,
-  };
 }
 
 /** A benchmark's encoding as a model takes it. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { answeredOutputs } from '../../../../../../qdl/protocols/oip/prepare/answered-outputs.ts';
-import { withDeclaredInputs } from '../../../../../../qdl/protocols/oip/prepare/model-inputs.ts';
-import { parseInputShapes } from '../../../../../../shared/domain/input-shapes.ts';
-import type { OipTensor } from '../../../../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../../../../shared/wire/oip/request-plan.ts';
+import { answeredOutputs } from '../../../../../qdl/protocols/oip/prepare/answered-outputs.ts';
+import { withDeclaredInputs } from '../../../../../qdl/protocols/tensors/model-inputs.ts';
+import { parseInputShapes } from '../../../../../shared/domain/input-shapes.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
+import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: where a server does not tell its tensors, the user says the inputs and an answer the outputs; where it does, nobody
 // overrules it. Method: metadata with and without tensors, declarations right and wrong.
