@@ -34,6 +34,12 @@ export interface ProtocolTraits {
   readonly hasCompression: boolean;
 }
 
+/** Words about the bytes of a protocol on a link. */
+export interface WireWords {
+  /** Headers of an answer that tell of nothing between, and who sends them; names in lower case. */
+  readonly answerHeaders: { readonly sender: string; readonly names: readonly string[] };
+}
+
 /** A protocol's own words, for people. */
 export interface ProtocolWords {
   /** The call of a node that LoadGen's Name() makes. */
@@ -42,6 +48,7 @@ export interface ProtocolWords {
   readonly methods: Readonly<Record<string, string>>;
   /** Setting that has no idle streams which a server may end; empty: there is none. */
   readonly idleStreams: string;
+  readonly wire: WireWords;
   /** What the evidence of a run shows, and what it does not. Whole sentences. */
   readonly evidence: {
     readonly shown: readonly string[];

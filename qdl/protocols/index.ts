@@ -11,7 +11,12 @@ export type {
   RunToPrepare,
   SampleInput,
 } from '../dispatch/preparation.ts';
-export type { Protocol, ProtocolRunValues, ProtocolTraits } from '../dispatch/protocol.ts';
+export type {
+  Protocol,
+  ProtocolRunValues,
+  ProtocolTraits,
+  ProtocolWords,
+} from '../dispatch/protocol.ts';
 export type { ProbedFacts, ServerProbe } from '../dispatch/server-probe.ts';
 
 /** All protocols; the first one is that of addresses without a scheme. */

@@ -1,4 +1,4 @@
-import { type ProtocolTraits, protocolNamed } from '../../../qdl/protocols/index.ts';
+import { type ProtocolWords, protocolNamed } from '../../../qdl/protocols/index.ts';
 import { hostAndPort } from '../../../shared/base/text.ts';
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
@@ -108,8 +108,8 @@ function pathsOf(
 
 function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
   const groups = new Map<string, GroupedSign>();
-  const { peer } = protocolNamed(facts.run.protocol).traits;
-  for (const sign of pathsOf(node, facts).flatMap((path) => pathSigns(path, peer))) {
+  const { protocol } = facts.run;
+  for (const sign of pathsOf(node, facts).flatMap((path) => pathSigns(path, protocol))) {
     // Ports differ from connection to connection.
     const key = sign.kind === 'address' ? sign.kind : `${sign.kind} ${sign.text}`;
     const { text, callCount } = groups.get(key) ?? { ...sign, callCount: 0 };
@@ -172,40 +172,24 @@ const SENT: ReadonlyMap<string, RegExp> = new Map([
   ['user-agent', /^(grpc-node-js|longhaul)\//],
 ]);
 
-/**
- * Headers of an answer as gRPC makes them in a SUT node. Of a call that is refused without a message the status stands in the
- * first headers. Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Trailers-Only".
- */
-const ANSWERED: ReadonlySet<string> = new Set([
-  'content-type',
-  'date',
-  'grpc-accept-encoding',
-  'grpc-encoding',
-  'grpc-message',
-  'grpc-status',
-  'grpc-status-details-bin',
-]);
-
-/** Headers that older servers of gRPC's C core send beside them. */
-const ANSWERED_BY_OTHERS: ReadonlySet<string> = new Set([...ANSWERED, 'accept-encoding']);
-
 /** How Envoy, and meshes that are made of it, tell which attempt of a call this is. */
 const ATTEMPT_COUNT = 'x-envoy-attempt-count';
 
 /**
  * Differences between both ends' views of a call's path; empty where they agree.
- * @param peer A response of any `server` may be its own doing.
+ * @param protocol Its name; a response of any `server` may be its own doing. Default: longhaul's own.
  */
-export function pathSigns(path: CallPath, peer: ProtocolTraits['peer'] = 'sut-node'): PathSign[] {
+export function pathSigns(path: CallPath, protocol?: string): PathSign[] {
   const { requestHeaders, responseHeaders } = path;
-  const isServer = peer === 'server';
+  const { traits, words } = protocolNamed(protocol);
+  const isServer = traits.peer === 'server';
   const ofResponse = compressionSigns('a response', responseHeaders);
   return [
     ...attemptSigns([...(requestHeaders ?? []), ...responseHeaders]),
     ...compressionSigns('a request', requestHeaders ?? []),
     ...(isServer ? ofResponse.map(asOfServer) : ofResponse),
     ...requestSigns(path),
-    ...responseSigns(path, isServer ? ANSWERED_BY_OTHERS : ANSWERED),
+    ...responseSigns(path, words.wire),
     // That such a server does not tell its end of a connection, is of the protocol and no sign.
     ...(isServer ? [] : addressSigns(path)),
   ];
@@ -253,10 +237,10 @@ function requestSigns({ requestHeaders, requestHeadersLeftOut }: CallPath): Path
 /** Signs in the response. A node of other make, which does not report its calls, may have sent such headers itself. */
 function responseSigns(
   { requestHeaders, responseHeaders }: CallPath,
-  known: ReadonlySet<string>,
+  { answerHeaders: { sender, names } }: ProtocolWords['wire'],
 ): PathSign[] {
-  const added = responseHeaders.filter(({ name }) => !known.has(name)).map(headerText);
-  const what = 'a response came with headers that gRPC does not send';
+  const added = responseHeaders.filter(({ name }) => !names.includes(name)).map(headerText);
+  const what = `a response came with headers that ${sender} does not send`;
   return proxySign(what, added, requestHeaders === null ? 'silent' : 'proxy');
 }
 

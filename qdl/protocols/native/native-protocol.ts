@@ -2,6 +2,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { parseInputShapes } from '../../../shared/domain/input-shapes.ts';
 import type { Preparation } from '../../dispatch/preparation.ts';
 import type { Protocol, ProtocolRunValues } from '../../dispatch/protocol.ts';
+import { GRPC_WIRE } from '../../http2/grpc-words.ts';
 import { DEFAULT_PROTOCOL, requireStreams } from '../../settings/dispatch-settings.ts';
 
 /** longhaul's own protocol: `mlperf.network.v1`. */
@@ -24,6 +25,7 @@ export const NATIVE_PROTOCOL = {
     nameCall: 'Name',
     methods: {},
     idleStreams: '',
+    wire: GRPC_WIRE,
     evidence: {
       shown: [
         'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +

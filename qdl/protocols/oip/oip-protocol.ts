@@ -1,4 +1,5 @@
 import type { Protocol } from '../../dispatch/protocol.ts';
+import { GRPC_WIRE } from '../../http2/grpc-words.ts';
 import {
   checkOipSettings,
   OIP_NAME,
@@ -7,6 +8,10 @@ import {
   oipOf,
   oipSettingsOf,
 } from './settings/oip-settings.ts';
+
+const { sender, names } = GRPC_WIRE.answerHeaders;
+/** Older servers of gRPC's C core send one header more. */
+const ANSWER_HEADERS = { sender, names: [...names, 'accept-encoding'] };
 
 const NO_COMPRESSION =
   'samples travel as they are, as no part of the protocol says that they are compressed';
@@ -44,6 +49,7 @@ export const OIP_PROTOCOL = {
       'stream-per-request': 'ModelStreamInfer, a stream per request',
     },
     idleStreams: '--oip-method unary has no idle stream',
+    wire: { ...GRPC_WIRE, answerHeaders: ANSWER_HEADERS },
     evidence: {
       shown: [
         'The Open Inference Protocol has no ledger, no digests, no identity of a node, no facts of its host and no settings: ' +

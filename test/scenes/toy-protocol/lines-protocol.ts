@@ -209,6 +209,7 @@ export const LINES_PROTOCOL: Protocol = {
     nameCall: 'name',
     methods: {},
     idleStreams: '',
+    wire: { answerHeaders: { sender: 'a line', names: [] } },
     evidence: { shown: ['Lines have no counts.'], proxies: '', beyond: 'Nothing is beyond lines.' },
   },
   options: {},
