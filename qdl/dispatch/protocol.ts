@@ -36,6 +36,10 @@ export interface ProtocolTraits {
 
 /** Words about the bytes of a protocol on a link. */
 export interface WireWords {
+  /** What lies between its messages and TLS or TCP. */
+  readonly transport: string;
+  /** Bytes of a message besides its payload. A sentence without its begin, and a stop. */
+  readonly framing: string;
   /** Headers of an answer that tell of nothing between, and who sends them; names in lower case. */
   readonly answerHeaders: { readonly sender: string; readonly names: readonly string[] };
 }

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { at } from '../../../shared/base/at.ts';
 import { bareAddress } from '../../../shared/host/network-facts.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
@@ -119,6 +120,8 @@ function protocolOf(
   fabric: string,
   { isTls }: { readonly isTls: boolean },
 ): string {
+  // Machines are described by SUT nodes, which speak longhaul's own protocol.
+  const { transport } = protocolNamed().words.wire;
   const versions = new Set(
     links.map(({ remoteAddress }) => {
       if (remoteAddress === null) return null;
@@ -130,8 +133,8 @@ function protocolOf(
     const seen = read.length === 0 ? '' : `; read: gRPC over ${read.join(' and ')}`;
     return todo(`protocols of the links, "TCP/IPv4 over Ethernet"${seen}`);
   }
-  const session = isTls ? 'gRPC over HTTP/2 over TLS over' : 'gRPC over HTTP/2 over';
-  return `${session} ${read.sort().join(' and ')} over ${fabric}`;
+  const session = isTls ? `${transport} over TLS` : transport;
+  return `${session} over ${read.sort().join(' and ')} over ${fabric}`;
 }
 
 /** Layers four to seven of the machines, from the kernel upwards. */

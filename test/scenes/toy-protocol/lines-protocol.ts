@@ -209,7 +209,11 @@ export const LINES_PROTOCOL: Protocol = {
     nameCall: 'name',
     methods: {},
     idleStreams: '',
-    wire: { answerHeaders: { sender: 'a line', names: [] } },
+    wire: {
+      transport: 'lines of JSON',
+      framing: 'a line has its names and its end.',
+      answerHeaders: { sender: 'a line', names: [] },
+    },
     evidence: { shown: ['Lines have no counts.'], proxies: '', beyond: 'Nothing is beyond lines.' },
   },
   options: {},

@@ -1,3 +1,4 @@
+import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import {
   bandwidthFormula,
   dtypeBytes,
@@ -11,11 +12,16 @@ import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, fiveFigures, table, throughputOf } from './markdown.ts';
 
-/** Bytes of a sample on the wire besides its payload; measured figures of proto/README.md. */
-const FRAMING =
-  'Payloads alone are counted. Besides, a message has 12 to 20 bytes of its own, 5 of gRPC and 9 of HTTP/2 per frame of at ' +
-  'most 16 KiB; a response has 20 to 50. TCP/IP over Ethernet adds 78 bytes to each segment of about 1,448 bytes ' +
-  '(5.4 %), less with jumbo frames, and acknowledgements the other way.';
+/** Bytes of a sample on the wire besides its payload, over the protocols of these results. */
+function framingText(results: readonly PlannedResult[]): string {
+  const names = new Set(results.map(({ runs }) => runs.performance.audit?.run.protocol));
+  const framings = new Set([...names].map((name) => protocolNamed(name).words.wire.framing));
+  return (
+    `Payloads alone are counted. Besides, ${[...framings].join(' Or ')} ` +
+    'TCP/IP over Ethernet adds 78 bytes to each segment of about 1,448 bytes (5.4 %), less with jumbo frames, and ' +
+    'acknowledgements the other way.'
+  );
+}
 
 const SOURCE =
   'Rule: inference_rules v4.1, "Datacenter Bandwidth Requirements" and "LoadGen Operation". The formulas hold for inputs ' +
@@ -36,7 +42,7 @@ export function bandwidthStatement(system: PlannedSystem, results: readonly Plan
   const text = document(
     `# Bandwidth of ${system.id}`,
     SOURCE,
-    FRAMING,
+    framingText(results),
     '## Way of the data',
     data_path ?? 'Not stated.',
     data_path_evidence === undefined
