@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { counted } from '../../../shared/base/text.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
@@ -60,15 +61,16 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: "gRPC's own compression of messages is off.",
     source: COMPRESSION_TABLE,
     judge: judgeGrpcCompression,
-    without: ({ nodes }) =>
-      notProvableAt(
-        nodes.filter(({ ours }) => ours.completedCount === 0),
-        'There is no response of a server to look at.',
-      ) ??
-      holds(
-        'By construction requests go out uncompressed and offer no compression, and a response that arrives ' +
-          'compressed is refused.',
-      ),
+    without: ({ nodes, run }) => {
+      const unanswered = nodes.filter(({ ours }) => ours.completedCount === 0);
+      const { uncompressed } = protocolNamed(run.protocol).words.wire;
+      return (
+        notProvableAt(unanswered, 'There is no response of a server to look at.') ??
+        (uncompressed === ''
+          ? notProvable('Whether messages were compressed on the way, the protocol does not tell.')
+          : holds(uncompressed))
+      );
+    },
   },
   {
     id: 'single-sut',

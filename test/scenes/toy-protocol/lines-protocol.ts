@@ -212,6 +212,7 @@ export const LINES_PROTOCOL: Protocol = {
     wire: {
       transport: 'lines of JSON',
       framing: 'a line has its names and its end.',
+      uncompressed: '',
       answerHeaders: { sender: 'a line', names: [] },
     },
     evidence: { shown: ['Lines have no counts.'], proxies: '', beyond: 'Nothing is beyond lines.' },
