@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { at } from '../../shared/base/at.ts';
 import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { OWN_LOG_PREFIX } from '../loadgen/logs/read/run-folder.ts';
@@ -162,7 +161,7 @@ function relaySignals() {
       child = next;
     },
     /** Of the first signal; undefined: there was none. */
-    exitCode: () => ORDERLY[at(seen, 0)],
+    exitCode: () => (seen[0] === undefined ? undefined : ORDERLY[seen[0]]),
     end: (): void => {
       for (const signal of Object.keys(ORDERLY)) process.off(signal, handOn);
     },
