@@ -68,10 +68,22 @@ export async function probeServer(said: string, values: ProbeValues): Promise<Ve
 /** A protocol whose servers can be probed. */
 type Probed = Protocol & Required<Pick<Protocol, 'probe'>> & { readonly scheme: string };
 
-/** The protocol of the address, or the first one that can be probed. */
+/**
+ * The protocol of the address; of one without a scheme the first that can be probed.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the servers of its scheme cannot be probed
+ */
 function protocolOfServer(said: string): Probed {
-  const all = [protocolOf(said), ...knownProtocols()];
-  return all.find(({ probe }) => probe !== undefined) as Probed; // There is one.
+  const own = protocolOf(said);
+  const found = (own.scheme === null ? knownProtocols() : [own]).find(isProbed);
+  if (found !== undefined) return found;
+  throw configInvalid(
+    `"${said}" speaks ${own.title}, in which longhaul asks no server what its models are; ` +
+      `"longhaul run --sut ${said}" measures it`,
+  );
+}
+
+function isProbed(protocol: Protocol): protocol is Probed {
+  return protocol.probe !== undefined;
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` */
