@@ -1,8 +1,19 @@
+import { readdirSync } from 'node:fs';
+
 /** Name of the folder that the files directly in a package are. */
 export const ROOT = '.';
 
 /** Folders whose own folders each have a layer. */
 export const SORTED_FOLDERS: readonly string[] = ['qdl/protocols'];
+
+/** Folders of a folder of protocols that hold one: its value stands in `NAME-protocol.ts`. */
+export function protocolFolders(of: string): string[] {
+  const folders = readdirSync(of, { withFileTypes: true }).filter((one) => one.isDirectory());
+  const files = new Set(readdirSync(of, { recursive: true, encoding: 'utf8' }));
+  return folders.map(({ name }) => name).filter((name) => files.has(`${name}/${name}-protocol.ts`));
+}
+
+const PROTOCOL_FOLDERS = protocolFolders('qdl/protocols');
 
 /**
  * Folders of each package, from the bottom layer to the top: a folder imports from lower layers only. Folders in one
@@ -29,7 +40,7 @@ const LAYERS: Layers = {
     ['http2'],
     ['dispatch'],
     ['protocols/tensors'],
-    ['protocols/native', 'protocols/oip'],
+    PROTOCOL_FOLDERS.map((name) => `protocols/${name}`),
     ['protocols'],
     [ROOT],
   ],
@@ -73,7 +84,7 @@ const PACKAGES: Lists = {
 };
 
 /** Names of protocols that no code asks for; that of longhaul's own is the program's. */
-const PROTOCOLS: readonly string[] = ['oip'];
+const PROTOCOLS: readonly string[] = PROTOCOL_FOLDERS.filter((name) => name !== 'native');
 
 /** Words with a protocol's name in them that any file may use, with the reason. */
 const PROTOCOL_WORDS: Reasons = {
@@ -88,7 +99,7 @@ const PROTOCOL_WORDS: Reasons = {
 
 /** Files and folders (with a slash) that may name a protocol, with the reason. */
 const PROTOCOL_PLACES: Reasons = {
-  'qdl/protocols/oip/': 'its own folder',
+  ...Object.fromEntries(PROTOCOLS.map((name) => [`qdl/protocols/${name}/`, 'its own folder'])),
   'shared/wire/oip/': 'its messages',
   'sut-node/': 'a SUT node is a server of it',
   'qdl/protocols/index.ts': 'the list of protocols',

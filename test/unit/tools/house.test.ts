@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { writeTree } from '../../scenes/host/folders.ts';
 import { reportHouse, summarizeHouse } from '../../tools/house/report.ts';
-import { HOUSE_RULES, type HouseRules } from '../../tools/house/rules.ts';
+import { HOUSE_RULES, type HouseRules, protocolFolders } from '../../tools/house/rules.ts';
 
 // Goal: each rule refuses what breaks it, says where, and refuses nothing else.
 // Method: small projects in a temporary folder, one offence in each, under the real layers without their exceptions.
@@ -241,6 +241,16 @@ describe('names of protocols', () => {
     expect(offencesOf(files, { ...rules, protocolPlaces })).toEqual([
       'needless exception: PROTOCOL_PLACES still lists shared/base/b.ts, which keeps the rule now: take the row out',
     ]);
+  });
+
+  it('are those of the folders that hold the value of one', () => {
+    const root = writeTree({
+      'a/a-protocol.ts': '',
+      'b/b.ts': '',
+      'index.ts': '',
+      'c/d/d-protocol.ts': '',
+    });
+    expect(protocolFolders(root)).toEqual(['a']);
   });
 
   it('do not import each other', () => {

@@ -18,7 +18,7 @@ import {
   serverNotes,
 } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/run-report.ts';
-import { addProtocol, protocolNamed } from '../../../../../qdl/protocols/index.ts';
+import { addProtocol, knownProtocols, protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { oipFacts, oipNode, oipStatistics } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
@@ -28,7 +28,7 @@ import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 // Method: imaginary protocols with the traits of a known one; the same facts under both names.
 
 const TITLE = 'the imaginary protocol';
-const KNOWN = ['longhaul', 'oip'].map(protocolNamed);
+const KNOWN = [...knownProtocols()];
 const removals: (() => void)[] = [];
 
 beforeAll(() => {
@@ -137,5 +137,6 @@ it('a file names no protocol that the list does not know', () => {
   writeAudit(folder, composeAudit(oipFacts()));
   const audit = readAudit(folder);
   writeAudit(folder, { ...audit, run: { ...audit.run, protocol: 'unknown' } });
-  expect(() => readAudit(folder)).toThrow(/expected one of "longhaul"\|"oip"\|"like-longhaul"/);
+  const known = knownProtocols().map(({ name }) => `"${name}"`);
+  expect(() => readAudit(folder)).toThrow(`expected one of ${known.join('|')}`);
 });
