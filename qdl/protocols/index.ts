@@ -22,6 +22,21 @@ export type { ProbedFacts, ServerProbe } from '../dispatch/server-probe.ts';
 /** All protocols; the first one is that of addresses without a scheme. */
 const protocols: [Protocol, ...Protocol[]] = [NATIVE_PROTOCOL, OIP_PROTOCOL];
 
+const servers = protocols.filter(({ traits }) => traits.peer === 'server');
+
+/** Schemes of servers, for the texts of settings. */
+export const SERVER_SCHEMES = servers.map(({ scheme }) => `${scheme}://`).join(', ');
+
+/** Addresses of servers, for the texts of settings. */
+export const SERVER_ADDRESSES = servers
+  .map(({ scheme, title }) => `${scheme}://host:port for servers of ${title}`)
+  .join('; ');
+
+/** Schemes of servers that can be probed. */
+export const PROBED_SCHEMES = servers.flatMap(({ scheme, probe }) =>
+  probe === undefined ? [] : [`${scheme}://`],
+);
+
 /** Settings that protocols have of their own, as flags of `longhaul run`. */
 export const PROTOCOL_OPTIONS = { ...NATIVE_PROTOCOL.options, ...OIP_PROTOCOL.options };
 

@@ -16,6 +16,8 @@ export interface AddressScheme {
   readonly inPlaceOf: (target: string) => string;
   /** Use of it in place of HTTP, with the semicolon before. */
   readonly inPlaceOfHttp: string;
+  /** True for a protocol over HTTP. Default: it is over gRPC. */
+  readonly isHttp?: boolean;
 }
 
 /** Schemes that an address may begin with. `areTaken`: then all addresses of a list must begin with it. */
@@ -32,7 +34,10 @@ export function wrongAddress(value: string, taken: readonly AddressScheme[]): st
   // No port is repeated: that of HTTP is another than that of gRPC.
   if (/^(?:https?|wss?)$/.test(name)) {
     const others = taken.map(({ inPlaceOfHttp }) => inPlaceOfHttp).join('');
-    return `is an address of HTTP, which longhaul does not speak (no REST, no OpenAI API), only gRPC: use host:port of a SUT node${others}`;
+    const why = taken.some(({ isHttp }) => isHttp === true)
+      ? 'does not say the protocol'
+      : 'longhaul does not speak (no REST, no OpenAI API), only gRPC';
+    return `is an address of HTTP, which ${why}: use host:port of a SUT node${others}`;
   }
   const [, meant = ''] = /^([a-z][a-z\d+.-]*)[:/]/i.exec(value) ?? [];
   const form = taken.find((one) => one.scheme === meant.toLowerCase())?.form;

@@ -1,4 +1,5 @@
 import { DIVISIONS } from '../../../qdl/index.ts';
+import { SERVER_SCHEMES } from '../../../qdl/protocols/index.ts';
 import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
 import {
   choice,
@@ -66,7 +67,7 @@ export const RUN_SETTINGS = {
   benchmark: {
     ...text(
       'name',
-      `${RUN_BENCHMARKS.join(', ')} (default: the one that the first node serves; with oip://: custom)`,
+      `${RUN_BENCHMARKS.join(', ')} (default: the one that the first node serves; with ${SERVER_SCHEMES}: custom)`,
       {
         required: true,
       },
@@ -158,7 +159,7 @@ export const RUN_SETTINGS = {
     'open division: export the run and a share of its queries as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT, after the run',
   ),
   otelSample: share(
-    'with --otel: percent of the queries that become spans; oip://: their calls carry traceparent (default: 1)',
+    `with --otel: percent of the queries that become spans; ${SERVER_SCHEMES}: their calls carry traceparent (default: 1)`,
   ),
   prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
   copySummaryToStdout: toggle('the summary log goes to stdout as well'),
