@@ -98,7 +98,10 @@ export interface Protocol {
   readonly words: ProtocolWords;
   /** Settings that only it has. */
   readonly options: SettingTable;
-  /** Why a setting of a run has no effect with it, by key, in its own words. */
+  /**
+   * Why a setting of a run has no effect with it, by key, in its own words. One that hangs on no trait is refused by its
+   * reason alone.
+   */
   readonly reasons?: Readonly<Record<string, string>>;
   /** Its settings of a QDL. @throws MlperfError `ERR_CONFIG_INVALID` */
   settings(values: ProtocolValues): ProtocolSettings;

@@ -10,6 +10,7 @@ import type {
 import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/evidence-schema.ts';
 import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-claims.ts';
 import { otherWorkOf } from '../../shared/evidence/other-work.ts';
+import type { ProtocolEvidence } from '../../shared/evidence/server-evidence.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
@@ -105,7 +106,7 @@ export interface ProtocolDriver {
   /** Frees everything else. */
   close(): Promise<void>;
   /** Its name, and evidence that only this protocol has. */
-  evidence(): Pick<NetworkEvidence, 'protocol' | 'oip'>;
+  evidence(): ProtocolEvidence;
 }
 
 /**

@@ -3,7 +3,6 @@ import type { DeepReadonly } from '../base/deep-readonly.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/tensors.ts';
 import { claimed, hostEvidence } from '../host/host-facts.ts';
-import { OIP_METHODS } from '../wire/oip/request-plan.ts';
 import { CLAIM_KINDS } from './node-claims.ts';
 
 /*
@@ -206,7 +205,7 @@ const oipNodeEvidence = z.object({
 });
 
 export const oipEvidence = z.object({
-  /** gRPC's name of the service. */
+  /** gRPC's name of the service, or another protocol's word of what answers. */
   service: z.string(),
   /** As OipRequestPlan; null where only names were requested. */
   plan: z
@@ -224,7 +223,8 @@ export const oipEvidence = z.object({
       hasBatchAxis: z.boolean(),
       samplesPerRequest: z.int().min(1),
       outputs: tensors,
-      method: z.enum(OIP_METHODS),
+      /** The protocol's own word of the way that requests took. */
+      method: z.string(),
     })
     .nullable(),
   /** For people: servers that share a name, what was tried and did not work, ... */

@@ -1,4 +1,12 @@
-import type { NodeEvidence, RequestEvidence, ServerEvidence } from './evidence-schema.ts';
+import type {
+  NetworkEvidence,
+  NodeEvidence,
+  RequestEvidence,
+  ServerEvidence,
+} from './evidence-schema.ts';
+
+/** Name of a run's protocol, and how its requests went to servers. */
+export type ProtocolEvidence = Pick<NetworkEvidence, 'protocol' | 'oip'>;
 
 /** What a node reports as a server; undefined for a SUT node of longhaul, and where nothing was asked. */
 export function serverOf(node: Pick<NodeEvidence, 'oip'>): ServerEvidence | undefined {

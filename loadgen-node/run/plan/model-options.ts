@@ -139,7 +139,9 @@ function refuseLacking(
   { traits, scheme, title, reasons = {} }: Protocol,
   said: ReadonlySet<string>,
 ): void {
-  for (const [key, { neutral, lacks }] of Object.entries(TRAIT_SETTINGS)) {
+  for (const key of new Set([...Object.keys(TRAIT_SETTINGS), ...Object.keys(reasons)])) {
+    // A setting without a trait has no effect where the protocol gives a reason.
+    const { neutral, lacks } = TRAIT_SETTINGS[key] ?? { neutral: undefined, lacks: () => true };
     const value = values[key];
     if (!lacks(traits) || !said.has(key) || JSON.stringify(value) === JSON.stringify(neutral)) {
       continue;

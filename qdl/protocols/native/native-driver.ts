@@ -2,7 +2,8 @@ import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened.ts';
 import { wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
-import type { NameCall, NetworkEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
+import type { ProtocolEvidence } from '../../../shared/evidence/server-evidence.ts';
 import { USAGE_FEATURE } from '../../../shared/wire/sut-contract.ts';
 import type { ChannelEvents, ChannelPlace } from '../../dispatch/dispatch-channel.ts';
 import { askOnce, NetworkNames } from '../../dispatch/network-name.ts';
@@ -122,7 +123,7 @@ export class NativeDriver implements ProtocolDriver {
   }
 
   /** All of it stands with the nodes. */
-  evidence(): Pick<NetworkEvidence, 'protocol'> {
+  evidence(): ProtocolEvidence {
     return { protocol: this.#settings.protocol.name };
   }
 

@@ -8,13 +8,13 @@ import {
 import type { CallPath, OwnSide } from '../../../shared/evidence/call-path.ts';
 import type {
   NameCall,
-  NetworkEvidence,
   NodeEvidence,
   ServerEvidence,
   ServerGrowth,
   ServerTime,
 } from '../../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../../shared/evidence/node-claims.ts';
+import type { ProtocolEvidence } from '../../../shared/evidence/server-evidence.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../../connect/call-path.ts';
 import type { ChannelEvents, ChannelPlace } from '../../dispatch/dispatch-channel.ts';
@@ -88,7 +88,7 @@ export class OipDriver implements ProtocolDriver {
     if (plan !== undefined && this.#facts !== undefined) requireUsable(plan, this.#facts);
   }
 
-  evidence(): Pick<NetworkEvidence, 'protocol' | 'oip'> {
+  evidence(): ProtocolEvidence {
     const { service, plan, notes = [] } = this.#oip;
     const oip = { service, plan: plan ?? null, notes: [...notes, ...this.#notes] };
     return { protocol: OIP_NAME, oip };

@@ -103,7 +103,6 @@ const PROTOCOL_PLACES: Reasons = {
   'shared/wire/oip/': 'its messages',
   'sut-node/': 'a SUT node is a server of it',
   'qdl/protocols/index.ts': 'the list of protocols',
-  'qdl/dispatch/query-dispatch-library.ts': 'a key of network_audit.json',
   'shared/evidence/evidence-schema.ts': 'keys of network_audit.json',
   'shared/evidence/server-evidence.ts': 'reads these keys for all others',
   'loadgen-node/observe/network-audit.ts': 'a key of network_audit.json',

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { addProtocol, protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { oipAsked } from '../../../../../qdl/protocols/oip/settings/oip-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
@@ -140,6 +141,18 @@ describe('settings of runs over the Open Inference Protocol', () => {
 
   it('take the scheme in upper case', () => {
     expect(plan({ ...OIP, sut: 'OIP://a:8001' }).dispatch.nodes).toEqual(['a:8001']);
+  });
+
+  it('are refused by the reason of a protocol alone', () => {
+    const reasons = { policy: 'all servers are one' };
+    onTestFinished(
+      addProtocol({ ...protocolNamed('oip'), name: 'alike', scheme: 'alike', reasons }),
+    );
+    const run = { ...OIP, sut: 'alike://a:1' };
+    expect(plan(run).protocol.name).toBe('alike');
+    expect(() => plan({ ...run, policy: 'round-robin' })).toThrow(
+      '--policy round-robin has no effect with alike://: all servers are one',
+    );
   });
 
   it('take what asks for nothing', () => {
