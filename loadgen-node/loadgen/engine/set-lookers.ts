@@ -6,7 +6,6 @@ import { countAbove } from '../results/latency-statistics.ts';
 import { expectedUntil, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
-import { boundsOfLanes } from '../settings/lanes.ts';
 import { type BoundName, boundNsOn, type QueryBound } from '../settings/query-bounds.ts';
 import { lagLimit } from './generator-bound.ts';
 import type { IssueQueryController } from './issue/issue-query-controller.ts';
@@ -88,7 +87,7 @@ function setGoal(
   return {
     scenario,
     targetQps: hasSchedule ? settings.targetQps : intervalQps(arrivalIntervalNs),
-    latencyBoundNs: (isTimed && boundNsOn('latency', boundsOfLanes(settings.lanes))) || 0,
+    latencyBoundNs: (isTimed && boundNsOn('latency', settings.bounds)) || 0,
     lagNsMax: (isTimed && hasSchedule && lagLimit(settings, generatorLagShareMax)?.ns) || 0,
     hasOneRate: isTimed && hasSchedule && arrivals === undefined && plan.samplesPerQuery === 1,
     percentile: settings.targetLatencyPercentile,

@@ -1,6 +1,6 @@
 import { type Lane, type LaneRequest, ONE_LANE } from './lanes.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
-import { boundsOfServer, namedBounds } from './query-bounds.ts';
+import { boundsOfServer, namedBounds, type QueryBound } from './query-bounds.ts';
 import type { TestSettings } from './test-settings.ts';
 
 /** Counts of the sample library that the effective settings depend on. */
@@ -45,14 +45,14 @@ export function deriveEffectiveSettings(
   }
   const { scenario } = requested;
   const whole = { first: 0, end: library.totalSampleCount };
-  const ofSettings = namedBounds(boundsOfServer(requested));
+  const ofServer = namedBounds(boundsOfServer(requested));
   const effective = {
     ...requested,
     ...byScenario,
     ...queries,
-    /** The lane of a query is that of its sample index. */
+    bounds: scenario === 'Server' ? ofServer : [],
     lanes: lanes.map(
-      ({ name, share, samples = whole, bounds = ofSettings }): Lane => ({
+      ({ name, share, samples = whole, bounds = ofServer }): Lane => ({
         name,
         share,
         samples,
@@ -81,6 +81,8 @@ export function deriveEffectiveSettings(
  * (LoadGen: test_settings_internal.h).
  */
 export interface EffectiveSettings extends TestSettings {
+  /** LoadGen's own, on all queries; empty but in Server. */
+  readonly bounds: readonly QueryBound[];
   /** The lane of a query is that of its sample index. */
   readonly lanes: readonly Lane[];
   readonly samplesPerQuery: number;

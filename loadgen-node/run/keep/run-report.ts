@@ -9,7 +9,6 @@ import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
-import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import { judgeThresholds, type ThresholdResult } from '../../observe/figures/condition.ts';
 import { type RunFigures, withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
@@ -208,9 +207,8 @@ export function figuresOfRun(
   records: SampleRecords | null,
 ): ReportedFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
-  const { scenario, lanes } = effectiveSettings;
+  const { scenario, bounds } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
-  const bounds = boundsOfLanes(lanes);
   const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
   const measured =
     records === null ? ofOutcome : figuresOf(records, { scenario, bounds, contractErrors });
