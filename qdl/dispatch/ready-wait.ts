@@ -47,6 +47,27 @@ export class ReadyWait {
   }
 }
 
+/**
+ * Waits until nothing is in the way of a server, at most `timeoutMs`.
+ * @param ask What is in the way, in words; undefined: nothing.
+ * @throws MlperfError `ERR_SUT_NOT_READY`, and what `ask` throws
+ */
+export async function awaitServer(
+  address: string,
+  timeoutMs: number,
+  ask: () => Promise<string | undefined>,
+  onWait: WaitProgress,
+): Promise<void> {
+  const wait = new ReadyWait(timeoutMs);
+  for (;;) {
+    const obstacle = await ask();
+    if (obstacle === undefined) return;
+    if (wait.isOver) throw wait.error(`the server at ${address}`, obstacle);
+    onWait(address, wait.inWords(obstacle));
+    await wait.pause();
+  }
+}
+
 /** Whole ones, so that a line that shows them changes once a second; below one with a digit. */
 function seconds(ms: number): string {
   return ms < 1_000 ? `${Math.floor(ms / 100) / 10} s` : `${Math.floor(ms / 1_000)} s`;

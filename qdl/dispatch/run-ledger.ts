@@ -3,7 +3,9 @@ import {
   type HandOvers,
   type LedgerCounts,
   ledgerCounts,
+  type NodeEvidence,
 } from '../../shared/evidence/evidence-schema.ts';
+import type { ClaimBook } from '../../shared/evidence/node-claims.ts';
 
 /** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
 export class RunLedgerCounter {
@@ -68,4 +70,24 @@ export class HandOverCounter {
       },
     };
   }
+}
+
+/** Evidence of a node that counts nothing: only this end does. @param ledgerMissing Why, for people. */
+export function evidenceOfOneEnd(
+  address: string,
+  counted: { readonly ledger: RunLedgerCounter; readonly claims: ClaimBook },
+  ledgerMissing: string,
+): NodeEvidence {
+  return {
+    address,
+    description: null,
+    streams: [],
+    digestPerMillion: 0,
+    ours: counted.ledger.toCounts(),
+    theirs: null,
+    ledgerMissing,
+    ledgerIdentity: '',
+    claims: counted.claims.toClaims(),
+    differences: [],
+  };
 }

@@ -26,7 +26,7 @@ import type {
   QdlNode,
 } from '../../dispatch/query-dispatch-library.ts';
 import type { WaitProgress } from '../../dispatch/ready-wait.ts';
-import { HandOverCounter, RunLedgerCounter } from '../../dispatch/run-ledger.ts';
+import { evidenceOfOneEnd, HandOverCounter, RunLedgerCounter } from '../../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { requireAgreement } from '../tensors/model-tensors.ts';
 import { OipChannel, type OipConnectionEvents, OipConnections } from './channel/oip-channel.ts';
@@ -274,17 +274,9 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
   }
 
   evidence(): NodeEvidence {
+    const missing = 'the Open Inference Protocol has no counts: only the LoadGen node counts';
     return {
-      address: this.address,
-      description: null,
-      streams: [],
-      digestPerMillion: 0,
-      ours: this.ledger.toCounts(),
-      theirs: null,
-      ledgerMissing: 'the Open Inference Protocol has no counts: only the LoadGen node counts',
-      ledgerIdentity: '',
-      claims: this.claims.toClaims(),
-      differences: [],
+      ...evidenceOfOneEnd(this.address, this, missing),
       queryPaths: [...this.#queryPaths],
       ...this.handOvers.evidence(),
       ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),

@@ -19,13 +19,12 @@ import type {
   ProtocolDriver,
   QdlNode,
 } from '../../../qdl/dispatch/query-dispatch-library.ts';
-import { RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
+import { evidenceOfOneEnd, RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../../../qdl/index.ts';
 import type { Protocol } from '../../../qdl/protocols/index.ts';
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { sutLost } from '../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
-import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../../shared/evidence/node-claims.ts';
 import type { LinesAnswer, LinesRequest } from './lines-server.ts';
 
@@ -181,11 +180,7 @@ function linesNode(address: string): QdlNode {
   const claims = new ClaimBook();
   return {
     ...{ address, ledger, claims },
-    evidence: (): NodeEvidence => ({
-      ...{ address, description: null, streams: [], digestPerMillion: 0 },
-      ...{ ours: ledger.toCounts(), theirs: null, ledgerMissing: 'lines have no counts' },
-      ...{ ledgerIdentity: '', differences: [], claims: claims.toClaims() },
-    }),
+    evidence: () => evidenceOfOneEnd(address, { ledger, claims }, 'lines have no counts'),
   };
 }
 

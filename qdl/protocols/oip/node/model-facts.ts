@@ -3,7 +3,7 @@ import { MlperfError, sutRefused } from '../../../../shared/base/errors/mlperf-e
 import { asOneLine } from '../../../../shared/base/text.ts';
 import type { OipModelFacts, OipModelRef } from '../../../../shared/wire/oip/request-plan.ts';
 import { grpcStatusOf } from '../../../connect/unary-calls.ts';
-import { ReadyWait, type WaitProgress } from '../../../dispatch/ready-wait.ts';
+import { awaitServer, type WaitProgress } from '../../../dispatch/ready-wait.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 import { requireAgreement, tensorOf } from '../../tensors/model-tensors.ts';
 import { statusText } from '../channel/response-gatherer.ts';
@@ -81,15 +81,9 @@ export async function awaitModel(
   timeoutMs: number,
   onWait: WaitProgress,
 ): Promise<void> {
-  const wait = new ReadyWait(timeoutMs);
   const graceEnd = performance.now() + Math.min(timeoutMs, UNKNOWN_GRACE_MS);
-  for (;;) {
-    const obstacle = await obstacleOf(client, model, graceEnd);
-    if (obstacle === undefined) return;
-    if (wait.isOver) throw wait.error(`the server at ${client.address}`, obstacle);
-    onWait(client.address, wait.inWords(obstacle));
-    await wait.pause();
-  }
+  const ask = () => obstacleOf(client, model, graceEnd);
+  await awaitServer(client.address, timeoutMs, ask, onWait);
 }
 
 /** A status in place of an answer. */
