@@ -96,8 +96,10 @@ export interface Protocol {
   readonly addressWords?: Omit<AddressScheme, 'scheme'>;
   readonly traits: ProtocolTraits;
   readonly words: ProtocolWords;
-  /** Settings that only it has. */
+  /** Settings that it has, and not every protocol. */
   readonly options: SettingTable;
+  /** Of these, those that verbs need that ask for names alone. */
+  readonly nameOptions: SettingTable;
   /**
    * Why a setting of a run has no effect with it, by key, in its own words. One that hangs on no trait is refused by its
    * reason alone.

@@ -1,9 +1,9 @@
 import type { AddressScheme, AddressSchemes } from '../../shared/config/address-scheme.ts';
 import { hasScheme } from '../../shared/domain/node-address.ts';
 import type { Protocol } from '../dispatch/protocol.ts';
+import { SERVER_OPTIONS } from '../settings/server-options.ts';
 import { NATIVE_PROTOCOL } from './native/native-protocol.ts';
 import { OIP_PROTOCOL } from './oip/oip-protocol.ts';
-import { OIP_SERVICE_OPTION } from './oip/settings/oip-settings.ts';
 
 export type {
   OpenedSamples,
@@ -38,10 +38,14 @@ export const PROBED_SCHEMES = servers.flatMap(({ scheme, probe }) =>
 );
 
 /** Settings that protocols have of their own, as flags of `longhaul run`. */
-export const PROTOCOL_OPTIONS = { ...NATIVE_PROTOCOL.options, ...OIP_PROTOCOL.options };
+export const PROTOCOL_OPTIONS = {
+  ...NATIVE_PROTOCOL.options,
+  ...OIP_PROTOCOL.options,
+  model: { ...SERVER_OPTIONS.model, help: `${SERVER_SCHEMES}: ${SERVER_OPTIONS.model.help}` },
+};
 
 /** Of these, those that verbs need that ask for names alone. */
-export const SERVICE_OPTIONS = OIP_SERVICE_OPTION;
+export const SERVICE_OPTIONS = { ...NATIVE_PROTOCOL.nameOptions, ...OIP_PROTOCOL.nameOptions };
 
 /** All protocols that addresses and files may name. */
 export function knownProtocols(): readonly Protocol[] {

@@ -43,6 +43,7 @@ export const NATIVE_PROTOCOL = {
     },
   },
   options: {},
+  nameOptions: {},
   settings: () => ({ name: DEFAULT_PROTOCOL }),
   plan: planNative,
   check: requireStreams,

@@ -4,6 +4,7 @@ import {
   checkOipSettings,
   OIP_NAME,
   OIP_OPTIONS,
+  OIP_SERVICE_OPTION,
   oipAsked,
   oipOf,
   oipSettingsOf,
@@ -64,6 +65,7 @@ export const OIP_PROTOCOL = {
     },
   },
   options: OIP_OPTIONS,
+  nameOptions: OIP_SERVICE_OPTION,
   reasons: {
     compression: NO_COMPRESSION,
     compressionScope: NO_COMPRESSION,

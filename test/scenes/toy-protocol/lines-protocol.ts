@@ -213,6 +213,7 @@ export const LINES_PROTOCOL: Protocol = {
     evidence: { shown: ['Lines have no counts.'], proxies: '', beyond: 'Nothing is beyond lines.' },
   },
   options: {},
+  nameOptions: {},
   settings: () => ({ name: 'lines' }),
   plan: () => ({ prepare: null, preparePayloads: null }),
   check: () => {},

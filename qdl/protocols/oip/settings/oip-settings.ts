@@ -18,6 +18,7 @@ import {
   type ProtocolSettings,
   requireStreams,
 } from '../../../settings/dispatch-settings.ts';
+import { SERVER_OPTIONS } from '../../../settings/server-options.ts';
 
 /** Name of the protocol in files. */
 export const OIP_NAME = 'oip';
@@ -38,7 +39,7 @@ export const OIP_SERVICE_OPTION = {
 
 /** Flags: the model, and the way to it. */
 export const OIP_OPTIONS = {
-  model: text('name[:version]', 'oip://: model of the server'),
+  ...SERVER_OPTIONS,
   oipMethod: choice(
     METHODS,
     'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
-import { addProtocol, protocolNamed } from '../../../../../qdl/protocols/index.ts';
+import { addProtocol, knownProtocols, protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { oipAsked } from '../../../../../qdl/protocols/oip/settings/oip-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
@@ -153,6 +153,12 @@ describe('settings of runs over the Open Inference Protocol', () => {
     expect(() => plan({ ...run, policy: 'round-robin' })).toThrow(
       '--policy round-robin has no effect with alike://: all servers are one',
     );
+  });
+
+  it('have one owner each', () => {
+    const all = knownProtocols().flatMap(({ options }) => Object.entries(options));
+    const owned = new Map(all);
+    expect(all.filter(([key, setting]) => owned.get(key) !== setting)).toEqual([]);
   });
 
   it('take what asks for nothing', () => {
