@@ -104,12 +104,8 @@ describe('settings of runs over the Open Inference Protocol', () => {
     ['another scheme', { ...OIP, sut: 'grpc://a:8001' }, 'or oip://a:8001 for the gRPC port'],
     ['TLS as a scheme', { ...OIP, sut: 'GRPCS://a:1/x' }, 'use a:1 for a SUT node of longhaul, or'],
     ['a make as a scheme', { ...OIP, sut: 'triton://a' }, 'or oip://host:port for the gRPC port'],
-    ['HTTP', { ...OIP, sut: 'http://a:8000' }, 'an address of HTTP, which longhaul does not speak'],
-    [
-      'a URL',
-      { ...OIP, sut: 'https://a/v1/x' },
-      'an address of HTTP, which longhaul does not speak',
-    ],
+    ['HTTP', { ...OIP, sut: 'http://a:8000' }, 'an address of HTTP'],
+    ['a URL', { ...OIP, sut: 'https://a/v1/x' }, 'an address of HTTP'],
     ['two protocols', { ...OIP, sut: 'oip://a:8001,b:8001' }, 'must use one protocol'],
     [
       'compression',
