@@ -272,7 +272,7 @@ export class Dispatcher implements ChannelEvents {
     this.#backPressure.change('none', this.#parts.sink.nowNs());
   }
 
-  /** What is to go next cannot: since when is counted, and why. */
+  /** Counts since when the next part cannot go, and why. */
   #noteShortage(): void {
     const { sampleCount, bytes } = this.#cutter;
     const half = this.#halfSent;

@@ -50,7 +50,7 @@ export interface SamplesToPrepare<S extends OpenedSamples> extends RunToPrepare 
   open(inputs: readonly SampleInput[], encodingName: string | undefined): Promise<S>;
 }
 
-/** What a protocol found out before the first query. */
+/** Facts that a protocol found out before the first query. */
 export interface FoundSettings {
   /** With what it needs to send queries. */
   readonly settings: DispatchSettings;
@@ -73,7 +73,7 @@ export interface PreparedPayloads extends FoundSettings {
   readonly payloadBytes: number;
 }
 
-/** What a protocol does before a run; null: nothing, payloads are those of the data set. */
+/** Work of a protocol before a run; null: nothing, payloads are those of the data set. */
 export interface Preparation {
   /**
    * Asks the nodes for their model, and fits the samples to it.

@@ -16,7 +16,7 @@ export interface ProtocolTraits {
    * Who answers: a `sut-node` describes its host, settings and identity; of a `server` only name, version and tensors are known.
    */
   readonly peer: 'sut-node' | 'server';
-  /** What carries samples: a `part` of a query on a long-lived stream, or a `request` with an answer of its own. */
+  /** Carrier of samples: a `part` of a query on a long-lived stream, or a `request` with an answer of its own. */
   readonly message: 'part' | 'request';
   /** Both ends count the run, and the counts are compared at its end. */
   readonly hasLedger: boolean;
@@ -36,7 +36,7 @@ export interface ProtocolTraits {
 
 /** Words about the bytes of a protocol on a link. */
 export interface WireWords {
-  /** What lies between its messages and TLS or TCP. */
+  /** Layers between its messages and TLS or TCP. */
   readonly transport: string;
   /** Bytes of a message besides its payload. A sentence without its begin, and a stop. */
   readonly framing: string;
@@ -55,12 +55,12 @@ export interface ProtocolWords {
   /** Setting that has no idle streams which a server may end; empty: there is none. */
   readonly idleStreams: string;
   readonly wire: WireWords;
-  /** What the evidence of a run shows, and what it does not. Whole sentences. */
+  /** The evidence of a run: what it shows and what it does not. Whole sentences. */
   readonly evidence: {
     readonly shown: readonly string[];
     /** On proxies that are not found; may be empty. */
     readonly proxies: string;
-    /** What no evidence of this protocol shows, or where there is more. */
+    /** Limits of the evidence, or where there is more. */
     readonly beyond: string;
   };
 }
@@ -107,7 +107,7 @@ export interface Protocol {
   readonly reasons?: Readonly<Record<string, string>>;
   /** Its settings of a QDL. @throws MlperfError `ERR_CONFIG_INVALID` */
   settings(values: ProtocolValues): ProtocolSettings;
-  /** What it does before a run. @throws MlperfError `ERR_CONFIG_INVALID` */
+  /** Its work before a run. @throws MlperfError `ERR_CONFIG_INVALID` */
   plan(values: ProtocolRunValues): Preparation;
   /** @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other over this protocol */
   check(settings: DispatchSettings): void;

@@ -1,4 +1,4 @@
-/** What people read of messages that gRPC carries. */
+/** Words for people about messages that gRPC carries. */
 export const GRPC_WIRE = {
   transport: 'gRPC over HTTP/2',
   /** Measured figures of proto/README.md. */

@@ -100,7 +100,7 @@ const DEFAULTS = {
   tokenBytes: undefined as number | undefined,
   /** TLS and token of every connection. */
   security: NO_SECURITY,
-  /** What the nodes speak. */
+  /** Protocol of the nodes. */
   protocol: { name: DEFAULT_PROTOCOL } as ProtocolSettings,
 };
 

@@ -334,7 +334,7 @@ export type ServerTime = Evidence<typeof oipDuration>;
 /** Growth of a server's own statistics of the model during a run. */
 export type ServerGrowth = Evidence<typeof oipStatistics>;
 
-/** What a server reports of itself and its model, and how many requests it got. */
+/** Report of a server on itself and its model, and how many requests it got. */
 export type ServerEvidence = Evidence<typeof oipNodeEvidence>;
 
 /** The service, the plan and notes of requests that go to servers. */

@@ -8,7 +8,7 @@ import type {
 /** Name of a run's protocol, and how its requests went to servers. */
 export type ProtocolEvidence = Pick<NetworkEvidence, 'protocol' | 'oip'>;
 
-/** What a node reports as a server; undefined for a SUT node of longhaul, and where nothing was asked. */
+/** Report of a node as a server; undefined for a SUT node of longhaul, and where nothing was asked. */
 export function serverOf(node: Pick<NodeEvidence, 'oip'>): ServerEvidence | undefined {
   return node.oip;
 }

@@ -66,7 +66,7 @@ export interface DelaySettings {
   readonly tokens: TokenCounts | undefined;
   readonly firstTokenNs: number | undefined;
   readonly tokenNs: number | undefined;
-  /** What each sequence that generates adds to `tokenNs`. */
+  /** Added to `tokenNs` by each sequence that generates. */
   readonly perSequenceNs: number | undefined;
   readonly tokenType: (typeof TOKEN_ID_TYPES)[number] | undefined;
 }

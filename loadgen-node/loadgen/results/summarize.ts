@@ -151,7 +151,7 @@ interface PerformanceRates extends RunRates {
   readonly withoutOverhead: number;
 }
 
-/** What became of fixed intervals. */
+/** Fixed intervals of a run, and how many were skipped. */
 export interface IntervalsTaken {
   readonly intervalNs: number;
   /** The round's metric: the largest count with which a run is valid. */

@@ -76,9 +76,9 @@ interface PlannedTest extends RunTestSettings {
 /** The nodes, and the way to them. */
 interface PlannedTarget {
   readonly dispatch: DispatchSettings;
-  /** What the nodes speak. */
+  /** Protocol of the nodes. */
   readonly protocol: Protocol;
-  /** What the protocol does before the run. */
+  /** Work of the protocol before the run. */
   readonly preparation: Preparation;
   /**
    * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
@@ -87,7 +87,7 @@ interface PlannedTarget {
   readonly linkMark?: string;
 }
 
-/** What the run is held against. */
+/** Rules and bounds that the run is judged by. */
 interface PlannedJudgement {
   /** Whether the rules of the Network division are enforced; `open` marks every log. */
   readonly division: RunValues['division'];
@@ -101,7 +101,7 @@ interface PlannedJudgement {
   readonly planMark?: string;
 }
 
-/** What is kept of the run, and where. */
+/** Files of the run, and their folder. */
 interface PlannedOutput {
   /** Folder of the run. */
   readonly output: string;

@@ -65,7 +65,7 @@ interface Efficiency {
   readonly network: number;
   /** Output tokens per second; null where the model has none or their rate is not the result. */
   readonly tokens: { readonly inProcess: number; readonly network: number } | null;
-  /** What `low` and `high` are, in words. */
+  /** Meaning of `low` and `high`, in words. */
   readonly band: string;
 }
 

@@ -59,7 +59,7 @@ export function peakResult(
   };
 }
 
-/** What a search found. */
+/** Result of a search. */
 export interface PeakResult extends Whereabouts {
   readonly ending: PeakEnding;
   /**

@@ -101,7 +101,7 @@ export interface GeneratedSet {
 interface GeneratedData {
   /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
-  /** What longhaul's own model is fitted on: no run may measure with its seed. Absent: it is not fitted. */
+  /** Data that longhaul's own model is fitted on: no run may measure with its seed. Absent: it is not fitted. */
   readonly training?: GeneratedSet;
   /** True where there is no other data: it needs no word of `--data-dir`. */
   readonly isOnly?: boolean;

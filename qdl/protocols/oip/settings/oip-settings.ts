@@ -79,7 +79,7 @@ export function oipSettingsOf(values: ProtocolValues): OipDispatch {
   return { name: OIP_NAME, service, model: modelRef(model) };
 }
 
-/** What a run asks of this protocol, before any server is asked. */
+/** Settings of a run for this protocol, before any server is asked. */
 export interface OipAsked extends InputsAsked {
   readonly method: OipMethod | 'auto';
   readonly contents: OipContents | 'auto';
@@ -104,14 +104,14 @@ export function oipAsked(values: ProtocolRunValues): OipAsked {
   };
 }
 
-/** What settings have for this protocol. */
+/** Settings of the QDL for this protocol. */
 export function oipOf({ protocol }: Pick<DispatchSettings, 'protocol'>): OipDispatch {
   assert(protocol.name === OIP_NAME, 'settings of the Open Inference Protocol are missing');
   return protocol as OipDispatch; // By its name.
 }
 
 /**
- * What has no meaning for these servers is refused, not ignored. Streams and connections are looked at once the method is
+ * Settings without meaning for these servers are refused, not ignored. Streams and connections are looked at once the method is
  * known.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
