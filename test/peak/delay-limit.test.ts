@@ -14,7 +14,7 @@ import {
 
 // Goal: no search names more than a SUT can complete, however short its runs are beside the bound, and it stays useful.
 // Method: 1,000 simulated searches of a delay SUT of 20 ms with one server, over bounds, lengths and seeds (PEAK_SEARCHES per row, 84);
-// prints the figures of docs/find-peak.md.
+// prints the figures that docs/find-peak.md sums up.
 
 const SEARCHES = Number(process.env['PEAK_SEARCHES'] ?? 84);
 const BOUNDS_S = [0.1, 0.5, 2];
