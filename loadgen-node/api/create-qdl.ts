@@ -14,6 +14,7 @@ import type {
 } from '../../shared/domain/system-under-test.ts';
 import { orAbort, type RunHost } from '../run/host/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
+import { onlyTarget, withDispatch } from '../run/plan/target.ts';
 import { runToPrepare } from '../run/prepare/prepare-run.ts';
 import { checkOptions, namingOptions, type PlainOptions, planTest } from './options.ts';
 import { SourcedSamples } from './sample-library.ts';
@@ -130,15 +131,16 @@ export class NetworkSut implements Qdl {
     }
     this.#isInUse = true;
     try {
-      const nodes = await orAbort(host, resolveNodeAddresses(plan.dispatch.nodes));
+      const nodes = await orAbort(host, resolveNodeAddresses(onlyTarget(plan).dispatch.nodes));
       const named = this.#withNodes(plan, nodes);
-      namingOptions(() => checkDispatchSettings(named.dispatch));
-      const { preparePayloads } = named.preparation;
+      const { dispatch, preparation } = onlyTarget(named);
+      namingOptions(() => checkDispatchSettings(dispatch));
+      const { preparePayloads } = preparation;
       if (preparePayloads === null) {
         return { plan: named, library: await this.#make(named), given: undefined };
       }
       const given = await preparePayloads(runToPrepare(named, host));
-      const prepared = { ...named, dispatch: given.settings };
+      const prepared = withDispatch(named, given.settings);
       await orAbort(host, this.#checkFirst(prepared, given.payloadBytes));
       return { plan: prepared, library: await this.#make(prepared), given };
     } catch (error) {
@@ -150,17 +152,14 @@ export class NetworkSut implements Qdl {
   #withNodes(plan: RunPlan, nodes: string[]): RunPlan {
     const { digestOf, encoding } = this.samples;
     const { rules, encodingName } = plan;
-    const dispatch = {
-      ...plan.dispatch,
-      encoding,
-      nodes,
-      digestPerMillion: digestOf === undefined ? 0 : plan.dispatch.digestPerMillion,
-    };
-    if (plan.preparation.preparePayloads === null) return { ...plan, encoding, dispatch };
+    const { dispatch, preparation } = onlyTarget(plan);
+    const digestPerMillion = digestOf === undefined ? 0 : dispatch.digestPerMillion;
+    const own = { ...withDispatch(plan, { encoding, nodes, digestPerMillion }), encoding };
+    if (preparation.preparePayloads === null) return own;
     const names = Object.entries(rules.encodings);
-    const [own] = names.find(([, { form }]) => form === encoding.form) ?? [encodingName];
+    const [name] = names.find(([, { form }]) => form === encoding.form) ?? [encodingName];
     const isEncodingSaid = rules.sampleTensors !== undefined;
-    return { ...plan, encodingName: own, isEncodingSaid, encoding, dispatch };
+    return { ...own, encodingName: name, isEncodingSaid };
   }
 
   /**
@@ -178,14 +177,14 @@ export class NetworkSut implements Qdl {
     );
   }
 
-  async #make({ dispatch }: RunPlan): Promise<QueryDispatchLibrary> {
-    this.#library = await createQueryDispatchLibrary(dispatch, this.samples);
+  async #make(plan: RunPlan): Promise<QueryDispatchLibrary> {
+    this.#library = await createQueryDispatchLibrary(onlyTarget(plan).dispatch, this.samples);
     return this.#library;
   }
 
   async name(): Promise<string> {
     if (this.#library !== undefined) return this.#library.name();
-    const { dispatch } = planTest({ ...this.options, targetQps: 1 });
+    const { dispatch } = onlyTarget(planTest({ ...this.options, targetQps: 1 }));
     const nodes = await resolveNodeAddresses(dispatch.nodes);
     // A node without a name would have been refused.
     return (await askNames({ ...dispatch, nodes })).name as string;

@@ -11,7 +11,7 @@ import {
   servedBenchmarks,
   testLink,
 } from '../../qdl/index.ts';
-import { ANY_PROTOCOL, protocolNamed, SERVICE_OPTIONS } from '../../qdl/protocols/index.ts';
+import { ANY_PROTOCOL, SERVICE_OPTIONS } from '../../qdl/protocols/index.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
@@ -19,6 +19,7 @@ import type { NameCall } from '../../shared/evidence/evidence-schema.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';
 import { nodesOfRun } from './plan/model-options.ts';
+import { onlyTarget } from './plan/target.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
 /** Settings of `longhaul probe name`. */
@@ -101,8 +102,9 @@ type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
  * @throws MlperfError where a node is not there, or not ready
  */
 export async function identifyNodes({ plan, store }: AskedRun) {
-  const { nodes } = await askNames(plan.dispatch);
-  const qdl = await createQueryDispatchLibrary(plan.dispatch, store);
+  const { dispatch } = onlyTarget(plan);
+  const { nodes } = await askNames(dispatch);
+  const qdl = await createQueryDispatchLibrary(dispatch, store);
   try {
     await qdl.connect(() => {});
     const settings = qdl.nodes.map((node) => node.evidence().description?.settings ?? {});
@@ -126,7 +128,7 @@ function modelsOf(qdl: QueryDispatchLibrary): string[] {
  * @throws MlperfError where it is not ready; `ERR_SUT_REFUSED` where it does not tell
  */
 export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
-  const qdl = await createQueryDispatchLibrary(plan.dispatch, store);
+  const qdl = await createQueryDispatchLibrary(onlyTarget(plan).dispatch, store);
   try {
     await orAbort(
       host,
@@ -158,9 +160,10 @@ const RATE_TEST_MS = 500;
  * @returns TCP connects that were answered, in ns, and the rate of a stream to the node in bit/s,
  *   null without a test; null for a server of others, and where the link lets no look through
  */
-export async function lookAtLink({ plan: { dispatch } }: AskedRun, isRateTested: boolean) {
+export async function lookAtLink({ plan }: AskedRun, isRateTested: boolean) {
+  const { dispatch, protocol } = onlyTarget(plan);
   const [address] = dispatch.nodes;
-  if (address === undefined || protocolNamed(dispatch.protocol.name).traits.peer !== 'sut-node') {
+  if (address === undefined || protocol.traits.peer !== 'sut-node') {
     return null;
   }
   try {

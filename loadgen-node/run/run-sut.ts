@@ -13,6 +13,7 @@ import { type LocalSut, RunJudge } from './judge/judge-run.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
 import { modelDetail } from './judge/run-notes.ts';
 import type { RunPlan } from './plan/run-plan.ts';
+import { onlyTarget } from './plan/target.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
 /** A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
@@ -86,7 +87,7 @@ export async function nodesOf(
   prepared: JudgedSamples & Pick<PreparedRun, 'store' | 'warmUp'>,
 ): Promise<RunSut> {
   const spanIds = plan.otel && new QuerySpanIds(plan.otel.share);
-  const dispatch = { ...plan.dispatch, traceparentOf: spanIds?.traceparentOf };
+  const dispatch = { ...onlyTarget(plan).dispatch, traceparentOf: spanIds?.traceparentOf };
   const qdl = await createQueryDispatchLibrary(dispatch, prepared.store);
   return networkSut(prepared, plan, { qdl, warmUp: prepared.warmUp, spanIds });
 }

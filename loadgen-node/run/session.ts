@@ -30,6 +30,7 @@ import { replaceEarlierRun } from './keep/earlier-run.ts';
 import { beginFolder, type RunKeeper } from './keep/run-keeper.ts';
 import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
+import { addressesOf, targetsOf } from './plan/target.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
 import { beginSpans } from './spans-of-run.ts';
@@ -66,7 +67,6 @@ export type ProbePlan = Pick<
   readonly lanes?: RunPlan['lanes'];
   /** Where the C++ LoadGen issues the queries. */
   readonly linked?: RunPlan['linked'];
-  readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
   readonly log: Omit<LogSettings, 'outdir'>;
 };
 
@@ -113,7 +113,7 @@ export async function measureSut(
       usesTokenLatenciesBeforeAudit,
       extendsUntilDecided,
       // Only nodes tell tokens as they come.
-      timesTokens: plan.dispatch.tokenTimes && sut.qdl !== null,
+      timesTokens: targetsOf(plan).some(({ dispatch }) => dispatch.tokenTimes) && sut.qdl !== null,
       selfCheck,
       observer: {
         onPhase,
@@ -165,7 +165,7 @@ function watchRun(
   const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
   // Without a viewer progress is not computed.
   if (!isSeen) return { observer: { onProgress }, end };
-  const run = new LiveRun(plan.dispatch.nodes.length, live && watchProcessUse());
+  const run = new LiveRun(addressesOf(plan).length, live && watchProcessUse());
   let areNodesNamed = false;
   const look = (progress: RunProgress): void => {
     onProgress?.(progress);
@@ -292,7 +292,7 @@ function setupOf(
 ): TestSetup {
   const { settings, lanes, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, issueLoop } =
     plan;
-  const isDrained = plan.dispatch.onNodeLoss === 'drain';
+  const isDrained = lanes?.some(({ target }) => target.dispatch.onNodeLoss === 'drain') === true;
   return {
     sut,
     qsl,

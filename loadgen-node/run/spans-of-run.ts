@@ -6,6 +6,7 @@ import { QuerySpanIds } from '../observe/spans/span-ids.ts';
 import type { RunHost } from './host/host.ts';
 import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
+import { addressesOf } from './plan/target.ts';
 import type { RunSut } from './run-sut.ts';
 
 /** Those observers of a run that see what becomes spans. */
@@ -22,7 +23,7 @@ export async function beginSpans(plan: RunPlan, sut: Pick<RunSut, 'spanIds'>) {
   if (plan.otel === undefined) return undefined;
   const ids = sut.spanIds ?? new QuerySpanIds(plan.otel.share);
   const { RunSpans } = await import('../observe/spans/run-spans.ts');
-  const spans = await RunSpans.open(ids, plan.dispatch.nodes);
+  const spans = await RunSpans.open(ids, addressesOf(plan));
   const ofPlan = attributesOfPlan(plan);
   return {
     /** The observers of the run, and the spans beside them. */
@@ -48,13 +49,14 @@ export async function beginSpans(plan: RunPlan, sut: Pick<RunSut, 'spanIds'>) {
   };
 }
 
-function attributesOfPlan({ rules, settings, round, dispatch, labels, output, otel }: RunPlan) {
+function attributesOfPlan(plan: RunPlan) {
+  const { rules, settings, round, labels, output, otel } = plan;
   return {
     'longhaul.benchmark': confNameOf(rules),
     'longhaul.scenario': settings.scenario,
     'longhaul.mode': settings.mode,
     'longhaul.round': round,
-    'longhaul.nodes': [...dispatch.nodes],
+    'longhaul.nodes': [...addressesOf(plan)],
     'longhaul.output': output,
     'longhaul.otel.sample': otel?.share ?? 0,
     ...Object.fromEntries(

@@ -105,7 +105,6 @@ const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
   stallTimeoutNs: 20e9,
   issueLoop: 'spin',
   generatorLagShareMax: 0.1,
-  dispatch: { onNodeLoss: 'fail' },
 };
 
 /** A host without a screen, which never ends the measurement early. */

@@ -11,6 +11,7 @@ import { type ExcessTimes, TOLD_TIME_TOLERANCE } from '../../loadgen/recorder/to
 import type { AuditFacts, LoadgenCounts } from '../../observe/network-audit.ts';
 import { engineEvidence } from '../../official/engine-evidence.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
+import { onlyTarget } from '../plan/target.ts';
 
 /** The phases of a test; null for one that was not run, or not to a result. */
 export type Phases = Pick<JudgedTest, 'accuracy' | 'performance' | 'driver' | 'excessTimes'>;
@@ -35,7 +36,7 @@ export async function gatherFacts(
       scenario: plan.settings.scenario,
       mode: plan.settings.mode,
       encoding: { form, compression },
-      digestPerMillion: plan.dispatch.digestPerMillion,
+      digestPerMillion: onlyTarget(plan).dispatch.digestPerMillion,
       isComplete: evidence.isComplete,
       wasInterrupted: [phases.accuracy, phases.performance].some(
         (phase) => phase?.endCause === 'interrupted',

@@ -20,6 +20,7 @@ import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import { isOutsideDivision, type RunPlan } from '../plan/run-plan.ts';
+import { onlyTarget, targetsOf } from '../plan/target.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import { isOfLost, lostNodeNotes, lostNodes } from './lost-nodes.ts';
 import {
@@ -127,12 +128,13 @@ export class RunJudge {
     this.#audit = audit;
     const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...serverModelMarks(audit)];
     this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
-    const lost = lostNodes(plan.dispatch.onNodeLoss, qdl);
+    const { onNodeLoss } = onlyTarget(plan).dispatch;
+    const lost = lostNodes(onNodeLoss, qdl);
     const ofNodes = [
       ...nodeNotes(audit),
       ...selfCheckMarks(selfCheck),
-      ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
-      ...unansweredNotes(plan.dispatch.onNodeLoss, qdl, test),
+      ...lostNodeNotes(onNodeLoss, qdl),
+      ...unansweredNotes(onNodeLoss, qdl, test),
     ];
     const breaches = breachMarks(plan);
     const ofPath = pathNotes(audit);
@@ -226,15 +228,15 @@ function keyMarks(plan: RunPlan): string[] {
     marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }
   if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
-  if (plan.linkMark !== undefined) marks.push(plan.linkMark);
+  for (const { linkMark } of targetsOf(plan)) if (linkMark !== undefined) marks.push(linkMark);
   if (plan.otel !== undefined) marks.push(otelMark(plan, plan.otel.share));
   if (plan.planMark !== undefined) marks.push(plan.planMark);
   return marks;
 }
 
 /** Tracing adds work to both ends. */
-function otelMark({ dispatch }: RunPlan, share: number): string {
-  const calls = protocolNamed(dispatch.protocol.name).hasHeaders(dispatch)
+function otelMark(plan: RunPlan, share: number): string {
+  const calls = targetsOf(plan).some(({ dispatch, protocol }) => protocol.hasHeaders(dispatch))
     ? 'their calls carry traceparent, so that the server may record spans of its own'
     : 'their calls carry no traceparent';
   return `OpenTelemetry was on: ${percentage(share)} of the queries are exported as spans; ${calls}`;

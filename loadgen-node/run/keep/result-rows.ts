@@ -17,6 +17,7 @@ import { hasSchedule } from '../../observe/summary/run-summary.ts';
 import { formatShare, percentileName, timeOrDash } from '../../present/text/figure-text.ts';
 import { causeWords, type LabelledText as Row } from '../../present/text/result-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
+import { isOutsideDivision } from '../plan/run-plan.ts';
 import { peakRows, stepRows, tokenRows } from './figure-rows.ts';
 import { type EndedReport, isValid } from './run-report.ts';
 import { sutText } from './surrounding-rows.ts';
@@ -85,13 +86,12 @@ function requestedRate({ outcome: { peakTargetQps }, plan }: EndedReport): strin
   return arrivals === undefined ? rate : `arrivals ${arrivals.text}, ${rate} on average`;
 }
 
-function divisionText({
-  audit,
-  plan: { dispatch, division, settings, round },
-}: EndedReport): string {
+function divisionText({ audit, plan }: EndedReport): string {
   if (audit === null) return 'no network';
-  if (dispatch.division === division) return divisionInWords(round, division);
-  return `open division: ${settings.scenario} is in no other`;
+  const { division, settings, round } = plan;
+  return division === 'network' && isOutsideDivision(plan)
+    ? `open division: ${settings.scenario} is in no other`
+    : divisionInWords(round, division);
 }
 
 /** The request and its result. */

@@ -138,7 +138,7 @@ export function composeSummary(
     scenario: plan.settings.scenario,
     mode: outcome.effectiveSettings.mode,
     round: plan.round,
-    division: plan.dispatch.division,
+    division: audit.run.division,
     ...(audit.run.engine !== undefined && { engine: audit.run.engine }),
     sutName: outcome.sutName,
     labels: plan.labels,

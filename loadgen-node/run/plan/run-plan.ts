@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { DispatchSettings } from '../../../qdl/index.ts';
-import type { Preparation, Protocol } from '../../../qdl/protocols/index.ts';
 import { at } from '../../../shared/base/at.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
@@ -22,7 +21,7 @@ import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules, GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { LogSettings } from '../../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
-import { type LaneRequest, ONE_LANE } from '../../loadgen/settings/lanes.ts';
+import { ONE_LANE } from '../../loadgen/settings/lanes.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { checkThresholds, type Threshold } from '../../observe/figures/condition.ts';
@@ -36,6 +35,7 @@ import { withEngine } from './run-engine.ts';
 import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
+import type { PlannedLane } from './target.ts';
 
 /** The samples of a run, and in which form they travel. */
 interface PlannedSamples {
@@ -60,8 +60,8 @@ interface PlannedSamples {
 
 /** When queries are issued, and by which LoadGen. */
 interface PlannedTest extends RunTestSettings {
-  /** Classes of its queries: samples, share, bounds. All of them go to the target. */
-  readonly lanes: readonly LaneRequest[];
+  /** Classes of its queries: samples, share, bounds, target. */
+  readonly lanes: readonly PlannedLane[];
   /** How LoadGen of the round behaves. */
   readonly loadgen: LoadgenBehaviour;
   /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
@@ -73,23 +73,9 @@ interface PlannedTest extends RunTestSettings {
   readonly stallTimeoutNs: number;
 }
 
-/** The nodes, and the way to them. */
-interface PlannedTarget {
-  readonly dispatch: DispatchSettings;
-  /** Protocol of the nodes. */
-  readonly protocol: Protocol;
-  /** Work of the protocol before the run. */
-  readonly preparation: Preparation;
-  /**
-   * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
-   * only their network.
-   */
-  readonly linkMark?: string;
-}
-
 /** Rules and bounds that the run is judged by. */
 interface PlannedJudgement {
-  /** Whether the rules of the Network division are enforced; `open` marks every log. */
+  /** As the user asked for it; `open` marks every log. What is enforced, targets know: `open` in scenarios outside the Network division. */
   readonly division: RunValues['division'];
   /** LoadGen's own delay, as a share (0 to 1) of the latency bound or of a typical latency, above which the run is INVALID. */
   readonly generatorLagShareMax: number;
@@ -120,12 +106,7 @@ interface PlannedOutput {
 }
 
 /** A run with all decisions made, not yet begun: what, when, to whom, how judged, what is kept. */
-export interface RunPlan
-  extends PlannedSamples,
-    PlannedTest,
-    PlannedTarget,
-    PlannedJudgement,
-    PlannedOutput {}
+export interface RunPlan extends PlannedSamples, PlannedTest, PlannedJudgement, PlannedOutput {}
 
 /** Where the values of a plan come from. */
 interface PlanSources {
@@ -171,6 +152,7 @@ export function planRun(
       : 0,
     ...planTokens(values, test, rules),
   };
+  const target = { dispatch, protocol, preparation };
   return {
     rules,
     encodingName: encodingInWords(encodingName, compression),
@@ -186,17 +168,13 @@ export function planRun(
     keepsSamplesInFile: values.sampleStore === 'file',
 
     ...test,
-    lanes: ONE_LANE,
+    lanes: ONE_LANE.map((lane) => ({ ...lane, target })),
     configNotes: [...linkNotes, ...test.configNotes],
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     linked,
     issueLoop: values.issueLoop,
     warmUpNs: values.warmUp,
     stallTimeoutNs: values.stallTimeout,
-
-    dispatch,
-    protocol,
-    preparation,
 
     division: values.division,
     generatorLagShareMax: values.generatorLagMax,

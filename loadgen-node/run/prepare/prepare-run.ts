@@ -14,6 +14,13 @@ import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, progressOf, type RunHost } from '../host/host.ts';
 import { requireOutputRoom, requirePlanMemory } from '../keep/output-room.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
+import {
+  onlyTarget,
+  type PlannedTarget,
+  targetsOf,
+  withDispatch,
+  withTargets,
+} from '../plan/target.ts';
 import { WarmUp } from './warm-up.ts';
 
 /**
@@ -26,13 +33,12 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   requireOutputRoom(named, 0);
   // Missing packages are told before the nodes are asked.
   if (named.otel !== undefined) await loadOtel();
-  const nodes = await orAbort(host, resolveNodeAddresses(named.dispatch.nodes));
-  const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
-  checkDispatchSettings(plan.dispatch);
+  const targets = targetsOf(named).map((target) => resolved(target, host));
+  const plan = withTargets(named, await Promise.all(targets));
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
-  await orAbort(host, askNames(plan.dispatch));
-  const { prepare } = plan.preparation;
+  for (const { dispatch } of targetsOf(plan)) await orAbort(host, askNames(dispatch));
+  const { prepare } = onlyTarget(plan).preparation;
   if (prepare === null) return await prepareData(plan, host);
   const kind = plan.data?.source.kind;
   const prepared = await prepare({
@@ -43,7 +49,7 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   const { samples, settings, encodingName, payloadOf, responseClass } = prepared;
   const { responseTensor } = plan.rules;
   return await checkedRun(
-    withEncoding({ ...plan, dispatch: settings }, encodingName),
+    withEncoding(withDispatch(plan, settings), encodingName),
     wireDataSet(samples.dataSet, {
       tensors: samples.tensors,
       payloadOf,
@@ -54,12 +60,22 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   );
 }
 
+/** The target with the addresses that its nodes' names stand for; its settings fit them. */
+async function resolved(target: PlannedTarget, host: RunHost): Promise<PlannedTarget> {
+  const nodes = await orAbort(host, resolveNodeAddresses(target.dispatch.nodes));
+  const dispatch = { ...target.dispatch, nodes };
+  checkDispatchSettings(dispatch);
+  return { ...target, dispatch };
+}
+
 /**
  * Reported before a node is asked, as waiting for one may take long.
  * @throws MlperfError `ERR_CONFIG_INVALID` where no setting tells what the samples are
  */
-function requireSamples({ rules, dataFolder, data, preparation }: RunPlan): void {
-  if (preparation.prepare === null || data !== undefined) return;
+function requireSamples(plan: RunPlan): void {
+  const { rules, dataFolder, data } = plan;
+  const isPrepared = targetsOf(plan).some(({ preparation }) => preparation.prepare !== null);
+  if (!isPrepared || data !== undefined) return;
   if (rules.sampleTensors !== undefined || dataFolder !== undefined) return;
   throw configInvalid(
     'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
@@ -71,9 +87,9 @@ export function runToPrepare(
   plan: RunPlan,
   host: Pick<RunHost, 'signal' | 'progress'>,
 ): RunToPrepare {
-  const { dispatch, rules, synthetic } = plan;
+  const { rules, synthetic } = plan;
   return {
-    settings: dispatch,
+    settings: onlyTarget(plan).dispatch,
     rules,
     encodingName: plan.isEncodingSaid ? plan.encodingName : undefined,
     payloadBytes: rules.isSynthetic
@@ -92,11 +108,10 @@ function withEncoding(plan: RunPlan, encodingName: string | undefined): RunPlan 
   if (encodingName === undefined || encodingName === plan.encodingName) return plan;
   const encoding = benchmarkEncoding(plan.rules, encodingName);
   return {
-    ...plan,
+    ...withDispatch(plan, { encoding }),
     encodingName,
     encoding,
     compression: { ...plan.compression, encoding },
-    dispatch: { ...plan.dispatch, encoding },
   };
 }
 
@@ -159,7 +174,7 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promis
     encoding: plan.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
-    isDigested: plan.dispatch.digestPerMillion > 0,
+    isDigested: targetsOf(plan).some(({ dispatch }) => dispatch.digestPerMillion > 0),
     fileFolder: plan.keepsSamplesInFile ? plan.cacheFolder : undefined,
     signal: host.signal,
     onProgress: progressOf(host),

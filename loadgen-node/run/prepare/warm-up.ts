@@ -23,6 +23,7 @@ import { processMonitor } from '../../observe/health/process-monitor.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
+import { onlyTarget } from '../plan/target.ts';
 
 /** Without a setting a warm-up takes this share of the shortest run, and no longer than that. */
 const SHARE_OF_RUN = 0.1;
@@ -80,9 +81,9 @@ export class WarmUp {
   }
 
   /** Later the run would only say that no node answers. */
-  async #requireNodes({ dispatch }: RunPlan): Promise<void> {
+  async #requireNodes(plan: RunPlan): Promise<void> {
     try {
-      await askNames(dispatch);
+      await askNames(onlyTarget(plan).dispatch);
     } catch (error) {
       const now = messageOf(error);
       const also = now === this.#fault ? '' : `; now ${now}`;
@@ -118,7 +119,7 @@ export class WarmUp {
     const run = async (settings: Partial<TestSettings>): Promise<number | undefined> => {
       const payloads = new Zeros(length, plan.encoding);
       const dispatch = {
-        ...plan.dispatch,
+        ...onlyTarget(plan).dispatch,
         isWarmUp: true as const,
         tokenLatencies: false,
         tokenTimes: false,
@@ -165,9 +166,10 @@ function knowsWarmUp(node: QdlNode): boolean {
   return node.evidence().description?.features.includes(WARM_UP_FEATURE) === true;
 }
 
-function durationMs({ settings, warmUpNs, protocol }: RunPlan): number {
+function durationMs(plan: RunPlan): number {
+  const { settings, warmUpNs } = plan;
   // Nodes of other protocols would answer with their model.
-  if (!protocol.traits.hasWarmUp || settings.mode === 'AccuracyOnly') return 0;
+  if (!onlyTarget(plan).protocol.traits.hasWarmUp || settings.mode === 'AccuracyOnly') return 0;
   if (warmUpNs !== undefined) return warmUpNs / 1e6;
   return Math.min(WARM_UP_MS_MAX, settings.minDurationMs * SHARE_OF_RUN);
 }

@@ -10,6 +10,7 @@ import { LOAD_POINT, type LoadPoint, type MeasuredCurve } from '../../present/cu
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
 import { RunProblems } from '../../run/keep/run-problems.ts';
+import { addressesOf } from '../../run/plan/target.ts';
 import {
   aboutSearch,
   type Question,
@@ -145,7 +146,7 @@ export class CurveFiles {
     const { run, unit, durationNs } = this.#plan;
     return [
       ['Benchmark', `${confNameOf(run.rules)} (${run.rules.title})`],
-      ['SUT nodes', `${this.#identity['names of the nodes']} at ${run.dispatch.nodes.join(', ')}`],
+      ['SUT nodes', `${this.#identity['names of the nodes']} at ${addressesOf(run).join(', ')}`],
       ['Models', this.#identity['models of the nodes'] ?? '-'],
       [
         'Load',

@@ -9,6 +9,7 @@ import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { RunProblems } from '../../run/keep/run-problems.ts';
+import { withDispatch } from '../../run/plan/target.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { loadInProcessNode } from '../../run/run-sut.ts';
 import { writeKept } from '../kept-file.ts';
@@ -88,10 +89,9 @@ function rounded({ search }: EfficiencyPlan['task'], load: number): number {
 
 async function measureHere(plan: EfficiencyPlan, host: RunHost): Promise<Sides> {
   const { run, node, task } = plan;
-  if (!SYNTHETIC_BENCHMARKS.includes(run.dispatch.benchmark)) requireOnnxRuntime();
+  if (!SYNTHETIC_BENCHMARKS.includes(run.rules.key)) requireOnnxRuntime();
   return await withSutProcess(['--node', 'sut-efficiency', ...node.args], host, async (address) => {
-    const dispatch = { ...run.dispatch, nodes: [address] };
-    const prepared = await prepareRun({ ...run, dispatch }, host);
+    const prepared = await prepareRun(withDispatch(run, { nodes: [address] }), host);
     const outside = await networkSide(prepared, contextOf(plan, 'network', host));
     const loadsOf: LoadsOf = (peaks) =>
       peaks.includes(null) ? [] : [rounded(task, 0.8 * Math.min(...(peaks as number[])))];

@@ -5,6 +5,7 @@ import type { LoadPoint, MeasuredCurve } from '../../present/curve/load-point.ts
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
+import { addressesOf } from '../../run/plan/target.ts';
 import type { Question } from '../kept-file.ts';
 import type { PeakResult } from './peak-result.ts';
 import { BACKLOG_GREW, type LoadSearch, type PeakProbe } from './peak-search.ts';
@@ -40,7 +41,7 @@ export function writePeakCurve({ run, search, identity, probes, result }: DrawnS
     findings: findingsOf(curve, search, result),
     facts: [
       ['Benchmark', `${confNameOf(run.rules)} (${run.rules.title})`],
-      ['SUT nodes', `${identity['names of the nodes']} at ${run.dispatch.nodes.join(', ')}`],
+      ['SUT nodes', `${identity['names of the nodes']} at ${addressesOf(run).join(', ')}`],
       ['Models', identity['models of the nodes'] ?? '-'],
       ['A full run', `${formatNs(search.full.minDurationNs)} or more`],
       ['Measured', instantText(new Date().toISOString())],

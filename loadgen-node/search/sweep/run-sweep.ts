@@ -19,6 +19,7 @@ import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.
 import { RunProblems } from '../../run/keep/run-problems.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
+import { addressesOf, onlyTarget, withDispatch, withTargets } from '../../run/plan/target.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { ownNode } from '../own-node.ts';
@@ -103,11 +104,11 @@ const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
  */
 export async function runSweep(plan: SweepPlan, host: RunHost) {
   const { options, nodeArgs, peak } = plan;
-  const { dispatch } = peak.run;
-  const maker = await chooseLinkMaker(options, dispatch.nodes);
+  const { run } = peak;
+  const maker = await chooseLinkMaker(options, addressesOf(run));
   const begun = beginSweep(plan, maker, host);
   if (maker.with === 'tc') return await measure(plan, begun, new TcLink(maker.device), host);
-  if (!SYNTHETIC_BENCHMARKS.includes(dispatch.benchmark)) requireOnnxRuntime();
+  if (!SYNTHETIC_BENCHMARKS.includes(run.rules.key)) requireOnnxRuntime();
   const space = await SutNamespace.make(maker);
   try {
     await space.shape(BARE);
@@ -125,8 +126,8 @@ export async function runSweep(plan: SweepPlan, host: RunHost) {
 
 function withNode(plan: SweepPlan, address: string): SweepPlan {
   const { peak } = plan;
-  const dispatch = { ...peak.run.dispatch, nodes: [address] };
-  return { ...plan, peak: { ...peak, run: { ...peak.run, dispatch } } };
+  const run = withDispatch(peak.run, { nodes: [address] });
+  return { ...plan, peak: { ...peak, run } };
 }
 
 /**
@@ -215,10 +216,12 @@ function questionOf(
  * A maker of links: its name in the question, its mark in the logs of the runs, and what limits the
  * figures.
  */
-function aboutMaker(maker: ChosenLinkMaker, { dispatch }: RunPlan) {
+function aboutMaker(maker: ChosenLinkMaker, run: RunPlan) {
   if (maker.with === 'tc') {
     const { device } = maker;
-    const local = dispatch.nodes.filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
+    const local = addressesOf(run).filter((address) =>
+      isLoopback(splitAddress(address)?.host ?? ''),
+    );
     return {
       name: `tc on ${device}`,
       markOf: (conditions: string) =>
@@ -369,9 +372,11 @@ async function searchThrough(
   // No network that a submission could name has these conditions. Rule: inference_rules v4.1,
   // "Non-conforming network
   // submission should be submitted to Open category".
-  const dispatch = { ...prepared.plan.dispatch, division: 'open' as const };
+  const division = 'open' as const;
   const linkMark = markOf(linkText(conditions));
-  const plan = { ...prepared.plan, division: 'open' as const, dispatch, linkMark, output };
+  const { dispatch, ...target } = onlyTarget(prepared.plan);
+  const shaped = { ...target, dispatch: { ...dispatch, division }, linkMark };
+  const plan = { ...withTargets(prepared.plan, [shaped]), division, output };
   const runProbe = runProbes(
     { ...prepared, plan },
     {
@@ -379,7 +384,7 @@ async function searchThrough(
       output,
       recordOf: peak.recordOf,
       keepsProbes: false,
-      sutOf: (shaped) => nodesOf(shaped, prepared),
+      sutOf: (probed) => nodesOf(probed, prepared),
     },
   );
   const found = await findPeak(search, runProbe, {

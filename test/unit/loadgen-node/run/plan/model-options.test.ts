@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { addressesOf, onlyTarget } from '../../../../../loadgen-node/run/plan/target.ts';
 import { addProtocol, knownProtocols, protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { oipAsked } from '../../../../../qdl/protocols/oip/settings/oip-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
@@ -20,8 +21,9 @@ function resolve(flags: Readonly<Record<string, string>>) {
 
 describe('settings of runs over the Open Inference Protocol', () => {
   it('need no benchmark, and leave the protocol out of the addresses', () => {
-    const { rules, dispatch, protocol } = plan({ ...OIP, model: 'a/b:c:3' });
-    expect(rules.key).toBe('custom');
+    const planned = plan({ ...OIP, model: 'a/b:c:3' });
+    const { dispatch, protocol } = onlyTarget(planned);
+    expect(planned.rules.key).toBe('custom');
     expect(dispatch.nodes).toEqual(['a:8001', 'b:8001']);
     expect(dispatch.protocol).toEqual({
       name: 'oip',
@@ -37,11 +39,12 @@ describe('settings of runs over the Open Inference Protocol', () => {
   });
 
   it("take samples of the model's shapes to nodes of longhaul's own protocol, too", () => {
-    const { rules, protocol, preparation, data } = plan({
+    const planned = plan({
       ...{ sut: 'a:1', data: 'random', inputShape: 'x:3x4', dataSeed: '7', targetQps: '5' },
     });
-    expect([rules.key, protocol.name]).toEqual(['custom', 'longhaul']);
-    expect(data).toMatchObject({ source: { kind: 'random' }, dataSeed: 7 });
+    const { protocol, preparation } = onlyTarget(planned);
+    expect([planned.rules.key, protocol.name]).toEqual(['custom', 'longhaul']);
+    expect(planned.data).toMatchObject({ source: { kind: 'random' }, dataSeed: 7 });
     expect(preparation.prepare).not.toBeNull();
   });
 
@@ -136,7 +139,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
   });
 
   it('take the scheme in upper case', () => {
-    expect(plan({ ...OIP, sut: 'OIP://a:8001' }).dispatch.nodes).toEqual(['a:8001']);
+    expect(addressesOf(plan({ ...OIP, sut: 'OIP://a:8001' }))).toEqual(['a:8001']);
   });
 
   it('are refused by the reason of a protocol alone', () => {
@@ -145,7 +148,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
       addProtocol({ ...protocolNamed('oip'), name: 'alike', scheme: 'alike', reasons }),
     );
     const run = { ...OIP, sut: 'alike://a:1' };
-    expect(plan(run).protocol.name).toBe('alike');
+    expect(onlyTarget(plan(run)).protocol.name).toBe('alike');
     expect(() => plan({ ...run, policy: 'round-robin' })).toThrow(
       '--policy round-robin has no effect with alike://: all servers are one',
     );
@@ -159,6 +162,6 @@ describe('settings of runs over the Open Inference Protocol', () => {
 
   it('take what asks for nothing', () => {
     const neutral = { compression: 'identity', digest: '0' };
-    expect(plan({ ...OIP, ...neutral }).protocol.name).toBe('oip');
+    expect(onlyTarget(plan({ ...OIP, ...neutral })).protocol.name).toBe('oip');
   });
 });

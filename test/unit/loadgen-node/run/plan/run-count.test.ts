@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { planRun } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { onlyTarget } from '../../../../../loadgen-node/run/plan/target.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
 // Goal: Server of round v0.5 has five performance runs, whatever they are made with; nothing else has. Method: flags as texts.
@@ -23,7 +24,7 @@ it('holds every scenario of v0.5 to the rules over the network, as it has no sui
   const of = (round: string) => {
     const flags = { sut: 'a:1', benchmark: 'resnet50', round, scenario: 'single-stream' };
     const { values, settings } = resolve(flags);
-    return planRun(values, { asked: settings }).dispatch.division;
+    return onlyTarget(planRun(values, { asked: settings })).dispatch.division;
   };
   expect([of('v0.5'), of('v4.1')]).toEqual(['network', 'open']);
 });

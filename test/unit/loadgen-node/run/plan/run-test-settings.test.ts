@@ -8,6 +8,7 @@ import {
   type RunTestSettings,
   runTestSettings,
 } from '../../../../../loadgen-node/run/plan/run-test-settings.ts';
+import { onlyTarget } from '../../../../../loadgen-node/run/plan/target.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import {
   BENCHMARK_KEYS,
@@ -126,7 +127,10 @@ describe('runTestSettings', () => {
       ...{ serverTtftLatencyNs: 450e6, serverTpotLatencyNs: 40e6 },
     });
     // Nodes, data and evidence are those of the model.
-    expect([plan.rules.key, plan.dispatch.benchmark]).toEqual(['llama2-70b', 'llama2-70b']);
+    expect([plan.rules.key, onlyTarget(plan).dispatch.benchmark]).toEqual([
+      'llama2-70b',
+      'llama2-70b',
+    ]);
   });
 
   it("reads user.conf's lines of a model with the bounds of Interactive by that name", () => {

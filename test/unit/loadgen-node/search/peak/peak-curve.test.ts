@@ -14,7 +14,8 @@ const SEARCH = delaySearch(ASKED[1], 0.1);
 
 function planOf(output: string): RunPlan {
   const rules = { key: 'delay', title: 'no model' };
-  return { output, rules, dispatch: { nodes: ['10.0.0.2:50051'] } } as unknown as RunPlan;
+  const lanes = [{ target: { dispatch: { nodes: ['10.0.0.2:50051'] } } }];
+  return { output, rules, lanes } as unknown as RunPlan;
 }
 
 // Goal: a search leaves its probes as a curve whose peak is the confirmed one, also where it was broken off.

@@ -5,6 +5,7 @@ import type { RunFolder } from '../../../../../loadgen-node/loadgen/logs/read/ru
 import type { RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { addressesOf } from '../../../../../loadgen-node/run/plan/target.ts';
 import {
   performTestRun,
   planTestRun,
@@ -79,7 +80,7 @@ describe('planTestRun', () => {
 
   it('lets flags of the command win', () => {
     const made = plan({ targetQps: '70' }, { flags: { sut: '10.0.0.9:1', targetQps: '60' } });
-    expect(made.dispatch.nodes).toEqual(['10.0.0.9:1']);
+    expect(addressesOf(made)).toEqual(['10.0.0.9:1']);
     expect(made.settings.serverTargetQps).toBe(60);
   });
 
