@@ -1,16 +1,19 @@
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { choice } from '../../shared/config/setting.ts';
+import { DEFAULT_ROUND } from '../../shared/rules/rounds/rounds.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
 import { checkReportSchema, writeCheckReport } from '../submission/check/report/check-report.ts';
 import { treeReportScreen, treeReportText } from '../submission/check/report/check-text.ts';
+import { ruleReport } from '../submission/check/report/rule-table.ts';
 import { NOT_KNOWN, SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 import { verb } from './verb.ts';
 
 interface CheckFlags {
-  /** True: on stdout, in place of the text. */
   readonly json?: string | true;
   readonly originals?: string;
+  readonly rules?: true;
   readonly strict?: boolean;
   readonly log?: boolean;
   readonly verbose?: boolean;
@@ -18,7 +21,7 @@ interface CheckFlags {
 
 /** `longhaul submission check`. */
 export const checkVerb = verb({
-  takes: { '<tree>': 'root of the tree: the folder with closed, network, open' },
+  takes: { '[tree]': 'root of the tree: the folder with closed, network, open' },
   json: 'own',
   settings: {
     round: choice(
@@ -42,22 +45,27 @@ export const checkVerb = verb({
         `write the text of --verbose into the tree as well: results/${CHECKER_LOG} of each submitter`,
       )
       .option('--verbose', 'every place, rule and source, and all results')
+      .option('--strict', 'warnings and marks (a stand-in, a LoadGen not approved) are errors')
       .option(
-        '--strict',
-        'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
+        '--rules',
+        `in place of a tree: the rules of --round (default: ${DEFAULT_ROUND}), each with who asks for it`,
       ),
   example: `
 Examples:
   longhaul submission check tree
   longhaul submission check tree --round v5.0 --json report.json
-  longhaul submission check tree --json                    (the report alone, on stdout)
   longhaul submission check tree --log                     (after you changed a text by hand)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
+  longhaul submission check --rules --round v6.1           (no tree: what the check asks for)
 
 Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage,
-6 a report cannot be written. All rules: docs/submit.md.`,
-  action: async ({ values: { round }, command }, tree: string) => {
+6 a report cannot be written.`,
+  action: async ({ values: { round }, command }, tree: string | undefined) => {
     const flags = command.opts<CheckFlags>();
+    if ((tree === undefined) !== (flags.rules === true)) {
+      throw configInvalid('name the root of one tree, or give --rules in its place');
+    }
+    if (tree === undefined) return ruleReport(round ?? DEFAULT_ROUND, flags.json);
     const { originals, strict: isStrict } = flags;
     const report = await checkTree(tree, { round, originals, isStrict });
     if (typeof flags.json === 'string') writeCheckReport(flags.json, report);

@@ -220,3 +220,25 @@ it('refuses a round that it does not know, and a report that cannot be written',
     code: 'ERR_OUTPUT',
   });
 });
+
+it('tells the rules of a round in place of a tree, as text and for programs', async () => {
+  const { code, text } = await check('--rules');
+  expect(code).toBe(0);
+  expect(text).toMatch(/^\d+ rules of round v4\.1\n\nMarks and the Network division\n/);
+  const file = join(tempFolder(), 'rules.json');
+  await check('--rules', '--round', 'v0.5', '--json', file);
+  const { round, rules } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(round).toBe('v0.5');
+  expect(rules[0]).toMatchObject({
+    id: 'stand-in-model',
+    severity: { closed: 'mark', open: 'mark' },
+    source: expect.stringContaining('paper of round v0.5'),
+  });
+});
+
+it.each([[[]], [['tree', '--rules']]])('refuses %j', async (args) => {
+  await expect(check(...args)).rejects.toMatchObject({
+    code: 'ERR_CONFIG_INVALID',
+    message: 'name the root of one tree, or give --rules in its place',
+  });
+});
