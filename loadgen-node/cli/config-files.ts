@@ -40,14 +40,11 @@ export function schemaVerb(tables: Tables): MakeCommand {
     example: `
 Example:
   longhaul config schema > longhaul.schema.json`,
-    action: () => printSchema(tables),
+    action: async () => {
+      printText(process.stdout, `${jsonText(configJsonSchema(await tables()), 2)}\n`);
+      return {};
+    },
   });
-}
-
-/** Writes the JSON Schema of the configuration file to stdout. */
-export async function printSchema(tables: Tables): Promise<Record<never, never>> {
-  printText(process.stdout, `${jsonText(configJsonSchema(await tables()), 2)}\n`);
-  return {};
 }
 
 /** `longhaul config completion`. @param loadProgram Every verb. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { CONFIG_SECTIONS, wantsJson, writeResult } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
@@ -8,7 +7,7 @@ import { type MakeCommand, verb } from './verb.ts';
 /** Settings of the verbs that have a section in the configuration file. */
 export type Tables = () => Promise<Readonly<Record<'run' | 'sut', SettingTable>>>;
 
-/** `longhaul config show`. */
+/** `longhaul config show`: effective settings, then what is wrong with them. */
 export function showVerb(tables: Tables): MakeCommand {
   return verb({
     takes: {
@@ -20,24 +19,17 @@ export function showVerb(tables: Tables): MakeCommand {
     example: `
 Example:
   longhaul config show run --config longhaul.yaml --target-qps 200`,
-    action: ({ command }, ...said: [string | undefined, string[]]) => show(command, tables, said),
+    action: async ({ command }, name: string | undefined, flags: string[]) => {
+      const { config: path } = command.opts<{ config?: string }>();
+      const verbs = name === undefined ? CONFIG_SECTIONS : [name];
+      const args = path === undefined ? flags : ['--config', path, ...flags];
+      const { problems, isJson, ...result } = await inspectSections(await tables(), verbs, args);
+      // It may stand behind the verb as well.
+      if (isJson) command.setOptionValue('json', true);
+      if (problems.length === 0) return result;
+      // With --json what is wrong takes the place of the document.
+      if (!wantsJson(command)) writeResult(command, result);
+      throw configInvalid(problems.join('\n'));
+    },
   });
-}
-
-/** Prints the effective settings. @throws MlperfError `ERR_CONFIG_INVALID` after them, where some are wrong */
-export async function show(
-  command: Command,
-  tables: Tables,
-  [name, flags]: readonly [verb: string | undefined, flags: readonly string[]],
-) {
-  const { config: path } = command.opts<{ config?: string }>();
-  const verbs = name === undefined ? CONFIG_SECTIONS : [name];
-  const args = path === undefined ? flags : ['--config', path, ...flags];
-  const { problems, isJson, ...result } = await inspectSections(await tables(), verbs, args);
-  // It may stand behind the verb as well.
-  if (isJson) command.setOptionValue('json', true);
-  if (problems.length === 0) return result;
-  // With --json what is wrong takes the place of the document.
-  if (!wantsJson(command)) writeResult(command, result);
-  throw configInvalid(problems.join('\n'));
 }

@@ -1,14 +1,8 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
-import {
-  benchmarksVerb,
-  completionVerb,
-  initVerb,
-  printSchema,
-  schemaVerb,
-} from './config-files.ts';
-import { show, showVerb, type Tables } from './config-show.ts';
+import { benchmarksVerb, completionVerb, initVerb, schemaVerb } from './config-files.ts';
+import { showVerb, type Tables } from './config-show.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 /**
@@ -22,14 +16,6 @@ export function configVerb(
 ): MakeCommand {
   const tables: Tables = async () => ({ run: RUN_SETTINGS, sut: await loadSutOptions() });
   return verb({
-    takes: { '[verb]': '', '[flags...]': '' },
-    // The older spelling: config --print, config --schema.
-    flags: (command) => {
-      for (const flag of ['--print', '--schema', '--config <file>']) {
-        command.addOption(new Option(flag).hideHelp());
-      }
-      return command.usage('VERB').passThroughOptions();
-    },
     example: `
 Examples:
   longhaul config init --benchmark digits
@@ -40,10 +26,6 @@ Examples:
       benchmarks: ['list the benchmarks', benchmarksVerb],
       schema: ['print the JSON Schema of the configuration file, for editors', schemaVerb(tables)],
       completion: ['print the completion of a shell', completionVerb(loadProgram)],
-    },
-    action: async ({ command }, name: string | undefined, flags: string[]) => {
-      if (command.opts<{ schema?: boolean }>().schema === true) return printSchema(tables);
-      return show(command, tables, [name, flags]);
     },
   });
 }

@@ -15,11 +15,10 @@ import {
 import { openAuditConfig, openConfFile } from '../run/plan/conf-files.ts';
 import { verb } from './verb.ts';
 
-const BENCHMARK_HELP = "benchmark as the files name it, for example resnet50 ('*': any)";
-
 const SETTINGS = {
-  benchmark: text('name', BENCHMARK_HELP),
-  model: text('name', 'the same'),
+  benchmark: text('name', "benchmark as the files name it, for example resnet50 ('*': any)", {
+    required: true,
+  }),
   scenario: choice(SCENARIOS, 'how queries arrive', { required: true }),
   round: choice(ROUNDS, 'round whose LoadGen and mlperf.conf hold', {
     fallback: DEFAULT_ROUND,
@@ -28,10 +27,6 @@ const SETTINGS = {
   mlperfConf: text('file', "mlperf.conf in place of the round's own"),
   userConf: text('file', "LoadGen's user.conf"),
   auditConf: text('file', 'audit.config, over the others'),
-};
-
-type SettingsRequest = Omit<SettingValues<typeof SETTINGS>, 'benchmark'> & {
-  readonly isJson: boolean;
 };
 
 /** `longhaul loadgen settings explain`: what a setting is, in whatever name one knows it. */
@@ -48,30 +43,23 @@ Examples:
 /** `longhaul loadgen settings`: what LoadGen's configuration files make of a benchmark and a scenario. */
 export const settingsVerb = verb({
   settings: SETTINGS,
-  groups: { keys: Object.keys(SETTINGS).filter((key) => key !== 'model'), hidden: ['model'] },
   example: `
 Examples:
   longhaul loadgen settings --benchmark resnet50 --scenario Server --user-conf user.conf
   longhaul loadgen settings explain target_latency`,
   verbs: { explain: ['explain a setting, by any of its names', explain] },
-  action: ({ values, command }) => {
-    const { benchmark, model, ...files } = values;
-    return {
-      exitCode: showSettings({ ...files, model: benchmark ?? model, isJson: wantsJson(command) }),
-    };
-  },
+  action: ({ values, command }) => ({ exitCode: showSettings(values, wantsJson(command)) }),
 });
 
 /** Prints the table, or all settings and the return code as JSON. @returns The exit code. */
-function showSettings(options: SettingsRequest): number {
-  const { model, scenario, round } = options;
-  if (model === undefined) throw configInvalid('--benchmark <name> is needed');
+function showSettings(options: SettingValues<typeof SETTINGS>, isJson: boolean): number {
+  const { benchmark: model, scenario, round } = options;
   const mlperfConf = openConfFile(options.mlperfConf);
   const userConf = openConfFile(options.userConf);
   const selection = { round, model, scenario, mlperfConf, userConf };
   const found = settingsOfFiles(selection, openConfFile(options.auditConf));
   const { problems } = found;
-  if (options.isJson) printText(process.stdout, jsonOfFiles(found));
+  if (isJson) printText(process.stdout, jsonOfFiles(found));
   else if (problems.length === 0) printText(process.stdout, tableOfFiles(found));
   const notes = notesOfFiles(found);
   if (options.auditConf === undefined && openAuditConfig(undefined) !== undefined) {
@@ -81,7 +69,7 @@ function showSettings(options: SettingsRequest): number {
   for (const note of notes) printText(process.stderr, `longhaul: note: ${note}\n`);
   if (problems.length === 0) return EXIT.valid;
   const error = configInvalid(problems.join('\n'));
-  if (!options.isJson) throw error;
+  if (!isJson) throw error;
   // The document has the return code: stdout takes no second one.
   return reportError(error);
 }

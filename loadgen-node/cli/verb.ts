@@ -66,8 +66,6 @@ interface VerbRow<T extends SettingTable> {
   readonly details?: string;
   /** Verbs below this one: what each is about, and how it is made. */
   readonly verbs?: Readonly<Record<string, readonly [about: string, make: MakeCommand]>>;
-  /** Older names of verbs below this one, which no help names. */
-  readonly oldVerbs?: Readonly<Record<string, MakeCommand>>;
   /** True: its host takes the signals, before anything is measured or written. Default: they end the process, as Node.js does it. */
   readonly takesSignals?: true;
   /** Does the work. Absent: only the verbs below do something. */
@@ -84,9 +82,6 @@ export function verb<T extends SettingTable = Record<never, never>>(row: VerbRow
     addTexts(command, row);
     for (const [below, [what, make]] of Object.entries(row.verbs ?? {})) {
       command.addCommand(make(below, what, setExitCode));
-    }
-    for (const [below, make] of Object.entries(row.oldVerbs ?? {})) {
-      command.addCommand(make(below, about, setExitCode), { hidden: true });
     }
     if (action === undefined) return command;
     return command.action(async (...given: unknown[]) => {

@@ -93,26 +93,8 @@ const VERBS: Readonly<Record<VerbName, LoadVerb>> = {
   loadgen: async () => (await import('./loadgen.ts')).loadgenVerb,
 };
 
-/** Verbs that now stand below another one, by their older names. They work as ever, and no help names them. */
-const OLD_VERBS: Readonly<Record<string, LoadVerb>> = {
-  name: async () => (await import('./ask-servers.ts')).nameVerb,
-  health: async () => (await import('./health.ts')).healthVerb,
-  system: async () => (await import('./system.ts')).systemVerb,
-  data: async () => (await import('./data.ts')).dataVerb,
-  compression: async () => (await import('./rounds.ts')).compressionVerb,
-  settings: async () => (await import('./settings.ts')).settingsVerb,
-  conf: async () => (await import('./rounds.ts')).confVerb,
-  trace: async () => (await import('./conformance.ts')).traceVerb,
-  results: async () => (await import('./conformance.ts')).resultsVerb,
-  'early-stopping': async () => (await import('./conformance.ts')).earlyStoppingVerb,
-  'self-check': async () => (await import('./self-check.ts')).selfCheckVerb,
-};
-
 /** Names of all verbs, in the order of the help. */
 export const VERB_NAMES = Object.keys(ABOUT) as readonly VerbName[]; // Those keys.
-
-/** Older names of verbs. */
-export const OLD_VERB_NAMES: readonly string[] = Object.keys(OLD_VERBS);
 
 /** The command of a verb, loaded now. */
 export async function verbCommand(
@@ -140,10 +122,6 @@ export async function addVerbs(
       : createCommand(name, ABOUT[name]);
     const [heading] = Object.entries(VERB_GROUPS).find(([, names]) => names.includes(name)) ?? [];
     program.addCommand(heading === undefined ? command : command.helpGroup(heading));
-  }
-  for (const [name, load] of Object.entries(OLD_VERBS)) {
-    if (named !== name) continue;
-    program.addCommand((await load(undefined))(name, '', setExitCode), { hidden: true });
   }
   return program;
 }

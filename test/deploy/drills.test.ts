@@ -106,7 +106,14 @@ describe.skipIf(!HAS_OPENSSL)(
 
     /** Until nodes serve. */
     async function waitFor(names: readonly Name[], flags: readonly string[]): Promise<void> {
-      const ready = await longhaul(['health', ...names.map(address), '--wait', '60s', ...flags]);
+      const ready = await longhaul([
+        'probe',
+        'health',
+        ...names.map(address),
+        '--wait',
+        '60s',
+        ...flags,
+      ]);
       expect(ready).toMatchObject({ code: 0 });
     }
 
@@ -117,7 +124,14 @@ describe.skipIf(!HAS_OPENSSL)(
     }
 
     async function nameOf(flags: readonly string[]) {
-      const { code, stdout, stderr } = await longhaul(['name', '--sut', all(), '--json', ...flags]);
+      const { code, stdout, stderr } = await longhaul([
+        'probe',
+        'name',
+        '--sut',
+        all(),
+        '--json',
+        ...flags,
+      ]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const call = JSON.parse(stdout) as { name: string; nodes: { identity: string }[] };
       return { name: call.name, identities: call.nodes.map((node) => node.identity) };
@@ -257,7 +271,7 @@ describe.skipIf(!HAS_OPENSSL)(
         .poll(() => readFileSync(join(folder, 'sut-a.log'), 'utf8'), { timeout: 60_000 })
         .toMatch(/longhaul: --tls-cert \S+ has expired \(it was valid until .*\); make a new one/);
       expect(
-        await longhaul(['health', address('sut-b'), address('sut-c'), ...flags]),
+        await longhaul(['probe', 'health', address('sut-b'), address('sut-c'), ...flags]),
       ).toMatchObject({ code: 0 });
     });
   },

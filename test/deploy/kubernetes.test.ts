@@ -48,7 +48,13 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   /** Exit code of `longhaul probe health` run as kubelet would: on the machine, without certificate and token. */
   const probe = (pod: string, port: number, flags: readonly string[] = []): number => {
     const address = `${addressOf(pod)}:${port}`;
-    const [command = '', ...args] = network.inside([...LONGHAUL, 'health', address, ...flags]);
+    const [command = '', ...args] = network.inside([
+      ...LONGHAUL,
+      'probe',
+      'health',
+      address,
+      ...flags,
+    ]);
     try {
       execFileSync(command, args, { stdio: 'pipe' });
       return 0;

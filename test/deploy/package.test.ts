@@ -90,7 +90,7 @@ describe.skipIf(!hasRegistry)(`the package (needs npm's registry)`, () => {
 
   it('is what was built', () => {
     for (const folder of [loadgen, sut]) {
-      const { status, stdout } = say('npx longhaul self-check', folder);
+      const { status, stdout } = say('npx longhaul loadgen self-check', folder);
       expect({ status, stdout }).toEqual({
         status: 0,
         stdout: expect.stringContaining('unmodified'),

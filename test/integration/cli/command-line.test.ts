@@ -66,48 +66,26 @@ describe('help', () => {
   });
 });
 
-describe('older spellings', () => {
-  it.each([
-    ['conf --round v4.1', 'loadgen conf --round v4.1'],
-    ['compression', 'loadgen compression'],
-    ['settings explain target_latency', 'loadgen settings explain target_latency'],
-    [
-      'settings --model resnet50 --scenario Server',
-      'loadgen settings --benchmark resnet50 --scenario server',
-    ],
-    ['early-stopping --percentile 0.99 --json', 'loadgen early-stopping --percentile 0.99 --json'],
-    ['config --schema', 'config schema'],
-    ['config --print run --sut a:1', 'config show run --sut a:1'],
-    ['config sut --benchmark digits', 'config show sut --benchmark digits'],
-    ['run --sut a:1 --benchmark digits --qps x', 'run a:1 --benchmark digits --target-qps x'],
-  ])('%s is %s', async (old, now) => {
-    const [first, second] = [
-      await longhaulHere(old.split(' ')),
-      await longhaulHere(now.split(' ')),
-    ];
-    expect(first).toEqual(second);
-    expect(first.stdout + first.stderr).not.toBe('');
-  });
-});
-
-describe('longhaul data verify', () => {
+describe('longhaul submission data verify', () => {
   it('compares what a run would take, and nothing else in the folder', async () => {
     const set = suiteFolder();
     const data = ['--benchmark', 'custom', '--data-dir', set];
     for (const name of ['a', 'b']) writeFileSync(join(set, name), name);
     const list = join(set, 'SHA256SUMS');
-    expect(await longhaulHere(['data', 'checksums', ...data, '--output', list])).toMatchObject({
+    expect(
+      await longhaulHere(['submission', 'data', 'checksums', ...data, '--output', list]),
+    ).toMatchObject({
       code: 0,
     });
     for (const name of ['.DS_Store', 'manifest.json']) writeFileSync(join(set, name), name);
     mkdirSync(join(set, 'old'));
     writeFileSync(join(set, 'old', 'c'), 'c');
-    expect(await longhaulHere(['data', 'verify', ...data])).toMatchObject({
+    expect(await longhaulHere(['submission', 'data', 'verify', ...data])).toMatchObject({
       code: 5,
       stderr: expect.stringMatching(/has it: 1 not in the list \(manifest\.json\)\n/),
     });
     rmSync(join(set, 'manifest.json'));
-    expect(await longhaulHere(['data', 'verify', ...data])).toMatchObject({
+    expect(await longhaulHere(['submission', 'data', 'verify', ...data])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('2 samples of custom'),
     });
@@ -117,6 +95,7 @@ describe('longhaul data verify', () => {
 describe('wrong input', () => {
   it.each<[commandLine: string, code: number, message: RegExp]>([
     ['measure', 2, /unknown command 'measure'/],
+    ['config sut', 2, /unknown command 'sut'/],
     [`${RUN} --vus 5`, 2, /unknown option '--vus': .*--division open --concurrency N/],
     ['curve --search-time 5s', 2, /'--search-time': it is a flag of "longhaul find-peak", /],
     ['submission pack --fail-if p99', 2, /'--fail-if': write --threshold .* for a run/],
@@ -164,8 +143,8 @@ describe('wrong input', () => {
       6,
       /--output .*plain.below/,
     ],
-    ['name --sut nowhere', 2, /--sut "nowhere" must be host:port/],
-    ['name', 2, /--sut <.*host:port\[,.*\]> is needed/],
+    ['probe name --sut nowhere', 2, /--sut "nowhere" must be host:port/],
+    ['probe name', 2, /--sut <.*host:port\[,.*\]> is needed/],
     [`${RUN} --stall-timeout 0s`, 2, /must be longer than 0/],
     // A plan that no memory holds.
     [
@@ -185,44 +164,48 @@ describe('wrong input', () => {
       /cannot read .*no\.yaml: there is no such file/,
     ],
     [RUN, 4, /no SUT node answers at 127\.0\.0\.1:1 \(connection refused\)/],
-    ['name --sut 127.0.0.1:1', 4, /no SUT node answers/],
-    ['name --sut no-such-host.invalid:1', 4, /cannot be resolved/],
-    ['settings --scenario Server', 2, /--benchmark <name> is needed/],
-    ['settings --model bert', 2, /--scenario <SingleStream\|.*> is needed/],
-    ['settings --model bert --scenario X', 2, /--scenario "X" must be one of: SingleStream, /],
+    ['probe name --sut 127.0.0.1:1', 4, /no SUT node answers/],
+    ['probe name --sut no-such-host.invalid:1', 4, /cannot be resolved/],
+    ['loadgen settings --scenario Server', 2, /--benchmark <name> is needed/],
+    ['loadgen settings --benchmark bert', 2, /--scenario <SingleStream\|.*> is needed/],
+    [
+      'loadgen settings --benchmark bert --scenario X',
+      2,
+      /--scenario "X" must be one of: SingleStream, /,
+    ],
     [`${SETTINGS} --round v9`, 2, /--round "v9" must be one of: v0\.5, v4/],
-    ['conf --round 4.1', 2, /--round "4\.1" must be one of: v0\.5, v2\.1/],
-    ['settings explain qps', 2, /unknown setting "qps"; the keys of/],
+    ['loadgen conf --round 4.1', 2, /--round "4\.1" must be one of: v0\.5, v2\.1/],
+    ['loadgen settings explain qps', 2, /unknown setting "qps"; the keys of/],
     [`${SETTINGS} --user-conf no.conf`, 2, /cannot read no/],
     [`${SETTINGS} --user-conf ${BAD_CONF}`, 2, /wrong\.conf:1: "fast" is not a number/],
     [`${RUN} --round v9`, 2, /--round "v9" must be one of: v0\.5/],
     [`${RUN} --user-conf ${BAD_CONF}`, 2, /wrong\.conf:1: "fast" is not a number/],
     [`${RUN} --audit-conf no.config`, 2, /cannot read no\.c/],
     [`${RUN} --mlperf-conf x`, 2, /cannot read x: /],
-    ['trace --args nothing.json', 2, /cannot read nothing\.json/],
-    ['trace --scenario Server', 2, /--qsl-total/],
-    ['trace --set x', 2, /field=value/],
+    ['loadgen trace --args nothing.json', 2, /cannot read nothing\.json/],
+    ['loadgen trace --scenario Server', 2, /--qsl-total/],
+    ['loadgen trace --set x', 2, /field=value/],
     [`${TRACE} --scenario Batch`, 2, /--scenario "Batch" must be one of: SingleStream/],
-    ['trace --qsl-total 0 --qsl-performance 1', 2, /sample library is empty/],
+    ['loadgen trace --qsl-total 0 --qsl-performance 1', 2, /sample library is empty/],
     [`${TRACE} --set qsl_rng_seed=${2n ** 64n}`, 2, /qsl_rng_seed .* 2\^64 - 1/],
     [`${TRACE} --user-conf no.conf`, 2, /cannot read no\.conf/],
-    ['trace --round v9.9', 2, /v9\.9/],
-    ['results', 2, /--input/],
-    [`results --input ${file('none.json', '{')}`, 2, /is not JSON/],
+    ['loadgen trace --round v9.9', 2, /v9\.9/],
+    ['loadgen results', 2, /--input/],
+    [`loadgen results --input ${file('none.json', '{')}`, 2, /is not JSON/],
     ['accuracy nowhere', 6, /nowhere: there is no such file or folder; it is mlperf_log_accuracy/],
     [`accuracy ${suiteFolder()} --benchmark gnmt`, 6, /has no mlperf_log_accuracy\.json/],
     [
-      `results --input ${file('no.json', '{"args": {"scenario": "Server"}, "qsl": {"total": 10, "performance": 10}}')}`,
+      `loadgen results --input ${file('no.json', '{"args": {"scenario": "Server"}, "qsl": {"total": 10, "performance": 10}}')}`,
       2,
       /input must be an object/,
     ],
     [
-      `results --input ${file('number.json', '{"args": {"qsl_rng_seed": 1}, "qsl": {}}')}`,
+      `loadgen results --input ${file('number.json', '{"args": {"qsl_rng_seed": 1}, "qsl": {}}')}`,
       2,
       /must be a text in quotes/,
     ],
-    ['early-stopping --over 3', 2, /--percentile <share>/],
-    ['early-stopping --percentile 99', 2, /for example 0\.99/],
+    ['loadgen early-stopping --over 3', 2, /--percentile <share>/],
+    ['loadgen early-stopping --percentile 99', 2, /for example 0\.99/],
   ])('longhaul %s: one line and exit code %d', async (commandLine, exitCode, message) => {
     const { code, stdout, stderr } = await longhaulHere(commandLine.split(' '));
     expect(stderr).toMatch(message);
@@ -289,7 +272,7 @@ describe('longhaul config', () => {
 
   it('fails when a value is wrong', async () => {
     const bad = file('bad.yaml', 'run:\n  scenario: Fast\n');
-    const { code, stderr } = await longhaulHere(['config', '--print', '--config', bad]);
+    const { code, stderr } = await longhaulHere(['config', 'show', '--config', bad]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${bad}:2:3: scenario: "Fast" must be one of`);
   });

@@ -16,7 +16,14 @@ function golden(path: string): { path: string; content: Record<string, unknown> 
 describe('the verbs that need no SUT', () => {
   it('trace prints what a golden trace holds', async () => {
     const { path, content } = golden('loadgen-v6.1/trace/sv_submission.json');
-    const { code, stdout } = await longhaul(['trace', '--args', path, '--round', 'v6.1']);
+    const { code, stdout } = await longhaul([
+      'loadgen',
+      'trace',
+      '--args',
+      path,
+      '--round',
+      'v6.1',
+    ]);
     expect(code).toBe(0);
     const trace = JSON.parse(stdout);
     expect(trace.effective).toEqual(content['effective']);
@@ -27,7 +34,7 @@ describe('the verbs that need no SUT', () => {
   it('trace takes the same by flags, and prints whole sequences with --full', async () => {
     const flags = ['--scenario', 'Server', '--qsl-total', '100', '--qsl-performance', '10'];
     const sets = '--set server_target_qps=1000 --set schedule_rng_seed=18446744073709551615';
-    const { stdout } = await longhaul(['trace', ...flags, ...sets.split(' '), '--full']);
+    const { stdout } = await longhaul(['loadgen', 'trace', ...flags, ...sets.split(' '), '--full']);
     const trace = JSON.parse(stdout);
     expect(trace.effective.schedule_rng_seed).toBe('18446744073709551615');
     const [set] = trace.phases[0].sets;
@@ -41,7 +48,7 @@ describe('the verbs that need no SUT', () => {
     const flags = ['--scenario', 'Server', '--qsl-total', '50000', '--qsl-performance', '1024'];
     const files = ['--model', 'resnet50', '--user-conf', userConf];
     const set = ['--set', 'min_duration_ms=500'];
-    const { stdout } = await longhaul(['trace', ...flags, ...files, ...set]);
+    const { stdout } = await longhaul(['loadgen', 'trace', ...flags, ...files, ...set]);
     const { effective } = JSON.parse(stdout);
     expect(effective).toMatchObject({
       qsl_rng_seed: '3066443479025735752',
@@ -51,7 +58,7 @@ describe('the verbs that need no SUT', () => {
   });
 
   it('trace follows the C++ library that is requested', async () => {
-    const flags = ['trace', '--qsl-total', '5000', '--qsl-performance', '5000'];
+    const flags = ['loadgen', 'trace', '--qsl-total', '5000', '--qsl-performance', '5000'];
     const newer = JSON.parse((await longhaul(flags)).stdout);
     const older = await longhaul([...flags, '--rng-library', 'libstdc++-10']);
     expect(JSON.parse(older.stdout).phases).not.toEqual(newer.phases);
@@ -59,14 +66,14 @@ describe('the verbs that need no SUT', () => {
 
   it('results prints the texts of a golden result', async () => {
     const { path, content } = golden('loadgen-v4.1/results/sv_all_no.json');
-    const { code, stdout } = await longhaul(['results', '--input', path]);
+    const { code, stdout } = await longhaul(['loadgen', 'results', '--input', path]);
     expect(code).toBe(0);
     const { summary, detail } = content;
     expect(JSON.parse(stdout)).toEqual({ summary, detail });
   });
 
   it('early-stopping answers in JSON and in words', async () => {
-    const asked = ['early-stopping', '--percentile', '0.99'];
+    const asked = ['loadgen', 'early-stopping', '--percentile', '0.99'];
     const json = await longhaul([...asked, '--over', '1', '--json']);
     expect(JSON.parse(json.stdout)).toEqual({ h: 661 });
     const words = await longhaul([...asked, '--queries', '20000', '--over', '180']);
@@ -76,7 +83,7 @@ describe('the verbs that need no SUT', () => {
 
   it('early-stopping answers many rows of a file', async () => {
     const { path, content } = golden('early-stopping.json');
-    const { stdout } = await longhaul(['early-stopping', '--input', path, '--json']);
+    const { stdout } = await longhaul(['loadgen', 'early-stopping', '--input', path, '--json']);
     expect(JSON.parse(stdout).rows).toEqual(content['rows']);
   });
 });

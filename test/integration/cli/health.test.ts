@@ -181,15 +181,22 @@ describe('the health port', () => {
   });
 });
 
-describe('longhaul health', () => {
+describe('longhaul probe health', () => {
   const healthListen = { host: '127.0.0.1', port: 0 };
 
   it('says what a node says, and ends with 0 or 3', async () => {
     const { healthAddress = '' } = await startTestNode({ benchmark: 'null', healthListen });
-    const serving = await longhaulHere(['health', healthAddress, '--service', SUT]);
+    const serving = await longhaulHere(['probe', 'health', healthAddress, '--service', SUT]);
     expect(serving).toMatchObject({ code: 0, stderr: '' });
     expect(serving.stdout).toMatch(/^127\.0\.0\.1:\d+ SERVING \([\d.]+ ms\)\n$/);
-    const other = await longhaulHere(['health', healthAddress, '--service', 'other', '--json']);
+    const other = await longhaulHere([
+      'probe',
+      'health',
+      healthAddress,
+      '--service',
+      'other',
+      '--json',
+    ]);
     expect(JSON.parse(other.stdout)).toMatchObject({
       service: 'other',
       isServing: false,
@@ -220,12 +227,12 @@ describe('longhaul health', () => {
       benchmark: { ...benchmark, prepareModel },
     });
     const address = await listening;
-    const inVain = await longhaulHere(['health', address, '--wait', '300ms']);
+    const inVain = await longhaulHere(['probe', 'health', address, '--wait', '300ms']);
     expect(inVain.code).toBe(3);
     expect(inVain.stderr).toMatch(
       /^longhaul: \S+ does not serve: it answers NOT_SERVING; waited 0\.\d s\n$/,
     );
-    const waiting = longhaulHere(['health', address, '--wait', '20s']);
+    const waiting = longhaulHere(['probe', 'health', address, '--wait', '20s']);
     goOn();
     expect(await waiting).toMatchObject({ code: 0, stderr: '' });
     await (await starting).stop();
@@ -250,12 +257,12 @@ describe('longhaul health', () => {
       [[`127.0.0.1:${bare}`], 'does not serve grpc.health.v1; ask the port that does'],
       [['dns:///nobody.invalid:1'], 'the name nobody.invalid cannot be resolved'],
     ] as const) {
-      const { code, stdout, stderr } = await longhaulHere(['health', ...flags]);
+      const { code, stdout, stderr } = await longhaulHere(['probe', 'health', ...flags]);
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
       expect(stderr).toContain(line);
       expect(stderr.split('\n')).toHaveLength(2);
     }
-    const wrong = await longhaulHere(['health', '127.0.0.1']);
+    const wrong = await longhaulHere(['probe', 'health', '127.0.0.1']);
     expect(wrong).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('"127.0.0.1" must be'),
@@ -268,7 +275,7 @@ describe('longhaul health', () => {
     const { address } = await startTestNode({ benchmark: 'null', ...tls, tokenFile });
     const shown = ['--tls-cert', files.client.cert, '--tls-key', files.client.key];
     const known = [address, '--tls-ca', files.ca];
-    const ask = (...flags: string[]) => longhaulHere(['health', ...flags]);
+    const ask = (...flags: string[]) => longhaulHere(['probe', 'health', ...flags]);
     expect(await ask(...known, ...shown, '--token-file', tokenFile)).toMatchObject({ code: 0 });
     for (const [flags, line] of [
       [[address], 'if the node speaks TLS, use --tls-ca FILE'],

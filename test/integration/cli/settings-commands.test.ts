@@ -22,16 +22,16 @@ interface Printed {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-const RESNET = ['--model', 'resnet50', '--scenario', 'Server'];
+const RESNET = ['--benchmark', 'resnet50', '--scenario', 'Server'];
 
 async function settingsJson(args: readonly string[]): Promise<Printed & { code: number | null }> {
-  const { code, stdout } = await longhaul(['settings', ...RESNET, ...args, '--json'], {
+  const { code, stdout } = await longhaul(['loadgen', 'settings', ...RESNET, ...args, '--json'], {
     cwd: folder,
   });
   return { code, ...(JSON.parse(stdout) as Printed) };
 }
 
-describe('longhaul settings', () => {
+describe('longhaul loadgen settings', () => {
   it("prints a round's settings in the form of the golden files", async () => {
     const { rows } = readGolden<{ rows: { model: string; scenario: string; settings: object }[] }>(
       'configuration/config_mlperf_conf_v4.1.json',
@@ -44,7 +44,16 @@ describe('longhaul settings', () => {
   it('applies user.conf and audit.config, and prints every digit', async () => {
     const user = file('good.conf', '*.Server.min_query_count = -1\n*.*.qsl_rng_seed = 0x10\n');
     const audit = file('some.config', '*.*.mode = 1\n');
-    const args = ['settings', ...RESNET, '--json', '--user-conf', user, '--audit-conf', audit];
+    const args = [
+      'loadgen',
+      'settings',
+      ...RESNET,
+      '--json',
+      '--user-conf',
+      user,
+      '--audit-conf',
+      audit,
+    ];
     const { stdout, stderr } = await longhaul(args, { cwd: folder });
     expect(stdout).toContain('"min_query_count": 18446744073709551615,');
     const { settings } = JSON.parse(stdout) as Printed;
@@ -62,7 +71,7 @@ describe('longhaul settings', () => {
 
   it('prints a table with the source of each value', async () => {
     const user = file('user.conf', '*.Server.target_qps = 20\n');
-    const args = ['settings', ...RESNET, '--user-conf', 'user.conf'];
+    const args = ['loadgen', 'settings', ...RESNET, '--user-conf', 'user.conf'];
     const { code, stdout, stderr } = await longhaul(args, { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(user).toContain('user.conf');
@@ -72,7 +81,7 @@ describe('longhaul settings', () => {
   });
 
   it('knows nothing of a model without lines but says so', async () => {
-    const args = ['settings', '--model', 'resnet', '--scenario', 'Server'];
+    const args = ['loadgen', 'settings', '--benchmark', 'resnet', '--scenario', 'Server'];
     const { code, stderr } = await longhaul(args, { cwd: folder });
     expect(code).toBe(0);
     expect(stderr).toMatch(
@@ -83,7 +92,7 @@ describe('longhaul settings', () => {
   it.each([['server_target_latency_ns'], ['bert.Server.target_latency'], ['--target-latency']])(
     'explains %s',
     async (key) => {
-      const { code, stdout } = await longhaul(['settings', 'explain', key]);
+      const { code, stdout } = await longhaul(['loadgen', 'settings', 'explain', key]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^server_target_latency_ns\n {2}what {8}Server: latency bound/);
       expect(stdout).toContain('bert.Server.target_latency = 130');
@@ -91,9 +100,9 @@ describe('longhaul settings', () => {
   );
 });
 
-describe('longhaul conf', () => {
+describe('longhaul loadgen conf', () => {
   it("writes a round's file, which gives the same settings when it is read", async () => {
-    const { code, stdout } = await longhaul(['conf', '--round', 'v6.1']);
+    const { code, stdout } = await longhaul(['loadgen', 'conf', '--round', 'v6.1']);
     expect(code).toBe(0);
     expect(parseConf(stdout).notes).toEqual([]);
     const written = file('mlperf.conf', stdout);

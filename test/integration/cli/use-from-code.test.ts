@@ -177,15 +177,15 @@ it('refuses a second test with a QDL that is at work, and serves the first one',
 });
 
 it.each([
-  ['conf', 'lines'],
-  ['compression', 'rules'],
-  ['settings explain target_latency', 'settings'],
-  ['settings --model resnet50 --scenario Server', 'not_in_files'],
-  ['self-check', 'files'],
-  ['early-stopping --percentile 0.99', 'h'],
-  ['trace --scenario Server --qsl-total 9 --qsl-performance 3', 'effective'],
-  ['name --sut NODE', 'nodes'],
-  ['system describe --local --output OUT/system.json', 'fieldsToFillIn'],
+  ['loadgen conf', 'lines'],
+  ['loadgen compression', 'rules'],
+  ['loadgen settings explain target_latency', 'settings'],
+  ['loadgen settings --benchmark resnet50 --scenario Server', 'not_in_files'],
+  ['loadgen self-check', 'files'],
+  ['loadgen early-stopping --percentile 0.99', 'h'],
+  ['loadgen trace --scenario Server --qsl-total 9 --qsl-performance 3', 'effective'],
+  ['probe name --sut NODE', 'nodes'],
+  ['submission system describe --local --output OUT/system.json', 'fieldsToFillIn'],
 ])('prints nothing but JSON: longhaul %s', async (line, key) => {
   const words = line.replace('NODE', node.address).replace('OUT', folder).split(' ');
   const { code, stdout } = await longhaulHere([...words, '--json']);

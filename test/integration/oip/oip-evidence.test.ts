@@ -58,7 +58,7 @@ it('tells servers, statistics and limits of the evidence wherever a result stand
   expect(statistics?.successCount).toBe(seen?.oip?.requestCount);
   expect(readRunLogs(output).value('longhaul_oip_server')).toMatchObject({ server: 'sut-a' });
 
-  const audit = await longhaulHere(['audit', 'network', output]);
+  const audit = await longhaulHere(['audit', output]);
   expect(audit.code).toBe(3);
   expect(audit.stdout).toContain('For evidence of both ends run longhaul on the SUT node');
   const report = await longhaulHere(['report', output]);

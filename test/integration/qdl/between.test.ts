@@ -131,7 +131,7 @@ describe('a run through something that does no harm to be seen', () => {
     expect(stdout).toMatch(/between LoadGen and SUT: .*NAT, a relay or a proxy stands between/);
     expect(between.verdict).toBe('not-provable');
     expect(between.evidence.join()).toMatch(/a proxy or relay ends TCP .*in 3 of 3 calls/);
-    const told = await longhaulHere(['audit', 'network', output]);
+    const told = await longhaulHere(['audit', output]);
     expect(told.stdout).toMatch(/NOT PROVABLE \+ +Only a network stands between/);
   });
 

@@ -137,16 +137,22 @@ describe('longhaul run', () => {
   });
 });
 
-describe('longhaul compression', () => {
+describe('longhaul loadgen compression', () => {
   it("shows a round's table, and the rules' words where they are requested", async () => {
-    const { code, stdout } = await longhaul(['compression', '--round', 'v5.0']);
+    const { code, stdout } = await longhaul(['loadgen', 'compression', '--round', 'v5.0']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^3d-unet +none, lossless +none, lossless +no$/m);
     expect(stdout).toMatch(/^dlrm-v2 +none, lossless +none +Server$/m);
     expect(stdout).toMatch(/^rgat +none +none +no$/m);
     expect(stdout).not.toContain('No compression allowed.');
     expect(stdout).toContain('lossless here: lz4, gzip');
-    const { stdout: words } = await longhaul(['compression', '--round', 'v6.1', '--text']);
+    const { stdout: words } = await longhaul([
+      'loadgen',
+      'compression',
+      '--round',
+      'v6.1',
+      '--text',
+    ]);
     expect(words).toContain('rgat: No compression allowed.');
     expect(words).toContain('except for DLRMv3 Server mode');
   });

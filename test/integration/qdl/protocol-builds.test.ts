@@ -77,7 +77,7 @@ describe('our LoadGen against a SUT node of another build', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^VALID /m) });
     expect(node.open).toMatchObject({ protocolVersion: 1, benchmark: 'null' });
     expect(audit().nodes[0]).toMatchObject({ digestPerMillion: 0, differences: [] });
-    const system = await longhaulHere(['name', '--sut', node.address]);
+    const system = await longhaulHere(['probe', 'name', '--sut', node.address]);
     expect(system).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Network SUT: theirs'),

@@ -190,7 +190,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
 
   it('ends the verbs with exit code 4 and one line', async () => {
     const { code, stdout, stderr } = await longhaul([
-      ...['name', '--sut', addressOf('tls'), '--tls-ca', files.otherCa],
+      ...['probe', 'name', '--sut', addressOf('tls'), '--tls-ca', files.otherCa],
     ]);
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect(stderr).toMatch(/^longhaul: no TLS with the SUT node at .*\n$/);
@@ -242,7 +242,7 @@ describe('a token without TLS', () => {
     const tokenFile = `${suiteFolder()}/token`;
     writeFileSync(tokenFile, TOKEN);
     const { code, stderr } = await longhaul([
-      ...['name', '--sut', '192.0.2.1:50051', '--token-file', tokenFile],
+      ...['probe', 'name', '--sut', '192.0.2.1:50051', '--token-file', tokenFile],
     ]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/would send the token to 192\.0\.2\.1:50051 readable on the way/);

@@ -119,7 +119,7 @@ describe('a SUT node that is killed and comes back on its port at once', () => {
     );
     const { stdout } = await endOfSpoiledRun(begun);
     expect(stdout).toMatch(new RegExp(`The SUT broke .*SUT node sut-a at ${node.address}`));
-    const { stdout: name } = await longhaul(['name', '--sut', next.address]);
+    const { stdout: name } = await longhaul(['probe', 'name', '--sut', next.address]);
     expect(name).toContain('Network SUT: sut-a');
   });
 });

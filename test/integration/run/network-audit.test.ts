@@ -159,7 +159,7 @@ describe('a SUT node whose times do not fit into the latency', () => {
     expect(brokenOf(audit)).toEqual(['separate-machines']);
     expect(audit.nodes[0]?.claims).toMatchObject([{ kind: 'excess-times' }]);
     expect(readFileSync(join(output, 'longhaul_summary.json'), 'utf8')).toContain('"split": null');
-    expect((await longhaul(['audit', 'network', output])).stdout).toContain('excess-times');
+    expect((await longhaul(['audit', output])).stdout).toContain('excess-times');
   });
 });
 
@@ -168,7 +168,7 @@ describe('longhaul audit', () => {
     const output = suiteFolder();
     const flags = ['--min-duration', '200ms', '--min-query-count', '10', '--digest', '100'];
     await longhaul(runArguments(nodes[0]?.address ?? '', output, ...flags));
-    const { code, stdout, stderr } = await longhaul(['audit', 'network', output]);
+    const { code, stdout, stderr } = await longhaul(['audit', output]);
     expect([code, stderr]).toEqual([3, '']);
     expect(stdout).toMatch(/HOLDS +Name\(\) contains "Network SUT"\./);
     expect(stdout).toMatch(/BROKEN \* +QDL and SUT run on physically separate/);
@@ -177,7 +177,7 @@ describe('longhaul audit', () => {
   });
 
   it('says that there is no audit in a folder and exits with 2', async () => {
-    const { code, stderr } = await longhaul(['audit', 'network', suiteFolder()]);
+    const { code, stderr } = await longhaul(['audit', suiteFolder()]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /^longhaul: cannot read .*network_audit\.json: there is no such file or folder\n$/,
@@ -185,13 +185,13 @@ describe('longhaul audit', () => {
   });
 });
 
-describe('longhaul name', () => {
+describe('longhaul probe name', () => {
   it('prints the round trip of each node beside a plain TCP connect', async () => {
     const addresses = nodes
       .slice(0, 2)
       .map((node) => node.address)
       .join(',');
-    const { code, stdout } = await longhaul(['name', '--sut', addresses]);
+    const { code, stdout } = await longhaul(['probe', 'name', '--sut', addresses]);
     expect(code).toBe(0);
     for (const name of ['sut-a', 'sut-b']) {
       expect(stdout).toMatch(

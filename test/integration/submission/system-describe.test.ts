@@ -70,7 +70,7 @@ describe('longhaul submission system describe', () => {
     const [old] = await fakeSutNodes({ name: 'old' });
     const output = join(tempFolder(), 'systems', 'acme.json');
     const nodes = [told, silent, old].map(({ address }) => address);
-    const args = ['system', 'describe', '--sut', nodes.join(), '--output', output];
+    const args = ['submission', 'system', 'describe', '--sut', nodes.join(), '--output', output];
     const ended = await longhaulHere([...args, '--submitter', 'ACME']);
     expect(ended.stderr).toBe('');
     expect(ended.code).toBe(0);
@@ -101,7 +101,7 @@ describe('longhaul submission system describe', () => {
     const folder = tempFolder();
     const output = join(folder, 'acme.json');
     writeFileSync(output, '{"cooling": "Liquid"}');
-    const args = ['system', 'describe', '--local', '--output', output];
+    const args = ['submission', 'system', 'describe', '--local', '--output', output];
     await expect(runHere(args)).rejects.toMatchObject({
       code: 'ERR_OUTPUT',
       message: expect.stringContaining('--merge'),
@@ -125,15 +125,15 @@ describe('longhaul submission system describe', () => {
   ])('refuses %s and writes nothing', async (_case, args, code, message) => {
     const output = join(tempFolder(), 'a.json');
     await expect(
-      runHere(['system', 'describe', '--output', output, ...args]),
+      runHere(['submission', 'system', 'describe', '--output', output, ...args]),
     ).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
     expect(existsSync(output)).toBe(false);
   });
 
   it('refuses an output that no tool would take for a description', async () => {
     const output = join(tempFolder(), 'a.facts.json');
-    await expect(runHere(['system', 'describe', '--local', '--output', output])).rejects.toThrow(
-      'must end in .json',
-    );
+    await expect(
+      runHere(['submission', 'system', 'describe', '--local', '--output', output]),
+    ).rejects.toThrow('must end in .json');
   });
 });

@@ -59,9 +59,9 @@ describe('a file without an end', () => {
     'sut --config /dev/zero',
     `${run} --token-file /dev/zero`,
     `${run} --user-conf /dev/zero`,
-    'name --sut 127.0.0.1:1 --tls-ca /dev/zero',
-    'settings --scenario Server --model resnet50 --user-conf /dev/zero',
-    'trace --args /dev/zero',
+    'probe name --sut 127.0.0.1:1 --tls-ca /dev/zero',
+    'loadgen settings --scenario Server --benchmark resnet50 --user-conf /dev/zero',
+    'loadgen trace --args /dev/zero',
   ])('ends "%s" with one line and exit code 2', async (line) => {
     const { code, stderr } = await longhaul(line.split(' '));
     const text = expect.stringMatching(/\/dev\/zero.*it has more than \d+ bytes/);

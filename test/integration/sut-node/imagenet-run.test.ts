@@ -56,7 +56,7 @@ async function run(...flags: string[]) {
 describe('longhaul run --benchmark resnet50', () => {
   it('tells accuracy, target, data and model, in the logs as on the screen', async () => {
     const list = join(folder, 'SHA256SUMS');
-    const written = await longhaul(['data', 'checksums', ...data, '--output', list]);
+    const written = await longhaul(['submission', 'data', 'checksums', ...data, '--output', list]);
     const [, digest] = /^41 files of .* in .*, SHA-256 (\w{64})\n$/.exec(written.stdout) ?? [];
     execFileSync('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { cwd: folder });
 
@@ -98,14 +98,14 @@ describe('longhaul run --benchmark resnet50', () => {
   });
 
   it('does not begin on data that is not as its list has it', async () => {
-    const verified = await longhaul(['data', 'verify', ...data]);
+    const verified = await longhaul(['submission', 'data', 'verify', ...data]);
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('40 samples') });
 
     writeFileSync(join(folder, 'val_1.JPEG'), 'other');
     rmSync(join(folder, 'val_2.JPEG'));
     // No part of the data set: val_map.txt does not name it.
     writeFileSync(join(folder, 'val_99.JPEG'), 'more');
-    const bad = await longhaul(['data', 'verify', ...data]);
+    const bad = await longhaul(['submission', 'data', 'verify', ...data]);
     expect(bad.code).toBe(5);
     expect(bad.stderr).toContain(
       'is not as SHA256SUMS has it: 1 missing (val_2.JPEG); 1 changed (val_1.JPEG)\n',
@@ -129,7 +129,7 @@ describe('longhaul run --benchmark resnet50', () => {
       '/dev/null/x',
     ];
     for (const verb of ['checksums', 'verify']) {
-      const { code, stderr } = await longhaul(['data', verb, ...flags], { cwd });
+      const { code, stderr } = await longhaul(['submission', 'data', verb, ...flags], { cwd });
       expect({ code, stderr }).toMatchObject({
         code: 5,
         stderr: expect.stringContaining('/dev/null/x'),

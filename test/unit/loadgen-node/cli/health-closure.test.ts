@@ -24,7 +24,7 @@ function closureOf(file: URL, found = new Set<string>()): Set<string> {
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-describe('longhaul health', () => {
+describe('longhaul probe health', () => {
   const closure = [
     ...closureOf(new URL('../../../../loadgen-node/cli/health.ts', import.meta.url)),
   ];

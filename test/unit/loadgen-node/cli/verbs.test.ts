@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import {
   addVerbs,
-  OLD_VERB_NAMES,
   VERB_GROUPS,
   VERB_NAMES,
   wholeProgram,
@@ -47,12 +46,6 @@ it('loads no other verb than the one that is named', async () => {
   const { commands } = await addVerbs(createCommand('longhaul', ''), ['prepare'], () => {});
   const withOptions = commands.filter(({ options }) => options.length > 0);
   expect(withOptions.map((command) => command.name())).toEqual(['prepare']);
-});
-
-it.each(OLD_VERB_NAMES)('still has %s, which is in no help', async (name) => {
-  const old = await addVerbs(createCommand('longhaul', ''), [name], () => {});
-  expect(old.commands.at(-1)?.name()).toBe(name);
-  expect(old.helpInformation()).not.toMatch(new RegExp(`^ +${name} `, 'm'));
 });
 
 describe('a help', () => {
