@@ -24,12 +24,8 @@ const AUDIT_FILE = 'network_audit.json';
 /** Version of the form of `network_audit.json`. */
 export const AUDIT_SCHEMA_VERSION = 4;
 
-/** Versions that are read: version 3 has no rule `claims-possible`, and no claims. */
-const READ_SCHEMA_VERSIONS = [3, 4] as const;
-
 /** Rules that an audit judges; equal to what composeAudit makes (a test sees to that). */
 const RULE_COUNT = 23;
-const RULE_COUNT_OF_VERSION_3 = 22;
 
 /** LoadGen's own counts over all phases. */
 const loadgenCounts = z.object({
@@ -48,8 +44,8 @@ export const CPP_ENGINE = z.strictObject({
   tree: z.string().nullable(),
   /** Tag whose sources these are; null where longhaul knows none. */
   tag: z.string().nullable(),
-  /** SHA-256 of LoadGen's own list of its sources; absent in audits of older builds. */
-  sourcesSha256: z.string().optional(),
+  /** SHA-256 of LoadGen's own list of its sources. */
+  sourcesSha256: z.string(),
   /** SHA-256 of the user's static library, of the linked module, and of mlperf_log_detail.txt as LoadGen wrote it. */
   librarySha256: z.string(),
   addonSha256: z.string(),
@@ -86,8 +82,8 @@ const finding = z.object({
 const audit = z.object(
   {
     schemaVersion: z.literal(
-      READ_SCHEMA_VERSIONS,
-      `must be ${READ_SCHEMA_VERSIONS.join(' or ')}: the file is of another version of longhaul, or no audit`,
+      AUDIT_SCHEMA_VERSION,
+      `must be ${AUDIT_SCHEMA_VERSION}: the file is of another version of longhaul, or no audit`,
     ),
     /** The run that the audit is about. */
     run: z.object({
@@ -98,8 +94,7 @@ const audit = z.object(
        */
       protocol: PROTOCOL_NAME,
       division: z.enum(['network', 'open']),
-      /** Absent in audits of older builds. */
-      round: z.string().optional(),
+      round: z.string(),
       benchmark: z.string(),
       isOfficialBenchmark: z.boolean(),
       scenario: z.string(),
@@ -142,10 +137,9 @@ const audit = z.object(
 );
 
 /** Form of `network_audit.json`. */
-const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context) => {
-  const needed = schemaVersion === AUDIT_SCHEMA_VERSION ? RULE_COUNT : RULE_COUNT_OF_VERSION_3;
-  if (new Set(rules.map(({ id }) => id)).size === needed) return;
-  const message = `must be the ${needed} rules that are judged, each once`;
+const networkAuditSchema = audit.superRefine(({ rules }, context) => {
+  if (new Set(rules.map(({ id }) => id)).size === RULE_COUNT) return;
+  const message = `must be the ${RULE_COUNT} rules that are judged, each once`;
   context.addIssue({ code: 'custom', path: ['rules'], message });
 });
 

@@ -276,7 +276,7 @@ function isWanted(
 ): boolean {
   const { labels, benchmark, scenario, onlyValid, sinceMs } = wanted;
   return (
-    labels.every(([key, value]) => run.labels?.[key] === value) &&
+    labels.every(([key, value]) => run.labels[key] === value) &&
     (benchmark === undefined || run.benchmark === benchmark) &&
     (scenario === undefined || run.scenario === scenario) &&
     (!onlyValid || run.isGood) &&

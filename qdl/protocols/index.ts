@@ -72,7 +72,7 @@ export function addProtocol(protocol: Protocol): () => void {
 
 /**
  * The protocol with this name.
- * @param name Absent in files of older builds, all of longhaul's own.
+ * @param name Default: longhaul's own.
  * @throws RangeError for a name that none has
  */
 export function protocolNamed(name: string = NATIVE_PROTOCOL.name): Protocol {

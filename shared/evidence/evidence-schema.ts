@@ -72,11 +72,11 @@ export const nodeLedger = counts(
   streamCount: nonNegative,
   /** Of them those with the number of an earlier one: an Open that was repeated. */
   repeatedStreamCount: nonNegative,
-  /** Workers that ended and were replaced between the first stream and the last; absent from files of older builds. */
-  replacedWorkerCount: z.exactOptional(nonNegative),
-  /** Samples that the node answered for others meanwhile, and who they were as far as it knows; absent from files of older builds. */
-  otherSampleCount: z.exactOptional(claimed),
-  otherAddresses: z.exactOptional(z.array(z.string())),
+  /** Workers that ended and were replaced between the first stream and the last. */
+  replacedWorkerCount: nonNegative,
+  /** Samples that the node answered for others meanwhile, and who they were as far as it knows. */
+  otherSampleCount: claimed,
+  otherAddresses: z.array(z.string()),
 });
 
 export const socketEnds = z.object({
@@ -262,10 +262,8 @@ export const nodeEvidence = z.object({
   ledgerIdentity: z.string(),
   /** Differences between the two in words; empty when they agree, or were not compared. */
   differences: z.array(z.string()),
-  /** Claims of the node that cannot be true; absent from files of older builds. */
-  claims: z.exactOptional(
-    z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
-  ),
+  /** Claims of the node that cannot be true. */
+  claims: z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
   /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */
   queryPaths: z.exactOptional(z.array(callPath)),
   /** Absent: there were none. */

@@ -60,7 +60,7 @@ export const LATENCY_SPLIT = z.strictObject({
   // From typical to tail.
   growsMost: z.enum(LATENCY_PARTS),
   tokens: TOKEN_SPLIT.optional().describe(
-    'where first tokens are timed: by the time to the first token; absent in older summaries',
+    'where first tokens are timed: by the time to the first token',
   ),
   // The limit of the run, in whole sentences for people.
   text: z.string(),

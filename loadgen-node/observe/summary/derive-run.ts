@@ -6,7 +6,6 @@ import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts'
 import {
   FIGURE_NAMES,
   FIGURES,
-  type FigureName,
   type FigureUnit,
   type RunFigures,
   withoutRates,
@@ -144,12 +143,6 @@ const NOISE = 1e-12;
 /** Times of the split are means, with fractions of ns. */
 const NOISE_NS = 0.5;
 
-/** Figures that the first summaries of this version do not have. */
-const LATER: readonly FigureName[] = [
-  ...(['answered_qps', 'goodput', 'goodput_qps', 'goodput_tokens_per_second'] as const),
-  ...(['ttft_p90', 'tpot_p90'] as const),
-];
-
 /** Parts of the latency, or of the time to the first token. */
 interface SplitParts {
   readonly sampleCount: number;
@@ -176,11 +169,8 @@ export function differencesOf(summary: RunSummary, derived: DerivedRun): Summary
     if (isEqual(written, seen, unit)) return;
     found.push({ what, unit, inSummary: written ?? null, derived: seen ?? null });
   };
-  const figures = figuresAsIn(summary, derived);
   for (const name of FIGURE_NAMES) {
-    // Summaries of older builds do not have it.
-    if (LATER.includes(name) && summary.figures[name] === undefined) continue;
-    hold(name, FIGURES[name].unit, summary.figures[name], figures[name]);
+    hold(name, FIGURES[name].unit, summary.figures[name], derived.figures[name]);
   }
   hold('rows', 'count', summary.records?.rows, derived.rowCount);
   const holdParts = (what: string, written?: SplitParts, seen?: SplitParts): void => {
@@ -193,46 +183,12 @@ export function differencesOf(summary: RunSummary, derived: DerivedRun): Summary
     }
   };
   holdParts('split', summary.split ?? undefined, derived.split ?? undefined);
-  const { tokens } = summary.split ?? {};
-  // Summaries of older builds do not have it.
-  if (tokens === undefined) return found;
-  const seen = derived.split?.tokens;
-  holdParts('split to the first token', tokens, seen);
+  const [written, seen] = [summary.split?.tokens, derived.split?.tokens];
+  holdParts('split to the first token', written, seen);
   for (const key of ['typicalNs', 'tailNs'] as const) {
-    hold(`split per token: ${key}`, 'ns', tokens.perToken?.[key], seen?.perToken?.[key]);
+    hold(`split per token: ${key}`, 'ns', written?.perToken?.[key], seen?.perToken?.[key]);
   }
   return found;
-}
-
-/**
- * The figures of the records as the build that wrote the summary counts them. In Server older builds count the first sample in `answered_qps`, too;
- * those before have no such figure, and goodput by LoadGen's own rate.
- */
-function figuresAsIn(
-  { figures: written }: RunSummary,
-  { figures, records, scenario }: DerivedRun,
-): RunFigures {
-  const {
-    samples = 0,
-    lost = 0,
-    goodput,
-    completed_qps: completed,
-    answered_qps: answered,
-  } = figures;
-  if (scenario !== 'Server' || completed === undefined) return figures;
-  const count = samples - lost;
-  const ofAllPerSecond =
-    answered === undefined
-      ? 1e9 / (records.completedNs.find((ns) => !Number.isNaN(ns)) ?? Number.NaN)
-      : (answered * count) / (count - 1);
-  const isOfAll = isEqual(written.answered_qps, ofAllPerSecond, '1/s');
-  if (written.answered_qps !== undefined && !isOfAll) return figures;
-  const perSecond = isOfAll ? ofAllPerSecond : completed;
-  return {
-    ...figures,
-    answered_qps: perSecond,
-    ...(goodput !== undefined && { goodput_qps: (perSecond * goodput * samples) / count }),
-  };
 }
 
 function isEqual(written: number | undefined, seen: number | undefined, unit: FigureUnit): boolean {

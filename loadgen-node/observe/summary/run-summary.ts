@@ -36,16 +36,13 @@ const reason = z.strictObject({
 const verdict = z.strictObject({ isValid: z.boolean(), reasons: z.array(reason) });
 
 const advisedReason = reason.extend({
-  advice: z
-    .string()
-    .optional()
-    .describe('setting to change, and by how much; empty: no setting helps'),
+  advice: z.string().describe('setting to change, and by how much; empty: no setting helps'),
 });
 const advisedVerdict = z.strictObject({
   isValid: z.boolean(),
   cause: z
     .strictObject({ kind: z.enum(CAUSE_KINDS), text: z.string() })
-    .nullish()
+    .nullable()
     .describe('why the performance run is INVALID, in few words; null: the reasons tell'),
   reasons: z.array(advisedReason),
 });
@@ -99,9 +96,7 @@ export const RUN_SUMMARY = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
   longhaul: z.string().describe('version'),
   runId: z.string(),
-  protocol: PROTOCOL_NAME.optional().describe(
-    'oip: the Open Inference Protocol; absent in summaries of older builds, all longhaul',
-  ),
+  protocol: PROTOCOL_NAME.describe('oip: the Open Inference Protocol'),
   startedAt: z.string().describe('ISO 8601'),
   benchmark: z.string(),
   scenario: z.enum(SCENARIOS),
@@ -112,26 +107,19 @@ export const RUN_SUMMARY = z.strictObject({
     "the C++ LoadGen that issued the queries, as in network_audit.json; absent: longhaul's own engine did",
   ),
   sutName: z.string(),
-  labels: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("the user's words about the run; absent in summaries of older builds"),
+  labels: z.record(z.string(), z.string()).describe("the user's words about the run"),
   result: z.enum(['VALID', 'INVALID', 'INTERRUPTED']),
   verdict: advisedVerdict,
   rows: z
     .array(z.tuple([z.string(), z.string()]))
-    .optional()
     .describe(
-      'result for people: label (empty: as above) and text of each line, the verdict first; absent in summaries of older builds',
+      'result for people: label (empty: as above) and text of each line, the verdict first',
     ),
-  keyNotes: z
-    .array(z.string())
-    .optional()
-    .describe('notes that change what the figures mean; absent in summaries of older builds'),
+  keyNotes: z.array(z.string()).describe('notes that change what the figures mean'),
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
   figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
   loadTest: loadTest
-    .nullish()
+    .nullable()
     .describe("arrivals that are not LoadGen's Poisson: no scenario of MLPerf; null: LoadGen's"),
   contractErrors: z
     .number()
@@ -145,8 +133,8 @@ export const RUN_SUMMARY = z.strictObject({
   latencyBoundNs: z.number().nullable().describe('Server: ns'),
   tokenBounds: z
     .strictObject({ ttftNs: z.number(), tpotNs: z.number() })
-    .nullish()
-    .describe('Server of a token model: both hold at targetPercentile; absent in older summaries'),
+    .nullable()
+    .describe('Server of a token model: both hold at targetPercentile'),
   isGeneratorBound: z.boolean(),
   generatorBoundReason: z.string(),
   split: LATENCY_SPLIT.nullable().describe('null where the SUT reported no times'),
@@ -189,7 +177,7 @@ export function hasSchedule({
   return scenario === 'Server' && test?.arrivals.startsWith('closed-loop:') !== true;
 }
 
-/** The bounds of Server by a summary; of older ones those that it has. */
+/** The bounds of Server by a summary, or a part of it. */
 export function boundsOfRun({
   latencyBoundNs,
   tokenBounds,

@@ -128,7 +128,7 @@ export function comparisonDocument(result: ComparisonResult): object {
       benchmark: summary.benchmark,
       scenario: summary.scenario,
       startedAt: summary.startedAt,
-      labels: summary.labels ?? {},
+      labels: summary.labels,
     })),
     cautions,
     settings: comparison.settings,

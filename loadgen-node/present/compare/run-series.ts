@@ -48,7 +48,7 @@ export function runSeries({ runs, rows }: RunComparison, by: string | null): Run
       const { folder, summary } = at(runs, i);
       return {
         folder,
-        name: by === null ? folder : (summary.labels?.[by] ?? '(none)'),
+        name: by === null ? folder : (summary.labels[by] ?? '(none)'),
         startedAt: summary.startedAt,
         result: summary.result,
         isBase: i === 0,
@@ -64,11 +64,11 @@ export function runSeries({ runs, rows }: RunComparison, by: string | null): Run
  * @throws MlperfError `ERR_CONFIG_INVALID` where no run has that label
  */
 export function orderBy(runs: readonly NamedRun[], by: string): number[] {
-  const labelOf = (i: number): string => runs[i]?.summary.labels?.[by] ?? '';
+  const labelOf = (i: number): string => runs[i]?.summary.labels[by] ?? '';
   const atMs = (i: number): number => Date.parse(runs[i]?.summary.startedAt ?? '');
   const all = runs.map((_, i) => i);
   if (all.every((i) => labelOf(i) === '')) {
-    const keys = new Set(runs.flatMap(({ summary }) => Object.keys(summary.labels ?? {})));
+    const keys = new Set(runs.flatMap(({ summary }) => Object.keys(summary.labels)));
     const known = keys.size === 0 ? 'they have none' : `they have ${[...keys].join(', ')}`;
     throw configInvalid(`--by ${by}: no run has that label; ${known} (longhaul run --label)`);
   }

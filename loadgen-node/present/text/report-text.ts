@@ -5,7 +5,6 @@ import {
   sentencesOf,
   tableLines,
 } from '../../../shared/base/text.ts';
-import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,
@@ -19,7 +18,7 @@ import { labelText } from '../../observe/summary/run-labels.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { timeOrDash } from './figure-text.ts';
 import { serverLines } from './print-split.ts';
-import { causeWords, type LabelledText, resultLines, row, rowsBelow } from './result-text.ts';
+import { resultLines, row, rowsBelow } from './result-text.ts';
 
 const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
@@ -47,8 +46,7 @@ export function derivedReportText(parts: DerivedReport): string {
     lines.push(...recordsLines(derived), '', ...figureLines(derived), ...ofServers, '');
     lines.push(...checkLines(parts));
   }
-  // Without key notes, all of them stand above.
-  if (summary?.keyNotes !== undefined) lines.push('', ...rowsBelow('All notes', summary.notes));
+  if (summary !== null) lines.push('', ...rowsBelow('All notes', summary.notes));
   return `${lines.join('\n')}\n`;
 }
 
@@ -59,7 +57,7 @@ function runLine({ folder, summary, derived }: ReadRun): string {
 
 /** The screen of the run. */
 function resultOf(summary: RunSummary): string[] {
-  const { result, verdict, loadgenVerdict, thresholds, notes, keyNotes = notes } = summary;
+  const { result, verdict, loadgenVerdict, thresholds, notes, keyNotes, rows } = summary;
   return resultLines(
     {
       result,
@@ -67,23 +65,11 @@ function resultOf(summary: RunSummary): string[] {
       notes,
       keyNotes,
       reasons: verdict.reasons,
-      rows: summary.rows ?? rowsOfOlder(summary),
+      rows,
       isValidForLoadgen: loadgenVerdict.isValid,
     },
     'below',
   );
-}
-
-/** Of a summary without rows; its figures follow. */
-function rowsOfOlder(summary: RunSummary): LabelledText[] {
-  const { benchmark, scenario, result, verdict, accuracy } = summary;
-  const division = divisionInWords(summary.round, summary.division);
-  const cause = result === 'INVALID' ? causeWords(verdict) : null;
-  const why = cause === null ? '' : `: ${cause}`;
-  const verdictRow = [result, `${benchmark}, ${scenario} (${division})${why}`] as const;
-  if (accuracy === null) return [verdictRow];
-  const judged = `target ${accuracy.isMet ? 'met' : 'NOT met'}`;
-  return [verdictRow, ['Accuracy', `${accuracy.text}: ${judged}`]];
 }
 
 function withoutRecords({ run: { summary }, loadgen }: DerivedReport): string[] {

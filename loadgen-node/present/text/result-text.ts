@@ -1,4 +1,5 @@
 import { asOneLine, sentencesOf } from '../../../shared/base/text.ts';
+import type { CausedVerdict, VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 
 /** Column at which the texts behind the labels begin. */
@@ -19,7 +20,7 @@ export const RULE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The cause of an INVALID run in a few words, without one the first rule that it does not meet; null where there are none. */
-export function causeWords({ cause, reasons }: RunSummary['verdict']): string | null {
+export function causeWords({ cause, reasons }: CausedVerdict): string | null {
   return cause?.text ?? RULE_WORDS[reasons[0]?.rule ?? ''] ?? null;
 }
 
@@ -33,7 +34,7 @@ export interface ResultText extends Pick<RunSummary, 'result' | 'thresholds' | '
   /** Those of the notes that change what the figures mean. */
   readonly keyNotes: readonly string[];
   /** In the order in which to look at them. */
-  readonly reasons: RunSummary['verdict']['reasons'];
+  readonly reasons: readonly (VerdictReason & { readonly advice?: string })[];
   /** By the rules of LoadGen alone. */
   readonly isValidForLoadgen: boolean;
 }

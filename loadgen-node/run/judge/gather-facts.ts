@@ -78,7 +78,7 @@ function withExcess(
   const text =
     `reported more time than passed for ${count} of ${ofCount} samples, at worst ${formatNs(toldNs)} where ` +
     `${formatNs(passedNs)} passed (tolerance ${TOLD_TIME_TOLERANCE}); its times of these samples are not used`;
-  return { ...node, claims: [...(node.claims ?? []), { kind: 'excess-times', count, text }] };
+  return { ...node, claims: [...node.claims, { kind: 'excess-times', count, text }] };
 }
 
 /** The search for the peak keeps the counts of one of its runs only. */

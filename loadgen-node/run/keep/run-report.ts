@@ -74,7 +74,12 @@ export interface RunReport extends ReportedFigures {
 }
 
 /** The same, before the last of its files is written. */
-export type EndedReport = Omit<RunReport, 'problems'>;
+export type EndedReport = Omit<RunReport, 'problems' | 'summary'> & {
+  readonly summary: ComposedSummary | null;
+};
+
+/** A summary without the texts that are made of it. */
+type ComposedSummary = Omit<RunSummary, 'rows' | 'keyNotes'>;
 
 /** True when the run is VALID by longhaul's rules. */
 export function isValid({ outcome }: Pick<RunReport, 'outcome'>): boolean {
@@ -122,7 +127,7 @@ export function composeSummary(
     readonly usage: readonly (readonly NonNullable<NodeActivity['usage']>[])[];
     readonly ceiling: GeneratorCeiling | null;
   },
-): RunSummary {
+): ComposedSummary {
   const { outcome, plan, accuracy, quality } = report;
   const { performance, isInterrupted, verdicts } = outcome;
   const { isValid, reasons } = verdicts.longhaul;

@@ -39,9 +39,8 @@ export const ONLY_JUDGED: Readonly<Record<string, string>> = Object.fromEntries(
 /**
  * True where a round has a Network division: all but v0.5, which has two divisions, closed and open. longhaul holds its
  * runs over a network to the rules of the division in v4.1. Rule: paper of the round, section 5.1.1.
- * @param round Undefined in records of older builds, which do not tell it.
  */
-export function hasNetworkDivision(round: string | undefined): boolean {
+export function hasNetworkDivision(round: string): boolean {
   return round !== 'v0.5';
 }
 

@@ -20,7 +20,8 @@ import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 const SYSTEM = 'DescribeSystem';
 
 /** The command in this process: what it throws, the program turns into its exit code. */
-const runHere = ([, ...args]: readonly string[]): Promise<unknown> => verbHere(systemVerb, ...args);
+const runHere = ([, , ...args]: readonly string[]): Promise<unknown> =>
+  verbHere(systemVerb, ...args);
 
 describe('a node that is asked what machine it runs on', () => {
   it('tells it, but reads nothing while a stream is open', async () => {

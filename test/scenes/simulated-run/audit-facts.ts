@@ -17,6 +17,13 @@ export function hostFacts(name: string, fields: Partial<HostEvidence> = {}): Hos
   };
 }
 
+/** Of a ledger: no worker was replaced, no sample was answered for others. */
+export const NOTHING_BESIDE = {
+  replacedWorkerCount: 0,
+  otherSampleCount: 0,
+  otherAddresses: [],
+};
+
 /** Counts of 100 samples, one per query. */
 export function ledgerCounts(fields: Partial<LedgerCounts> = {}): LedgerCounts {
   return {
@@ -75,7 +82,7 @@ export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): 
     theirs: {
       ...ledgerCounts(),
       encodings: [{ form: 'jpeg', compression: 'identity' }],
-      ...{ streamCount: 1, repeatedStreamCount: 0 },
+      ...{ streamCount: 1, repeatedStreamCount: 0, ...NOTHING_BESIDE },
     },
     ...{ ledgerMissing: null, ledgerIdentity: nodeIdentity, differences: [], claims: [] },
     ...fields,
@@ -107,7 +114,7 @@ export function auditFacts(nodes: readonly NodeEvidence[] = [nodeEvidence('sut-a
   const issued = { issuedQueries: samples, issuedSamples: samples };
   return {
     run: {
-      ...{ runId: 'run-1', protocol: 'longhaul', division: 'network' },
+      ...{ runId: 'run-1', protocol: 'longhaul', division: 'network', round: 'v4.1' },
       ...{ benchmark: 'digits', isOfficialBenchmark: false },
       ...{ scenario: 'Server', mode: 'PerformanceOnly' },
       encoding: { form: 'jpeg', compression: 'identity' },

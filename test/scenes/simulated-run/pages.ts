@@ -39,11 +39,19 @@ function queueRun(folder: string, rowCount: number, load: number, nodes = 1): Co
   const [needed, seen] = [formatExactNs(BOUND_NS), formatExactNs(p99)];
   const text = `The latency bound was missed: needed is ${needed}, seen was ${seen}.`;
   const missed = { rule: 'latency-bound', text, needed, seen, key: 'server_target_qps' };
-  const loadgenVerdict = { isValid, reasons: isValid ? [] : [missed] };
+  const reasons = isValid ? [] : [missed];
   const cause = { kind: 'load', text: 'the latency bound was missed' } as const;
-  const verdict = { ...loadgenVerdict, cause: isValid ? null : cause };
+  const verdict = {
+    isValid,
+    cause: isValid ? null : cause,
+    reasons: reasons.map((reason) => ({ ...reason, advice: 'Lower --target-qps.' })),
+  };
   const result = isValid ? 'VALID' : 'INVALID';
-  return { folder, summary: { ...summary, result, verdict, loadgenVerdict }, records };
+  return {
+    folder,
+    summary: { ...summary, result, verdict, loadgenVerdict: { isValid, reasons } },
+    records,
+  };
 }
 
 /** The page of a made-up curve. */

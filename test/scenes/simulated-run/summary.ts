@@ -62,11 +62,19 @@ export function reportSummary(
     ...{ schemaVersion: 1, longhaul: '0.1.0', runId: 'a1b2c3', benchmark: 'delay', scenario },
     ...{ startedAt: '2026-11-21T21:00:00.000Z', mode: 'PerformanceOnly', round: 'v4.1' },
     ...{ division: 'network', sutName: 'Network SUT: sut-a', result: 'VALID' },
-    verdict: { isValid: true, reasons: [] },
+    ...{ protocol: 'longhaul', labels: {}, keyNotes: [], loadTest: null },
+    rows: [['VALID', `delay, ${scenario} (network division)`]],
+    verdict: { isValid: true, cause: null, reasons: [] },
     loadgenVerdict: { isValid: true, reasons: [] },
     figures: records === null ? {} : figuresOf(records, { scenario, bounds }),
     ...{ contractErrors: 0, peakTargetQps: null, thresholds: [], targetPercentile: 0.99 },
-    ...{ latencyBoundNs, isGeneratorBound: false, generatorBoundReason: '', accuracy: null },
+    ...{
+      latencyBoundNs,
+      tokenBounds,
+      isGeneratorBound: false,
+      generatorBoundReason: '',
+      accuracy: null,
+    },
     split: {
       sampleCount: rows,
       parts: LATENCY_PARTS.map((part, i) => ({

@@ -41,7 +41,13 @@ import type {
   SubmissionScenario,
 } from '../../../shared/rules/rows/model-row.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
-import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from '../simulated-run/audit-facts.ts';
+import {
+  auditFacts,
+  hostFacts,
+  ledgerCounts,
+  NOTHING_BESIDE,
+  nodeEvidence,
+} from '../simulated-run/audit-facts.ts';
 import { simulateRun } from '../simulated-run/simulated-run.ts';
 import { RESNET50, type SceneModel } from './scene-models.ts';
 import { filledDescription } from './submission-tree.ts';
@@ -251,6 +257,7 @@ function sceneFacts(
       encodings: [{ form, compression: 'identity' }],
       streamCount: 1,
       repeatedStreamCount: 0,
+      ...NOTHING_BESIDE,
     },
   });
   const facts = auditFacts([node]);

@@ -24,7 +24,14 @@ const WEIGHTS = `${MEASURED}/acme-2n_longhaul_Server.json`;
 /** As a run by the C++ LoadGen leaves it. */
 const CPP_ENGINE = {
   ...{ kind: 'cpp-loadgen', version: '4.1', commit: '379ee5345a', tree: 'ab', tag: 'v4.1' },
-  ...{ librarySha256: 'ab', addonSha256: 'ab', detailLogSha256: 'ab', otherSamples: 0, doubts: [] },
+  ...{
+    sourcesSha256: 'ab',
+    librarySha256: 'ab',
+    addonSha256: 'ab',
+    detailLogSha256: 'ab',
+    otherSamples: 0,
+    doubts: [],
+  },
 };
 const AUDIT = `${EVIDENCE}/Server/performance/network_audit.json`;
 const LARGE = `${CODE}/resnet50/large.bin`;

@@ -125,7 +125,6 @@ const FULL_FOLDERS: Reasons = {
 const LONG_VERBS: Reasons = {
   'loadgen-node/cli/conformance.ts':
     'three verbs that are compared with the C++ LoadGen, and their flags',
-  'loadgen-node/cli/settings.ts': 'two verbs, one below the other',
 };
 
 export type Layers = Readonly<Record<string, readonly (readonly string[])[]>>;

@@ -86,17 +86,15 @@ function reasonList({ reasons }: RunSummary['verdict']): Html | null {
   if (reasons.length === 0) return null;
   const given = new Set<string>();
   const items = reasons.map((reason) => {
-    const { rule, text, needed, seen, advice, key } = reason;
-    // Older summaries know only LoadGen's name of the setting.
-    const remedy = advice ?? (key === null ? '' : `LoadGen's setting ${key}`);
+    const { rule, text, needed, seen, advice } = reason;
     // Most texts have both.
     const facts = [
       ['Needed', needed],
       ['Seen', seen],
     ].filter(([, fact = '']) => !text.includes(fact));
     // Two reasons may have one remedy.
-    if (remedy !== '' && !given.has(remedy)) facts.push(['What changes it', remedy]);
-    given.add(remedy);
+    if (advice !== '' && !given.has(advice)) facts.push(['What changes it', advice]);
+    given.add(advice);
     return html`<li><strong>${rule}</strong> ${text}<dl>${facts.map(([name = '', fact = '']) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl></li>\n`;
   });
   return html`<ul class="reasons">${items}</ul>`;

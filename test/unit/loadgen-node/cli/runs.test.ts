@@ -142,7 +142,7 @@ describe('longhaul runs', () => {
   ])('says in few words why a run is INVALID: %s', async (_case, cause, rule, words) => {
     const folder = join(suiteFolder(), 'run');
     mkdirSync(folder, { recursive: true });
-    const reason = { rule, text: '', needed: '', seen: '', key: null };
+    const reason = { rule, text: '', needed: '', seen: '', key: null, advice: '' };
     const verdict = { isValid: false, cause, reasons: [reason] };
     writeSummary(folder, reportSummary(null, 'Server', { result: 'INVALID', verdict }));
     const { stdout } = await verbHere(runsVerb, folder);

@@ -80,16 +80,6 @@ describe('network_audit.json', () => {
     expect(readAudit(folder)).toEqual(audit);
   });
 
-  it('of version 3, which knows no claims, is read', () => {
-    const folder = tempFolder();
-    const rules = audit.rules.filter(({ id }) => id !== 'claims-possible');
-    const nodes = audit.nodes.map(({ claims: _, ...node }) => node);
-    const older = { ...audit, schemaVersion: 3 as const, rules, nodes };
-    writeAudit(folder, older);
-    expect(readAudit(folder)).toEqual(older);
-    expect(explainAudit(readAudit(folder))).toContain('22 rules: 20 hold');
-  });
-
   it('is read again whatever a node says of itself, of its streams and of its ledger', () => {
     const folder = tempFolder();
     const ofWire = fc.tuple(
@@ -136,8 +126,8 @@ describe('network_audit.json', () => {
     ['is cut off', (text) => text.slice(0, 500), /is not JSON/],
     [
       'is of another version',
-      (text) => text.replace('"schemaVersion": 4', '"schemaVersion": 1'),
-      /schemaVersion must be 3 or 4: the file is of another version/,
+      (text) => text.replace('"schemaVersion": 4', '"schemaVersion": 3'),
+      /schemaVersion must be 4: the file is of another version/,
     ],
     ['is no audit', () => '[]', /must be the audit of a run/],
     [

@@ -2,7 +2,6 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { csvOf } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import {
@@ -11,10 +10,7 @@ import {
   openRecords,
   type ReadRun,
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';
-import {
-  type RunSummary,
-  writeSummary,
-} from '../../../../../loadgen-node/observe/summary/run-summary.ts';
+import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import {
   readReport,
   reportDocument,
@@ -49,10 +45,6 @@ async function recordsFolder(records = RECORDS): Promise<string> {
 function differences({ summary, derived }: ReadRun) {
   if (summary === null || derived === null) throw new Error('nothing to compare');
   return differencesOf(summary, derived);
-}
-
-function pickGoodput({ figures: { goodput_qps = 0 } }: RunSummary) {
-  return { goodput_qps };
 }
 
 function changeSummary(folder: string, from: RegExp, to: string): void {
@@ -94,48 +86,6 @@ describe('a run folder that is read again', () => {
     ]);
     const text = derivedReportText({ run, differences: found, loadgen: null });
     expect(text).toContain(`- p99: ${p99 + 1} ns in the summary, ${p99} ns derived, -1 ns apart`);
-  });
-
-  it.each<[string, (figures: RunFigures, count: number) => RunFigures]>([
-    [
-      'counted the first sample in what was answered',
-      ({ answered_qps = 0, goodput_qps = 0 }, count) => ({
-        answered_qps: (answered_qps * count) / (count - 1),
-        goodput_qps: (goodput_qps * count) / (count - 1),
-      }),
-    ],
-    [
-      'had goodput by the rate of LoadGen, and no rate of what was answered',
-      ({ completed_qps = 0, goodput = 0, samples = 0 }, count) => ({
-        goodput_qps: (completed_qps * goodput * samples) / count,
-      }),
-    ],
-  ])('of a build that %s follows from the records', async (_what, older) => {
-    const folder = await recordsFolder();
-    const { summary, derived } = await deriveRun(folder);
-    if (summary === null || derived === null) throw new Error('nothing to change');
-    const { answered_qps: _, ...figures } = summary.figures;
-    const count = (figures.samples ?? 0) - (figures.lost ?? 0);
-    const rates = older(derived.figures, count);
-    expect(rates.goodput_qps).not.toBeCloseTo(figures.goodput_qps ?? 0, 9);
-    const written = { ...summary, figures: { ...figures, ...rates } };
-    writeSummary(folder, written);
-    expect(differences(await deriveRun(folder))).toEqual([]);
-    // One kind or the other, not both in one summary.
-    writeSummary(folder, { ...written, figures: { ...written.figures, ...pickGoodput(summary) } });
-    expect(differences(await deriveRun(folder))).toMatchObject([{ what: 'goodput_qps' }]);
-  });
-
-  it('of a build that had a rate of one answer follows from the records', async () => {
-    const records = queueRecords({ rowCount: 1 });
-    const folder = await recordsFolder(records);
-    const { summary } = await deriveRun(folder);
-    if (summary === null) throw new Error('no summary');
-    expect(summary.figures.answered_qps).toBeUndefined();
-    const perSecond = 1e9 / (records.completedNs[0] as number);
-    const rates = { answered_qps: perSecond, goodput_qps: perSecond };
-    writeSummary(folder, { ...summary, figures: { ...summary.figures, ...rates } });
-    expect(differences(await deriveRun(folder))).toEqual([]);
   });
 
   it('whose records were cut says so, and compares nothing', async () => {

@@ -178,7 +178,8 @@ describe('checkComparable of runs that are INVALID', () => {
   ])('says what a reader may conclude: %s', (kind, expected) => {
     const cause = kind && { kind, text: 'as its cause says' };
     const { verdict } = reportSummary(null);
-    const reasons = [{ rule: 'min-duration', text: 'too short.', needed: '', seen: '', key: null }];
+    const reason = { rule: 'min-duration', text: 'too short.', needed: '', seen: '', key: null };
+    const reasons = [{ ...reason, advice: '' }];
     const changes = { result: 'INVALID' as const, verdict: { ...verdict, cause, reasons } };
     const runs = [run('a', 1, 1e6), run('b', 2, 1e6, changes)];
     expect(checkComparable(runs, false)[0]).toMatch(expected);

@@ -30,7 +30,7 @@ function withoutScript(page: string): string {
 
 /** The same summary with every text replaced, in all depths; fixed words of our own are kept. */
 function withTexts(summary: RunSummary, text: string): RunSummary {
-  const keep = new Set(['scenario', 'result', 'part', 'growsMost', 'file']);
+  const keep = new Set(['scenario', 'protocol', 'result', 'part', 'growsMost', 'file']);
   const replaced = JSON.stringify(summary, (key, value: unknown) =>
     typeof value === 'string' && !keep.has(key) ? text : value,
   );
@@ -155,10 +155,11 @@ describe('renderReport', () => {
       needed: '15 ms',
       seen: '28 ms',
       key: 'server_target_qps',
+      advice: 'Lower the rate.',
     };
     const summary = reportSummary(null, 'Server', {
       result: 'INVALID',
-      verdict: { isValid: false, reasons: [reason] },
+      verdict: { isValid: false, cause: null, reasons: [reason] },
       isGeneratorBound: true,
       generatorBoundReason: 'lag is too large.',
       peakTargetQps: 123.4,
@@ -174,7 +175,8 @@ describe('renderReport', () => {
       ],
     });
     const page = renderReport({ summary, records: null });
-    const shown = ['INVALID', ...Object.values(reason), 'lag is too large.', ...summary.notes];
+    const { key: _, ...texts } = reason;
+    const shown = ['INVALID', ...Object.values(texts), 'lag is too large.', ...summary.notes];
     const others = ['longhaul.yaml:4', 'not provable', '123 queries/s', 'seen 10 ms'];
     for (const text of [...shown, ...others]) expect(page).toContain(text);
   });
@@ -186,7 +188,8 @@ describe('renderReport', () => {
       { ...reason, rule: 'early-stopping', advice: 'The table of steps tells where.' },
       { ...reason, rule: 'min-queries', advice: '' },
     ];
-    const summary = reportSummary(null, 'Server', { verdict: { isValid: false, reasons } });
+    const verdict = { isValid: false, cause: null, reasons };
+    const summary = reportSummary(null, 'Server', { verdict });
     const page = renderReport({ summary, records: null });
     expect(page.match(/What changes it<\/dt><dd>The table of steps tells where\./g)).toHaveLength(
       1,

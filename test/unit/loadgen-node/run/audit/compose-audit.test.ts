@@ -33,7 +33,7 @@ const good = auditFacts([a]);
 function counting(fields: Partial<LedgerCounts>, node: NodeEvidence = a): NodeEvidence {
   return {
     ...node,
-    theirs: { ...ledgerCounts(fields), encodings: [], streamCount: 1, repeatedStreamCount: 0 },
+    theirs: a.theirs && { ...a.theirs, ...ledgerCounts(fields), encodings: [] },
   };
 }
 
@@ -284,7 +284,8 @@ describe('the rules about queries', () => {
 });
 
 describe('the rules about encodings and the run', () => {
-  const other = { ...a, theirs: { ...ledgerCounts(), encodings: [{ form: 'raw', compression: 'lz4' }], streamCount: 1, repeatedStreamCount: 0 } }; // biome-ignore format: one line
+  const encodings = [{ form: 'raw', compression: 'lz4' }];
+  const other = { ...a, theirs: a.theirs && { ...a.theirs, encodings } };
 
   it.each<[string, AuditFacts, string, string]>([
     [

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDetailLog } from '../../../../../loadgen-node/loadgen/logs/read/detail-log.ts';
 import type { CppEngine, NetworkAudit } from '../../../../../loadgen-node/observe/network-audit.ts';
+import { sourceDigest } from '../../../../../loadgen-node/official/known-loadgens.ts';
 import { runLog } from '../../../../../loadgen-node/submission/check/read/run-log.ts';
 import { proofOfEngine } from '../../../../../loadgen-node/submission/check/result/cpp-engine.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
@@ -32,6 +33,7 @@ async function proofIn({ version = '4.1 @ 379ee5345a', files = FILES, engine, la
   writeFileSync(path, text + later);
   const evidence: CppEngine = {
     ...({ kind: 'cpp-loadgen', version: '4.1', commit: COMMIT, tree: 'ab', tag: 'v4.1' } as const),
+    sourcesSha256: sourceDigest(files),
     ...{ librarySha256: 'ab', addonSha256: 'ab', otherSamples: 0, doubts: [] },
     detailLogSha256: createHash('sha256').update(text).digest('hex'),
     ...engine,
