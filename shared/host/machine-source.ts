@@ -145,7 +145,7 @@ export class FactFolder {
   readonly source: MachineSource;
   readonly path: string;
 
-  constructor(source: MachineSource, path: string) {
+  constructor(source: MachineSource, path = '') {
     this.source = source;
     this.path = path;
   }
@@ -155,23 +155,37 @@ export class FactFolder {
     return new FactFolder(this.source, `${this.path}/${name}`);
   }
 
-  text(name: string): Promise<string | null> {
-    return this.source.text(`${this.path}/${name}`);
+  /** A file, or what the last group of a pattern finds in it; null where that is empty. */
+  async text(name: string, pattern: RegExp = /^(.*)$/s): Promise<string | null> {
+    const text = await this.source.text(`${this.path}/${name}`);
+    return pattern.exec(text ?? '')?.at(-1) || null;
   }
 
-  /** See {@link cleanText}. */
-  async line(name: string): Promise<string | null> {
-    return cleanText(await this.text(name));
+  /** See {@link text} and {@link cleanText}. */
+  async line(name: string, pattern?: RegExp): Promise<string | null> {
+    return cleanText(await this.text(name, pattern));
   }
 
-  /** See {@link positiveValue}. */
-  async number(name: string): Promise<number | null> {
-    return positiveValue(await this.text(name));
+  /** See {@link text} and {@link positiveValue}. */
+  async number(name: string, pattern?: RegExp): Promise<number | null> {
+    return positiveValue(await this.text(name, pattern));
   }
 
-  /** See {@link parseCpuList}. */
-  async cpuList(name: string): Promise<number[]> {
-    return parseCpuList(await this.text(name));
+  /** A counter, which may be 0. See {@link text}. */
+  async counter(name: string, pattern: RegExp): Promise<number | null> {
+    const digits = await this.text(name, pattern);
+    return digits === null ? null : Number(digits);
+  }
+
+  /** Bytes by a line `KEY:  1024 kB`. */
+  async kib(name: string, key: string): Promise<number | null> {
+    const kib = await this.counter(name, new RegExp(`^${key}:\\s*(\\d+) kB$`, 'm'));
+    return kib === null ? null : kib * 1024;
+  }
+
+  /** See {@link text} and {@link parseCpuList}. */
+  async cpuList(name: string, pattern?: RegExp): Promise<number[]> {
+    return parseCpuList(await this.text(name, pattern));
   }
 
   /** Names in this folder that a pattern has. */
@@ -213,12 +227,6 @@ export function parseCpuList(text: string | null | undefined): number[] {
     for (let i = first; i <= last; i += 1) numbers.push(i);
   }
   return numbers;
-}
-
-/** Bytes by a line `KEY:  1024 kB` of a file of `/proc`. */
-export function kibIn(text: string, key: string): number | null {
-  const digits = new RegExp(`^${key}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1];
-  return digits === undefined ? null : Number(digits) * 1024;
 }
 
 /** The words that are there, once each, with a text between them; null for none. */

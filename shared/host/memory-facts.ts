@@ -1,25 +1,48 @@
-import { cleanText, FactFolder, joined, kibIn, type MachineSource } from './machine-source.ts';
-import type { EccFacts, MemoryModuleFacts, SystemFacts } from './system-facts.ts';
+import { z } from 'zod';
+import { list, positive, quantity, wordOf, words } from './fact-kinds.ts';
+import { cleanText, FactFolder, joined, type MachineSource } from './machine-source.ts';
+
+/** Whether errors of a memory are corrected. */
+export const ecc = z.object({
+  /** Null: it could not be read. */
+  state: wordOf(['on', 'off']),
+  /** Text that was read, and where; or why it could not be read. */
+  how: words,
+});
+export type EccFacts = z.infer<typeof ecc>;
+
+/** `slot` as the firmware or the kernel names it, `type` such as `DDR5`, the configured speed in 10^6 transfers/s. */
+const memoryModule = z.object({ slot: words, bytes: positive, type: words, speedMts: quantity });
+
+/** The memory of the host processors. */
+export const memory = z.object({
+  /** Memory that the kernel has: less than what is installed. */
+  totalBytes: quantity,
+  modules: list(memoryModule),
+  /** Where the modules were read. */
+  modulesHow: words,
+  ecc,
+});
 
 /** Modules and ECC as one source tells them. */
 interface MemoryReading {
-  readonly modules: MemoryModuleFacts[];
+  readonly modules: z.infer<typeof memoryModule>[];
   readonly ecc: EccFacts;
 }
 
 /** Reads `/proc/meminfo`, and the memory modules and ECC from EDAC and, where it may be read, DMI. */
-export async function memoryFacts(source: MachineSource): Promise<SystemFacts['memory']> {
-  const edac = await edacMemory(source);
+export async function memoryFacts(source: MachineSource): Promise<z.infer<typeof memory>> {
+  const edac = await edacMemory(new FactFolder(source, CONTROLLERS));
   const dmi = await dmiMemory(source);
-  const fromDmi = dmi.modules.length > 0;
-  const modules = fromDmi ? dmi.modules : edac.modules;
+  const [modules, how] =
+    dmi.modules.length > 0 ? [dmi.modules, 'DMI type 17'] : [edac.modules, 'EDAC'];
   // EDAC is what the memory controller does; DMI what the firmware says of it, and it never says "on".
   const known = [edac.ecc, dmi.ecc].find(({ state }) => state !== null);
-  const total = kibIn((await source.text('/proc/meminfo')) ?? '', 'MemTotal');
+  const total = await new FactFolder(source).kib('proc/meminfo', 'MemTotal');
   return {
     totalBytes: total || source.os.memoryBytes || null,
     modules,
-    modulesHow: modules.length === 0 ? null : fromDmi ? 'DMI type 17' : 'EDAC',
+    modulesHow: modules.length === 0 ? null : how,
     ecc: known ?? { state: null, how: joined([edac.ecc.how, dmi.ecc.how], '; ') },
   };
 }
@@ -30,87 +53,64 @@ const CONTROLLERS = '/sys/devices/system/edac/mc';
 const CORRECTING = /^(SECDED|S\d+ECD\d+ED)$/;
 
 /** Reads the memory controllers of the kernel's EDAC: modules, or in older kernels rows of chips. */
-async function edacMemory(source: MachineSource): Promise<MemoryReading> {
-  const root = new FactFolder(source, CONTROLLERS);
+async function edacMemory(root: FactFolder): Promise<MemoryReading> {
   const controllers = await root.names(/^mc\d+$/);
-  const modules: MemoryModuleFacts[] = [];
+  const places = await Promise.all(controllers.map((name) => placesOf(root, name)));
+  const modules: MemoryReading['modules'] = [];
   const modes: string[] = [];
-  for (const controller of controllers) {
-    for (const entry of await moduleEntries(root.in(controller))) {
-      const place = `${controller}/${entry}`;
-      const module = await edacModule(root.in(place), place);
-      if (module === null) continue;
-      modules.push(module);
-      modes.push((await root.line(`${place}/${prefixAt(place)}edac_mode`)) ?? 'Unknown');
-    }
+  for (const place of places.flat()) {
+    const folder = root.in(place);
+    const isRow = place.includes('/csrow');
+    // Names of a module's files begin with this; those of a row of chips do not.
+    const prefix = isRow ? '' : 'dimm_';
+    const mib = await folder.number(isRow ? 'size_mb' : 'size');
+    // An empty slot.
+    if (mib === null) continue;
+    const slot = (isRow ? null : await folder.line('dimm_label')) ?? place;
+    const type = await folder.line(`${prefix}mem_type`);
+    modules.push({ slot, bytes: mib * 1024 ** 2, type, speedMts: null });
+    modes.push((await folder.line(`${prefix}edac_mode`)) ?? 'Unknown');
   }
   return { modules, ecc: edacEcc(controllers.length, modes) };
 }
 
-const isRow = (place: string): boolean => place.includes('/csrow');
-/** Names of a module's files begin with this; those of a row of chips do not. */
-const prefixAt = (place: string): string => (isRow(place) ? '' : 'dimm_');
-
-/** Null for an empty slot. */
-async function edacModule(folder: FactFolder, place: string): Promise<MemoryModuleFacts | null> {
-  const mib = await folder.number(isRow(place) ? 'size_mb' : 'size');
-  if (mib === null) return null;
-  const label = isRow(place) ? null : await folder.line('dimm_label');
-  const type = await folder.line(`${prefixAt(place)}mem_type`);
-  return { slot: label ?? place, bytes: mib * 1024 ** 2, type, speedMts: null };
-}
-
 /** Three views of the same memory: the finest that is there. */
-async function moduleEntries(controller: FactFolder): Promise<string[]> {
+async function placesOf(root: FactFolder, controller: string): Promise<string[]> {
   for (const view of [/^dimm\d+$/, /^rank\d+$/, /^csrow\d+$/]) {
-    const entries = await controller.names(view);
-    if (entries.length > 0) return entries;
+    const entries = await root.in(controller).names(view);
+    if (entries.length > 0) return entries.map((entry) => `${controller}/${entry}`);
   }
   return [];
 }
 
 function edacEcc(controllers: number, modes: readonly string[]): EccFacts {
-  if (controllers === 0) {
-    return { state: null, how: `EDAC has no memory controller (${CONTROLLERS})` };
-  }
-  if (modes.length === 0) {
-    return { state: null, how: 'EDAC has a memory controller without modules' };
-  }
+  const unknown = (how: string): EccFacts => ({ state: null, how });
+  if (controllers === 0) return unknown(`EDAC has no memory controller (${CONTROLLERS})`);
+  if (modes.length === 0) return unknown('EDAC has a memory controller without modules');
   const how = `EDAC mode ${joined(modes, ', ')} of ${modes.length} modules`;
   if (modes.every((mode) => CORRECTING.test(mode))) return { state: 'on', how };
   // One module without it is memory without it.
   return { state: modes.includes('None') ? 'off' : null, how };
 }
 
-/** Memory types by number. Source: SMBIOS reference specification (DSP0134), Memory Device, Type. */
-const TYPES: Readonly<Record<number, string>> = {
-  20: 'DDR2',
-  24: 'DDR3',
-  26: 'DDR4',
-  27: 'LPDDR',
-  28: 'LPDDR2',
-  29: 'LPDDR3',
-  30: 'LPDDR4',
-  32: 'HBM',
-  33: 'HBM2',
-  34: 'DDR5',
-  35: 'LPDDR5',
-  36: 'HBM3',
-};
+/** Names by the numbers of a specification: `3 None, 4 Parity`. */
+function numbered(table: string): ReadonlyMap<number, string> {
+  const rows = [...table.matchAll(/(\d+) ([^,]+)/g)];
+  return new Map(rows.map(([, number, name = '']) => [Number(number), name]));
+}
 
-/** Error correction of an array by number. Source: DSP0134, Memory Array: Error Correction Types. */
-const CORRECTIONS: Readonly<Record<number, string>> = {
-  3: 'None',
-  4: 'Parity',
-  5: 'Single-bit ECC',
-  6: 'Multi-bit ECC',
-  7: 'CRC',
-};
+/** Memory types. Source: SMBIOS reference specification (DSP0134), Memory Device, Type. */
+const TYPES = numbered(
+  '20 DDR2, 24 DDR3, 26 DDR4, 27 LPDDR, 28 LPDDR2, 29 LPDDR3, 30 LPDDR4, 32 HBM, 33 HBM2, 34 DDR5, 35 LPDDR5, 36 HBM3',
+);
+
+/** Error correction of an array. Source: DSP0134, Memory Array: Error Correction Types. */
+const CORRECTIONS = numbered('3 None, 4 Parity, 5 Single-bit ECC, 6 Multi-bit ECC, 7 CRC');
 
 /** Reads the tables of the firmware on memory; on most systems root alone may. */
 async function dmiMemory(source: MachineSource): Promise<MemoryReading> {
   const entries = '/sys/firmware/dmi/entries';
-  const modules: MemoryModuleFacts[] = [];
+  const modules: MemoryReading['modules'] = [];
   const corrections: string[] = [];
   for (const entry of await source.names(entries)) {
     // 16: a memory array; 17: a memory device.
@@ -118,7 +118,7 @@ async function dmiMemory(source: MachineSource): Promise<MemoryReading> {
     const table = type === undefined ? null : await source.bytes(`${entries}/${entry}/raw`);
     const length = table?.[1] ?? 0;
     if (table === null || length < 4 || table.length < length) continue;
-    if (type === '16') corrections.push(CORRECTIONS[byteOf(table, 6)] ?? 'unknown');
+    if (type === '16') corrections.push(CORRECTIONS.get(byteOf(table, 6)) ?? 'unknown');
     else modules.push(...moduleOf(table));
   }
   if (corrections.length === 0) {
@@ -142,20 +142,15 @@ function wordAt(table: Uint8Array, offset: number): number {
 }
 
 /** None for an empty slot. */
-function moduleOf(table: Uint8Array): MemoryModuleFacts[] {
+function moduleOf(table: Uint8Array): MemoryReading['modules'] {
   const bytes = moduleBytes(table);
   if (bytes === null) return [];
   const speed = wordAt(table, 0x20) || wordAt(table, 0x15);
   // Behind the table stand its texts; a byte names one by its number, from 1.
   const texts = Buffer.from(table.subarray(table[1])).toString('latin1').split('\0');
-  return [
-    {
-      slot: cleanText(texts[byteOf(table, 0x10) - 1]),
-      bytes,
-      type: TYPES[byteOf(table, 0x12)] ?? null,
-      speedMts: speed > 0 && speed < 0xffff ? speed : null,
-    },
-  ];
+  const slot = cleanText(texts[byteOf(table, 0x10) - 1]);
+  const type = TYPES.get(byteOf(table, 0x12)) ?? null;
+  return [{ slot, bytes, type, speedMts: speed > 0 && speed < 0xffff ? speed : null }];
 }
 
 /** 0: the slot is empty; 0xffff: unknown; 0x7fff: see the field for large sizes, in MiB. */

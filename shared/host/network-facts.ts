@@ -1,8 +1,49 @@
 import { isIPv6, SocketAddress } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { posix } from 'node:path';
-import { cleanText, FactFolder, type MachineSource, positiveValue } from './machine-source.ts';
-import type { NicFacts, SystemFacts } from './system-facts.ts';
+import { z } from 'zod';
+import { line, list, quantity, wordOf, words } from './fact-kinds.ts';
+import { cleanText, FactFolder, type MachineSource } from './machine-source.ts';
+
+/** One network interface. */
+const nic = z.object({
+  name: line,
+  /** As `network_type` of a system description names it. */
+  fabric: wordOf(['Ethernet', '802.11', 'InfiniBand', '3GPP']),
+  /**
+   * `hardware`: a card; `hypervisor`: a card that a hypervisor makes, whose speed is what that says;
+   * `software`: a bridge, a bond, a tunnel, one end of a container's link. Null: a kind that this version does not know.
+   */
+  backing: wordOf(['hardware', 'hypervisor', 'software']),
+  /** Interfaces of the same machine that this one is made of (a bond, a bridge, a VLAN). */
+  madeOf: list(line),
+  driver: words,
+  /** Maker and model by the list of PCI ids of the machine. */
+  model: words,
+  /** `vendor:device` on the PCI bus, hexadecimal. */
+  pciId: words,
+  /** Of the link as it is now, in 10^6 bit/s. */
+  speedMbps: quantity,
+  duplex: words,
+  mtu: quantity,
+  /** `up`, `down`, or what else the kernel says. */
+  linkState: words,
+  /**
+   * IP addresses with their prefix length: `10.0.0.2/24`. Without IPv6 addresses of the link alone; of those that hold
+   * the MAC address only the prefix is told.
+   */
+  addresses: list(line),
+  /** Whether the device also offers RDMA to the kernel. */
+  hasRdma: z.boolean(),
+});
+export type NicFacts = z.infer<typeof nic>;
+
+export const network = z.object({
+  /** For example `cubic`. */
+  congestionControl: words,
+  /** Without loopback. */
+  interfaces: list(nic),
+});
 
 /** Kinds of link by the kernel's number. Source: Linux, if_arp.h: ARPHRD_ETHER, _INFINIBAND, _LOOPBACK. */
 const ETHERNET = '1';
@@ -23,7 +64,7 @@ const HYPERVISOR_DRIVERS = new Set([
 export async function networkFacts(
   source: MachineSource,
   names: PciNames,
-): Promise<SystemFacts['network']> {
+): Promise<z.infer<typeof network>> {
   const all = new FactFolder(source, '/sys/class/net');
   const interfaces: NicFacts[] = [];
   for (const name of await all.names()) {
@@ -32,10 +73,8 @@ export async function networkFacts(
     if (type === null || type === LOOPBACK) continue;
     interfaces.push(await nicFacts(all.in(name), name, type, names));
   }
-  const congestionControl = await new FactFolder(source, '/proc/sys/net/ipv4').line(
-    'tcp_congestion_control',
-  );
-  return { congestionControl, interfaces };
+  const ipv4 = new FactFolder(source, '/proc/sys/net/ipv4');
+  return { congestionControl: await ipv4.line('tcp_congestion_control'), interfaces };
 }
 
 async function nicFacts(
@@ -47,7 +86,7 @@ async function nicFacts(
   const entries = await folder.names();
   const driver = lastName(await folder.target('device/driver'));
   const device = await pciFolder(folder);
-  const pci = device === null ? null : await readPciDevice(device, names);
+  const pci = device && (await readPciDevice(device, names));
   const rdma = await folder.in('device/infiniband').names();
   const backing = entries.includes('device') ? 'hardware' : 'software';
   const madeOf = entries.filter((entry) => entry.startsWith('lower_'));
@@ -61,18 +100,16 @@ async function nicFacts(
     pciId: pci?.id ?? null,
     speedMbps:
       (await folder.number('speed')) ??
-      (type === INFINIBAND ? await infinibandSpeed(folder, rdma) : null),
-    duplex: known(await folder.line('duplex')),
+      (type === INFINIBAND ? await infinibandSpeed(folder, rdma[0]) : null),
+    duplex: await folder.line('duplex', KNOWN),
     mtu: await folder.number('mtu'),
-    linkState: known(await folder.line('operstate')),
+    linkState: await folder.line('operstate', KNOWN),
     addresses: toldAddresses(folder.source.os.addresses[name] ?? []),
     hasRdma: rdma.length > 0,
   };
 }
 
-function known(word: string | null): string | null {
-  return word === 'unknown' ? null : word;
-}
+const KNOWN = /^(?!unknown$)(.*)$/s;
 
 function lastName(path: string | null): string | null {
   return path?.split('/').at(-1) ?? null;
@@ -101,14 +138,11 @@ async function fabricOf(
 }
 
 /** The port's rate, as `100 Gb/sec (4X EDR)`. */
-async function infinibandSpeed(
-  folder: FactFolder,
-  rdma: readonly string[],
-): Promise<number | null> {
+async function infinibandSpeed(folder: FactFolder, rdma?: string): Promise<number | null> {
   const port = Number((await folder.text('dev_port')) ?? 0) + 1;
-  const rate = await folder.line(`device/infiniband/${rdma[0]}/ports/${port}/rate`);
-  const gbps = positiveValue(/^(\d+(?:\.\d+)?) Gb\/sec/.exec(rate ?? '')?.[1]);
-  return gbps === null ? null : gbps * 1000;
+  const rate = `device/infiniband/${rdma}/ports/${port}/rate`;
+  const gbps = await folder.number(rate, /^(\d+(?:\.\d+)?) Gb\/sec/);
+  return gbps && gbps * 1000;
 }
 
 /** Lists of PCI ids where distributions put them. `lspci` reads the same ones. */
@@ -141,18 +175,12 @@ function nameIn(list: string, vendor: string, device: string): string | null {
 }
 
 /** Which device a folder of `/sys` is, as `vendor:device` and by name; null where it is not on the PCI bus. */
-export async function readPciDevice(
-  folder: FactFolder,
-  nameOf: PciNames,
-): Promise<{ readonly id: string; readonly name: string | null } | null> {
-  const vendor = pciNumber(await folder.text('vendor'));
-  const device = pciNumber(await folder.text('device'));
-  if (vendor === null || device === null) return null;
+export async function readPciDevice(folder: FactFolder, nameOf: PciNames) {
+  const idIn = async (name: string): Promise<string | undefined> =>
+    (await folder.text(name, /^0x([0-9a-f]{4})$/i))?.toLowerCase();
+  const [vendor, device] = [await idIn('vendor'), await idIn('device')];
+  if (vendor === undefined || device === undefined) return null;
   return { id: `${vendor}:${device}`, name: nameOf(vendor, device) };
-}
-
-function pciNumber(text: string | null): string | null {
-  return /^0x([0-9a-f]{4})$/i.exec(text ?? '')?.[1]?.toLowerCase() ?? null;
 }
 
 /**

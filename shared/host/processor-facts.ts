@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { line, list, positive, quantity, words } from './fact-kinds.ts';
 import {
   cleanText,
   FactFolder,
@@ -5,30 +7,46 @@ import {
   type MachineSource,
   positiveValue,
 } from './machine-source.ts';
-import type { SystemFacts } from './system-facts.ts';
 
-type ProcessorFacts = SystemFacts['processor'];
+/** One kind (`L1d`, `L1i`, `L2`, `L3`): bytes of one, how many there are, hardware threads that share one. */
+const cache = z.object({ name: line, bytes: positive, count: positive, sharedByThreads: positive });
+type CacheFacts = z.infer<typeof cache>;
 
-const CPUS = '/sys/devices/system/cpu';
+/** All processors together. */
+export const processor = z.object({
+  model: words,
+  /** As Node.js names it: `x64`, `arm64`. */
+  architecture: words,
+  sockets: quantity,
+  /** Cores and hardware threads of all sockets together. */
+  cores: quantity,
+  threads: quantity,
+  numaNodes: quantity,
+  baseMhz: quantity,
+  maxMhz: quantity,
+  /** From which file or text the frequencies are. */
+  frequencyHow: words,
+  caches: list(cache),
+});
 
 /** Reads `/proc/cpuinfo` and `/sys/devices/system/cpu`. */
-export async function processorFacts(source: MachineSource): Promise<ProcessorFacts> {
-  const folder = new FactFolder(source, CPUS);
-  const listed = await folder.cpuList('online');
-  const named = (await folder.names(/^cpu\d+$/)).map((name) => Number(name.slice(3)));
+export async function processorFacts(source: MachineSource): Promise<z.infer<typeof processor>> {
+  const system = new FactFolder(source, '/sys/devices/system');
+  const cpus = system.in('cpu');
+  const listed = await cpus.cpuList('online');
+  const named = (await cpus.names(/^cpu\d+$/)).map((name) => Number(name.slice(3)));
   const online = listed.length > 0 ? listed : named;
   const model = modelOf((await source.text('/proc/cpuinfo')) ?? '', source.os.model);
-  const { sockets, first } = await coresOf(folder, online);
-  const nodes = await new FactFolder(source, '/sys/devices/system/node').cpuList('online');
+  const { sockets, first } = await coresOf(cpus, online);
   return {
     model,
     architecture: source.os.architecture,
     sockets,
     cores: first.length || null,
     threads: online.length || source.os.threads || null,
-    numaNodes: nodes.length || null,
-    ...(await frequencies(folder.in(`cpu${online[0] ?? 0}`), model)),
-    caches: await cachesOf(folder, first),
+    numaNodes: (await system.cpuList('node/online')).length || null,
+    ...(await frequencies(cpus.in(`cpu${online[0] ?? 0}`), model)),
+    caches: await cachesOf(cpus, first),
   };
 }
 
@@ -68,10 +86,7 @@ function modelOf(cpuinfo: string, byNode: string | undefined): string | null {
 }
 
 /** Number of sockets, and the first hardware thread of each core. */
-async function coresOf(
-  cpus: FactFolder,
-  online: readonly number[],
-): Promise<{ readonly sockets: number | null; readonly first: number[] }> {
+async function coresOf(cpus: FactFolder, online: readonly number[]) {
   const packages = new Set<string>();
   const siblings = new Map<string, number>();
   for (const cpu of online) {
@@ -79,42 +94,31 @@ async function coresOf(
     const threads =
       (await topology.text('core_cpus_list')) ?? (await topology.text('thread_siblings_list'));
     if (threads !== null && !siblings.has(threads)) siblings.set(threads, cpu);
-    const socket = await topology.text('physical_package_id');
     // Some ARM machines write -1: they do not know.
-    if (socket !== null && /^\d+$/.test(socket)) packages.add(socket);
+    const socket = await topology.text('physical_package_id', /^(\d+)$/);
+    if (socket !== null) packages.add(socket);
   }
   return { sockets: packages.size || null, first: [...siblings.values()] };
 }
 
 /** Frequencies that are properties of the processor; the current one is none. */
-async function frequencies(
-  cpu: FactFolder,
-  model: string | null,
-): Promise<Pick<ProcessorFacts, 'baseMhz' | 'maxMhz' | 'frequencyHow'>> {
-  const read = async (name: string, perMhz: number): Promise<number | null> => {
-    const value = await cpu.number(name);
-    return value === null ? null : Math.round(value / perMhz);
-  };
+async function frequencies(cpu: FactFolder, model: string | null) {
   // Intel writes the base frequency into the name: `... @ 2.20GHz`.
   const named = positiveValue(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
-  const maxMhz = await read('cpufreq/cpuinfo_max_freq', 1e3);
+  const mhzIn = async (name: string): Promise<number | null> => {
+    const khz = await cpu.number(name);
+    return khz && Math.round(khz / 1000);
+  };
   const bases = [
-    [await read('cpufreq/base_frequency', 1e3), 'base: cpufreq/base_frequency'],
-    [await cpu.number('acpi_cppc/nominal_freq'), 'base: acpi_cppc/nominal_freq'],
-    [named === null ? null : Math.round(named * 1000), 'base: the name of the model'],
+    [await mhzIn('cpufreq/base_frequency'), 'cpufreq/base_frequency'],
+    [await cpu.number('acpi_cppc/nominal_freq'), 'acpi_cppc/nominal_freq'],
+    [named && Math.round(named * 1000), 'the name of the model'],
   ] as const;
-  const [baseMhz, baseHow] = bases.find(([value]) => value !== null) ?? [null, null];
+  const [baseMhz, how] = bases.find(([value]) => value !== null) ?? [null];
+  const maxMhz = await mhzIn('cpufreq/cpuinfo_max_freq');
   const maxHow = maxMhz === null ? null : 'max: cpufreq/cpuinfo_max_freq';
-  return { baseMhz, maxMhz, frequencyHow: joined([baseHow, maxHow], '; ') };
+  return { baseMhz, maxMhz, frequencyHow: joined([how ? `base: ${how}` : null, maxHow], '; ') };
 }
-
-const CACHE_SUFFIXES: Readonly<Record<string, string>> = {
-  Data: 'd',
-  Instruction: 'i',
-  Unified: '',
-};
-
-type CacheFacts = ProcessorFacts['caches'][number];
 
 /** The caches of the cores of these hardware threads. Each is counted once, by the list of those that share it. */
 async function cachesOf(cpus: FactFolder, threads: readonly number[]): Promise<CacheFacts[]> {
@@ -135,19 +139,18 @@ async function cachesOf(cpus: FactFolder, threads: readonly number[]): Promise<C
 }
 
 async function cacheOf(folder: FactFolder): Promise<CacheFacts | null> {
-  const level = await folder.text('level');
-  const suffix = CACHE_SUFFIXES[(await folder.text('type')) ?? ''];
+  const level = await folder.text('level', /^([1-9])$/);
+  const type = await folder.text('type', /^(Data|Instruction|Unified)$/);
   const bytes = sizeIn(await folder.text('size'));
   const sharedByThreads = (await folder.cpuList('shared_cpu_list')).length;
-  if (!/^[1-9]$/.test(level ?? '') || suffix === undefined) return null;
-  if (bytes === null || sharedByThreads === 0) return null;
+  if (level === null || type === null || bytes === null || sharedByThreads === 0) return null;
+  const suffix = type === 'Unified' ? '' : type.charAt(0).toLowerCase();
   return { name: `L${level}${suffix}`, bytes, count: 1, sharedByThreads };
 }
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-
 /** Bytes of a size as the kernel writes it: `1024K`, `32M`. */
 function sizeIn(text: string | null): number | null {
-  const match = /^(\d+)([KMG]?)B?$/i.exec(text ?? '');
-  return positiveValue(`${Number(match?.[1]) * (UNITS[(match?.[2] ?? '').toUpperCase()] ?? 1)}`);
+  const [, digits, unit = ''] = /^(\d+)([KMG]?)B?$/i.exec(text ?? '') ?? [];
+  const power = ['', 'K', 'M', 'G'].indexOf(unit.toUpperCase());
+  return positiveValue(`${Number(digits) * 1024 ** power}`);
 }

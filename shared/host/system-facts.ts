@@ -1,133 +1,69 @@
 import { z } from 'zod';
+import { line, list, quantity, wordOf, words } from './fact-kinds.ts';
+import {
+  cleanText,
+  FactFolder,
+  joined,
+  type MachineSource,
+  positiveValue,
+} from './machine-source.ts';
+import { type EccFacts, ecc, memory, memoryFacts } from './memory-facts.ts';
+import {
+  network,
+  networkFacts,
+  type PciNames,
+  readPciDevice,
+  readPciNames,
+} from './network-facts.ts';
+import { processor, processorFacts } from './processor-facts.ts';
 
-/** One line of text: another machine may send anything. */
-export const lineSchema = z
-  .string()
-  .max(1024)
-  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
-const line = lineSchema;
-const words = line.nullable();
-const positive = z.number().positive();
-const amount = positive.nullable();
-
-/** One of a few words; null for one that only a later version knows. */
-const wordOf = <const T extends readonly [string, ...string[]]>(list: T) =>
-  z.enum(list).nullable().catch(null);
-
-/** A machine has fewer of anything; a node that is not ours may say what it likes. */
-const LIST_LENGTH_MAX = 4096;
-const list = <T extends z.ZodType>(schema: T) => z.array(schema).max(LIST_LENGTH_MAX);
+/** Where the facts were read: hardware, a virtual machine, a container. */
+const enclosure = z.object({
+  /** Maker and product as the firmware tells them; in a virtual machine those of the hypervisor. */
+  vendor: words,
+  product: words,
+  /** Kind of virtual machine (`KVM`), or `unknown hypervisor`; null where no sign of one was found. */
+  virtualMachine: words,
+  /** The sign that showed it. */
+  virtualMachineHow: words,
+  /** Kind of container (`docker`), or `unknown container`; null where no sign of one was found. */
+  container: words,
+  containerHow: words,
+  /** Limits of the container; null where it has no limit. */
+  cpuLimit: quantity,
+  memoryLimitBytes: quantity,
+});
 
 /** Kinds of disk as a system description names them. */
 const STORAGE_KINDS = ['NVMe SSD', 'SSD', 'HDD', 'flash card', 'virtual disk'] as const;
-/** Fabrics as `network_type` of a system description names them. */
-const FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
+const disk = z.object({ name: line, kind: wordOf(STORAGE_KINDS), model: words, bytes: quantity });
+type DiskFacts = z.infer<typeof disk>;
 
-/** Whether errors of a memory are corrected. */
-const ecc = z.object({
-  /** Null: it could not be read. */
-  state: wordOf(['on', 'off']),
-  /** Text that was read, and where; or why it could not be read. */
+const accelerator = z.object({
+  model: words,
+  memoryBytes: quantity,
+  ecc,
+  maxMhz: quantity,
+  /** For example `PCIe 5.0 x16`. */
+  hostInterconnect: words,
+  /** Version of its driver. */
+  driver: words,
+  /** Where it was read. */
   how: words,
 });
-
-/** One network interface. */
-const nic = z.object({
-  name: line,
-  fabric: wordOf(FABRICS),
-  /**
-   * `hardware`: a card; `hypervisor`: a card that a hypervisor makes, whose speed is what that says;
-   * `software`: a bridge, a bond, a tunnel, one end of a container's link. Null: a kind that this version does not know.
-   */
-  backing: wordOf(['hardware', 'hypervisor', 'software']),
-  /** Interfaces of the same machine that this one is made of (a bond, a bridge, a VLAN). */
-  madeOf: list(line),
-  driver: words,
-  /** Maker and model by the list of PCI ids of the machine. */
-  model: words,
-  /** `vendor:device` on the PCI bus, hexadecimal. */
-  pciId: words,
-  /** Of the link as it is now, in 10^6 bit/s. */
-  speedMbps: amount,
-  duplex: words,
-  mtu: amount,
-  /** `up`, `down`, or what else the kernel says. */
-  linkState: words,
-  /**
-   * IP addresses with their prefix length: `10.0.0.2/24`. Without IPv6 addresses of the link alone; of those that hold
-   * the MAC address only the prefix is told.
-   */
-  addresses: list(line),
-  /** Whether the device also offers RDMA to the kernel. */
-  hasRdma: z.boolean(),
-});
+export type AcceleratorFacts = z.infer<typeof accelerator>;
 
 /** Form of {@link SystemFacts}, as it comes from a file or from another machine. */
 export const systemFactsSchema = z.object({
   hostname: words,
   /** Changes at every start of the machine. Equal on two sides of a link: one machine. */
   bootId: words,
-  /** Where the facts were read: hardware, a virtual machine, a container. */
-  enclosure: z.object({
-    /** Maker and product as the firmware tells them; in a virtual machine those of the hypervisor. */
-    vendor: words,
-    product: words,
-    /** Kind of virtual machine (`KVM`), or `unknown hypervisor`; null where no sign of one was found. */
-    virtualMachine: words,
-    /** The sign that showed it. */
-    virtualMachineHow: words,
-    /** Kind of container (`docker`), or `unknown container`; null where no sign of one was found. */
-    container: words,
-    containerHow: words,
-    /** Limits of the container; null where it has no limit. */
-    cpuLimit: amount,
-    memoryLimitBytes: amount,
-  }),
-  /** All processors together. */
-  processor: z.object({
-    model: words,
-    /** As Node.js names it: `x64`, `arm64`. */
-    architecture: words,
-    sockets: amount,
-    /** Cores and hardware threads of all sockets together. */
-    cores: amount,
-    threads: amount,
-    numaNodes: amount,
-    baseMhz: amount,
-    maxMhz: amount,
-    /** From which file or text the frequencies are. */
-    frequencyHow: words,
-    /** One per kind (`L1d`, `L1i`, `L2`, `L3`): bytes of one, how many there are, hardware threads that share one. */
-    caches: list(
-      z.object({ name: line, bytes: positive, count: positive, sharedByThreads: positive }),
-    ),
-  }),
-  /** The memory of the host processors. */
-  memory: z.object({
-    /** Memory that the kernel has: less than what is installed. */
-    totalBytes: amount,
-    /** `slot` as the firmware or the kernel names it, `type` such as `DDR5`, the configured speed in 10^6 transfers/s. */
-    modules: list(z.object({ slot: words, bytes: positive, type: words, speedMts: amount })),
-    /** Where the modules were read. */
-    modulesHow: words,
-    ecc,
-  }),
+  enclosure,
+  processor,
+  memory,
   /** Disks; without those that can be removed and those that are only made of others. */
-  storage: list(z.object({ name: line, kind: wordOf(STORAGE_KINDS), model: words, bytes: amount })),
-  accelerators: list(
-    z.object({
-      model: words,
-      memoryBytes: amount,
-      ecc,
-      maxMhz: amount,
-      /** For example `PCIe 5.0 x16`. */
-      hostInterconnect: words,
-      /** Version of its driver. */
-      driver: words,
-      /** Where it was read. */
-      how: words,
-    }),
-  ),
+  storage: list(disk),
+  accelerators: list(accelerator),
   /** Where accelerators were searched; null: there is no such place, so an empty list does not prove that there are none. */
   acceleratorsHow: words,
   software: z.object({
@@ -138,12 +74,7 @@ export const systemFactsSchema = z.object({
     /** longhaul itself, Node.js and the packages that matter to a measurement. */
     components: list(z.object({ name: line, version: line })),
   }),
-  network: z.object({
-    /** For example `cubic`. */
-    congestionControl: words,
-    /** Without loopback. */
-    interfaces: list(nic),
-  }),
+  network,
 });
 
 /**
@@ -151,7 +82,235 @@ export const systemFactsSchema = z.object({
  * guess. There is no MAC address and no serial number in it.
  */
 export type SystemFacts = z.infer<typeof systemFactsSchema>;
-export type NicFacts = z.infer<typeof nic>;
-export type EccFacts = z.infer<typeof ecc>;
-export type MemoryModuleFacts = SystemFacts['memory']['modules'][number];
-export type AcceleratorFacts = SystemFacts['accelerators'][number];
+
+/**
+ * Reads what there is to read of a machine. Never rejects for what it cannot read.
+ *
+ * Not for timed work: some hundred to some thousand small files are read one after the other, and `nvidia-smi` is
+ * started where there is one.
+ */
+export async function gatherSystemFacts(
+  source: MachineSource,
+  components: SystemFacts['software']['components'],
+): Promise<SystemFacts> {
+  const root = new FactFolder(source);
+  const names = await readPciNames(source);
+  const { hostname, kind, release } = source.os;
+  const kernel = (await root.line('proc/sys/kernel/osrelease')) ?? release;
+  const facts: SystemFacts = {
+    hostname: cleanText(hostname),
+    bootId: await root.line('proc/sys/kernel/random/boot_id'),
+    enclosure: await enclosureFacts(root),
+    processor: await processorFacts(source),
+    memory: await memoryFacts(source),
+    storage: await storageFacts(root.in('sys/block')),
+    ...(await acceleratorFacts(source, names)),
+    software: {
+      operatingSystem:
+        (await root.line('etc/os-release', PRETTY_NAME)) ??
+        (await root.line('usr/lib/os-release', PRETTY_NAME)),
+      kernel: cleanText(`${kind} ${kernel}`),
+      components,
+    },
+    network: await networkFacts(source, names),
+  };
+  return systemFactsSchema.parse(facts);
+}
+
+const PRETTY_NAME = /^PRETTY_NAME=(["']?)(.*)\1$/m;
+
+/**
+ * Disks, without those that are made of others or of memory, drives for media, and hardware partitions of an eMMC
+ * (`mmcblk0boot0`), which are no disks of their own.
+ */
+const DISK = /^(?!loop|ram|zram|dm-|md|sr|fd|nbd|zd|mmcblk\d+\D)/;
+
+/** Makers of disks that a hypervisor makes. */
+const HYPERVISOR_MAKER = /^(QEMU|VMware|VBOX|Msft|Xen|Google)\b/i;
+
+/** The kernel counts sectors of 512 bytes, whatever the disk has. */
+const SECTOR_BYTES = 512;
+
+async function storageFacts(block: FactFolder): Promise<DiskFacts[]> {
+  const disks: DiskFacts[] = [];
+  for (const name of await block.names(DISK)) {
+    const disk = block.in(name);
+    const sectors = await disk.number('size');
+    // A stick is not what a system stores on; a disk without sectors is a slot for one.
+    if (sectors === null || (await disk.text('removable')) === '1') continue;
+    const kind = await kindOf(name, disk);
+    const model = await disk.line('device/model');
+    disks.push({ name, kind, model, bytes: sectors * SECTOR_BYTES });
+  }
+  return disks;
+}
+
+async function kindOf(name: string, disk: FactFolder): Promise<DiskFacts['kind']> {
+  const maker = (await disk.line('device/vendor')) ?? '';
+  if (/^(vd|xvd)/.test(name) || HYPERVISOR_MAKER.test(maker)) return 'virtual disk';
+  if (name.startsWith('nvme')) return 'NVMe SSD';
+  if (name.startsWith('mmcblk')) return 'flash card';
+  const rotates = await disk.text('queue/rotational');
+  return rotates === '1' ? 'HDD' : rotates === '0' ? 'SSD' : null;
+}
+
+/** Signs in a text → what they are signs of. */
+type Signs = readonly (readonly [RegExp, string])[];
+
+const signIn = (signs: Signs, text: string): string | undefined =>
+  signs.find(([pattern]) => pattern.test(text))?.[1];
+
+/** Words in what the firmware tells of a machine → the hypervisor that says so. */
+const VIRTUAL_PRODUCTS: Signs = [
+  [/VMware/i, 'VMware'],
+  [/VirtualBox|innotek/i, 'VirtualBox'],
+  [/Microsoft Corporation.*Virtual Machine/i, 'Hyper-V'],
+  [/Parallels/i, 'Parallels'],
+  [/\bHVM domU\b|^Xen/i, 'Xen'],
+  [/QEMU|\bKVM\b|Standard PC|Google Compute Engine|OpenStack|oVirt|RHEV|Nutanix/i, 'KVM'],
+];
+
+/** Words in a path that a container engine makes → its name. */
+const ENGINES: Signs = [
+  [/kubepods|\/kubelet\/pods\//, 'Kubernetes'],
+  [/libpod|\/containers\/storage\//, 'podman'],
+  [/\/docker[/-]|\/docker\/containers\//, 'docker'],
+  [/containerd|\/crio-/, 'containerd'],
+  [/\/lxc[/.]/, 'lxc'],
+];
+
+/** Files that an engine puts into a container, so that their mounts tell of it. */
+const INJECTED = /^\/etc\/(hosts|hostname|resolv\.conf)$/;
+
+/** Finds out whether the facts are those of hardware, a virtual machine or a container. */
+async function enclosureFacts(root: FactFolder): Promise<z.infer<typeof enclosure>> {
+  const vendor = await root.line('sys/class/dmi/id/sys_vendor');
+  const product =
+    (await root.line('sys/class/dmi/id/product_name')) ??
+    (await root.line('proc/device-tree/model'));
+  const machine = `${vendor ?? ''} ${product ?? ''}`.trim();
+  const [virtualMachine, virtualMachineHow] = await virtualMachineOf(root, machine);
+  const [container, containerHow] = await containerOf(root);
+  const limits = await limitsOf(root.in('sys/fs/cgroup'), container !== null);
+  return { vendor, product, virtualMachine, virtualMachineHow, container, containerHow, ...limits };
+}
+
+/** A finding and its sign; nulls without a finding. */
+type Sign = readonly [found: string, how: string] | readonly [null, null];
+
+async function virtualMachineOf(root: FactFolder, machine: string): Promise<Sign> {
+  const known = signIn(VIRTUAL_PRODUCTS, machine);
+  if (known !== undefined) return [known, `the firmware calls the machine "${machine}"`];
+  const hypervisor = await root.line('sys/hypervisor/type');
+  if (hypervisor !== null) return [hypervisor, '/sys/hypervisor/type'];
+  const flag = await root.text('proc/cpuinfo', /^flags\s*:.*\b(hypervisor)\b/m);
+  if (flag === null) return [null, null];
+  return ['unknown hypervisor', 'the processor has the flag "hypervisor"'];
+}
+
+async function containerOf(root: FactFolder): Promise<Sign> {
+  const byGroup = signIn(ENGINES, (await root.text('proc/self/cgroup')) ?? '');
+  if (byGroup !== undefined) return [byGroup, '/proc/self/cgroup'];
+  // Sources of the mounts of files that a container engine puts in; the machine itself has no mounts there.
+  const mounts = ((await root.text('proc/self/mountinfo')) ?? '')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .flatMap((fields) => (INJECTED.test(fields[4] ?? '') ? [fields[3]] : []))
+    .join('\n');
+  const byMount = signIn(ENGINES, mounts);
+  if (byMount !== undefined) return [byMount, '/proc/self/mountinfo'];
+  // Empty files: that they are there is the sign.
+  if ((await root.source.bytes('/.dockerenv')) !== null) return ['docker', '/.dockerenv'];
+  const podman = '/run/.containerenv';
+  if ((await root.source.bytes(podman)) !== null) return ['podman', podman];
+  const named = await root.line('run/systemd/container');
+  return named === null ? [null, null] : [named, '/run/systemd/container'];
+}
+
+/** Limits of the container's own control group: cgroup 2, then cgroup 1. */
+async function limitsOf(group: FactFolder, isContainer: boolean) {
+  if (!isContainer) return { cpuLimit: null, memoryLimitBytes: null };
+  const [quota = 0, period = 0] = ((await group.text('cpu.max')) ?? '').split(' ').map(Number);
+  const bytes =
+    (await group.number('memory.max')) ?? (await group.number('memory/memory.limit_in_bytes'));
+  return {
+    cpuLimit: quota > 0 && period > 0 ? quota / period : null,
+    // cgroup 1 writes a number near 2^63 where there is no limit.
+    memoryLimitBytes: bytes !== null && bytes < 2 ** 60 ? bytes : null,
+  };
+}
+
+/** What is asked of `nvidia-smi`, in the order of {@link fromLine}. */
+const QUERY =
+  'name,memory.total,ecc.mode.current,clocks.max.sm,pcie.link.gen.max,pcie.link.width.max,driver_version';
+
+const PCI_DEVICES = '/sys/bus/pci/devices';
+const NVIDIA = '10de:';
+
+/**
+ * Classes of PCI devices that compute: 3D controllers and processing accelerators. Display adapters are left out: they
+ * are the console of a server. Source: PCI Code and ID Assignment Specification.
+ */
+const PCI_CLASSES = /^0x(0302|1200)/;
+
+/** Asks `nvidia-smi`; other accelerators, or all without it, are seen on the PCI bus by their class alone. */
+async function acceleratorFacts(source: MachineSource, names: PciNames) {
+  const query = [`--query-gpu=${QUERY}`, '--format=csv,noheader,nounits'];
+  const table = await source.output('nvidia-smi', query);
+  const lines = (table ?? '').split('\n').filter((line) => line.trim() !== '');
+  const devices = await source.names(PCI_DEVICES);
+  const looked = [table === null ? null : 'nvidia-smi', devices.length === 0 ? null : 'PCI bus'];
+  const accelerators = lines.map(fromLine);
+  for (const address of devices) {
+    const folder = new FactFolder(source, `${PCI_DEVICES}/${address}`);
+    if (!PCI_CLASSES.test((await folder.text('class')) ?? '')) continue;
+    const device = await readPciDevice(folder, names);
+    // The tool has told all cards of its maker.
+    if (device === null || (lines.length > 0 && device.id.startsWith(NVIDIA))) continue;
+    accelerators.push(await fromBus(folder, device.name ?? `PCI device ${device.id}`));
+  }
+  return { accelerators, acceleratorsHow: joined(looked, ', ') };
+}
+
+/** One line of `nvidia-smi`; it writes `[N/A]` for unknown values. */
+function fromLine(line: string): AcceleratorFacts {
+  const values = line.split(',').map((value) => cleanText(value));
+  const [model = null, mib, mode = null, maxMhz, generation, width, driver = null] = values;
+  const memoryMib = positiveValue(mib);
+  return {
+    model,
+    memoryBytes: memoryMib && memoryMib * 1024 ** 2,
+    ecc: eccOf(mode),
+    maxMhz: positiveValue(maxMhz),
+    hostInterconnect: pcieText(positiveValue(generation), positiveValue(width)),
+    driver: driver?.startsWith('[') === true ? null : driver,
+    how: 'nvidia-smi',
+  };
+}
+
+function eccOf(mode: string | null): EccFacts {
+  const how = `nvidia-smi ecc.mode.current: ${mode ?? 'nothing'}`;
+  return { state: mode === 'Enabled' ? 'on' : mode === 'Disabled' ? 'off' : null, how };
+}
+
+function pcieText(generation: number | null, width: number | null): string | null {
+  return generation === null || width === null ? null : `PCIe ${generation}.0 x${width}`;
+}
+
+/** Transfers per second of a lane in GT/s, by generation of PCIe. */
+const LANE_SPEEDS = ['', '2.5', '5.0', '8.0', '16.0', '32.0', '64.0'];
+
+async function fromBus(folder: FactFolder, model: string): Promise<AcceleratorFacts> {
+  const speed = (await folder.line('max_link_speed', /^(\d+\.\d) GT\/s/)) ?? '';
+  const generation = LANE_SPEEDS.indexOf(speed);
+  const width = await folder.number('max_link_width');
+  return {
+    model,
+    memoryBytes: null,
+    ecc: { state: null, how: 'the PCI bus does not tell it' },
+    maxMhz: null,
+    hostInterconnect: pcieText(generation > 0 ? generation : null, width),
+    driver: null,
+    how: 'PCI bus',
+  };
+}

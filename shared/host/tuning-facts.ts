@@ -1,129 +1,140 @@
 import { posix } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import {
-  FactFolder,
-  kibIn,
-  type MachineSource,
-  parseCpuList,
-  positiveValue,
-} from './machine-source.ts';
-import { lineSchema } from './system-facts.ts';
+import { fraction, line, quantity, tally, words } from './fact-kinds.ts';
+import { FactFolder, type MachineSource, parseCpuList, positiveValue } from './machine-source.ts';
 
-const amount = z.number().positive().nullable();
-const share = z.number().min(0).max(1).nullable();
-const counted = z.number().min(0).nullable();
 /** Ample: kernels have half a dozen governors, and few flags. */
 const WORDS_MAX = 64;
-const words = z.array(lineSchema).max(WORDS_MAX);
-
-/** Form of {@link TuningFacts}, as it comes from another machine. */
-export const tuningFactsSchema = z.object({
-  /** Frequency governors of all processors, each once, sorted: `performance`. */
-  governors: words,
-  /** Of the processor that is bound lowest, in MHz: what it may reach, and what its hardware could. */
-  limitMhz: amount,
-  hardwareMhz: amount,
-  /** `tsc`, `kvm-clock`, `hpet`, ... */
-  clockSource: lineSchema.nullable(),
-  /** Share of the processors' time that the hypervisor took over a short moment, 0 to 1. */
-  stealShare: share,
-  /** Share of that time in which processors worked, 0 to 1. */
-  busyShare: share,
-  /** Processors that the process may use by its affinity. */
-  usableCpus: amount,
-  /** Processors by the smallest quota of the control groups on the way up; null also where there is none. */
-  quotaCpus: amount,
-  /** Periods of that quota since its group began, and those in which it was throttled. */
-  quotaPeriods: counted,
-  throttledPeriods: counted,
-  /** Share of the processors that the control group gets when they are short, against that of others: 1 is the kernel's default. */
-  cpuWeight: amount,
-  /** Cores behind the processors that the process may use; fewer than those where it may use both threads of a core. */
-  usableCores: amount,
-  /** NUMA nodes that the processors which it may use lie on. */
-  usableNumaNodes: amount,
-  /** Processors that the kernel keeps free of what is not put there (isolcpus=); null where there is no such list. */
-  isolatedCpus: counted,
-  /** Of the processors that the process may use, those that are isolated. */
-  usableIsolatedCpus: counted,
-  /** Processors that take interrupts of network cards; null if unreadable. */
-  interruptCpus: amount,
-  /** Of the processors that the process may use, those that take such interrupts. */
-  usableInterruptCpus: counted,
-  /** True where irqbalance runs, which moves interrupts by itself; null where it is not to be seen. */
-  hasIrqBalancer: z.boolean().nullable(),
-  /** The longest time in µs in which a processor wakes up from the sleep states that are allowed. */
-  wakeUpUsMax: amount,
-  /** Preferences of the processors' own frequency control, each word once, sorted: `performance`. */
-  energyPreferences: words,
-  /** Transparent huge pages: `always`, `madvise`, `never`. */
-  hugePageMode: lineSchema.nullable(),
-  /** Bytes of the machine that lie in swap; 0 also where there is none. */
-  swapUsedBytes: counted,
-  /** Bytes of the process that lie in swap. */
-  swappedBytes: counted,
-  /** Soft limit of locked memory of the process; {@link UNLIMITED_BYTES} where there is none. */
-  lockedBytesMax: amount,
-  /** Soft limit of open files of the process. */
-  openFilesMax: amount,
-  /** Memory that can be used without swapping. */
-  availableBytes: amount,
-  /** Largest buffers that TCP gives a socket by itself. */
-  tcpReceiveBytesMax: amount,
-  tcpSendBytesMax: amount,
-  /** Names of the flags that Node.js was started with. */
-  runtimeFlags: words,
-});
-
-/**
- * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an empty list:
- * unreadable.
- */
-export type TuningFacts = z.infer<typeof tuningFactsSchema>;
+const wordList = z.array(line).max(WORDS_MAX);
 
 /** Number of bytes that means "no limit". */
 export const UNLIMITED_BYTES: number = Number.MAX_SAFE_INTEGER;
 
-/** Over how long steal and load are looked at. Shorter, a tick of the kernel's clock (10 ms) would be 10 % of it. */
-const MOMENT_MS = 250;
+/** A fact: the kind of its value, and how it is read. */
+const fact = <T>(kind: z.ZodType<T>, read: (look: Look) => T | Promise<T>) => ({ kind, read });
+
+const CPUS = 'sys/devices/system/cpu';
+
+/**
+ * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an empty
+ * list: unreadable.
+ */
+const TUNING_FACTS = {
+  /** Frequency governors of all processors, each once, sorted: `performance`. */
+  governors: fact(wordList, ({ policies }) => policyWords(policies, 'scaling_governor')),
+  /** Of the processor that is bound lowest, in MHz: what it may reach, and what its hardware could. */
+  limitMhz: fact(quantity, ({ lowest }) => lowest.limitMhz),
+  hardwareMhz: fact(quantity, ({ lowest }) => lowest.hardwareMhz),
+  /** `tsc`, `kvm-clock`, `hpet`, ... */
+  clockSource: fact(words, ({ root }) =>
+    root.line('sys/devices/system/clocksource/clocksource0/current_clocksource'),
+  ),
+  /** Share of the processors' time that the hypervisor took over a short moment, 0 to 1. */
+  stealShare: fact(fraction, ({ shares }) => shares.steal),
+  /** Share of that time in which processors worked, 0 to 1. */
+  busyShare: fact(fraction, ({ shares }) => shares.busy),
+  /** Processors that the process may use by its affinity. */
+  usableCpus: fact(quantity, ({ allowed }) => allowed.length || null),
+  /** Processors by the smallest quota of the control groups on the way up; null also where there is none. */
+  quotaCpus: fact(quantity, ({ groups }) => groups.quotaCpus),
+  /** Periods of that quota since its group began, and those in which it was throttled. */
+  quotaPeriods: fact(tally, ({ groups }) => groups.quotaPeriods),
+  throttledPeriods: fact(tally, ({ groups }) => groups.throttledPeriods),
+  /** Share of the processors that the control group gets when they are short, against that of others: 1 is the kernel's default. */
+  cpuWeight: fact(quantity, ({ groups }) => groups.cpuWeight),
+  /** Cores behind the processors that the process may use; fewer than those where it may use both threads of a core. */
+  usableCores: fact(quantity, coresOf),
+  /** NUMA nodes that the processors which it may use lie on. */
+  usableNumaNodes: fact(quantity, numaNodesOf),
+  /** Processors that the kernel keeps free of what is not put there (isolcpus=); null where there is no such list. */
+  isolatedCpus: fact(tally, ({ isolated }) => isolated?.length ?? null),
+  /** Of the processors that the process may use, those that are isolated. */
+  usableIsolatedCpus: fact(tally, ({ allowed, isolated }) => countShared(allowed, isolated)),
+  /** Processors that take interrupts of network cards; null if unreadable. */
+  interruptCpus: fact(quantity, ({ interrupted }) => interrupted?.length ?? null),
+  /** Of the processors that the process may use, those that take such interrupts. */
+  usableInterruptCpus: fact(tally, ({ allowed, interrupted }) => countShared(allowed, interrupted)),
+  /** True where irqbalance runs, which moves interrupts by itself; null where it is not to be seen. */
+  hasIrqBalancer: fact(z.literal(true).nullable(), async ({ root }) =>
+    (await root.in('run/irqbalance').names()).length > 0 ? true : null,
+  ),
+  /** The longest time in µs in which a processor wakes up from the sleep states that are allowed. */
+  wakeUpUsMax: fact(quantity, wakeUpUsMax),
+  /** Preferences of the processors' own frequency control, each word once, sorted: `performance`. */
+  energyPreferences: fact(wordList, ({ policies }) =>
+    policyWords(policies, 'energy_performance_preference'),
+  ),
+  /** Transparent huge pages: `always`, `madvise`, `never`. */
+  hugePageMode: fact(words, ({ root }) =>
+    root.line('sys/kernel/mm/transparent_hugepage/enabled', /\[(\w+)\]/),
+  ),
+  /** Bytes of the machine that lie in swap; 0 also where there is none. */
+  swapUsedBytes: fact(tally, async ({ root }) => {
+    const [total, free] = [await meminfo(root, 'SwapTotal'), await meminfo(root, 'SwapFree')];
+    return total === null || free === null ? null : Math.max(0, total - free);
+  }),
+  /** Bytes of the process that lie in swap. */
+  swappedBytes: fact(tally, ({ root }) => root.kib('proc/self/status', 'VmSwap')),
+  /** Soft limit of locked memory of the process; {@link UNLIMITED_BYTES} where there is none. */
+  lockedBytesMax: fact(quantity, async ({ root }) => {
+    const text = await root.text('proc/self/limits', /^Max locked memory\s+(\d+|unlimited)\s/m);
+    return text === 'unlimited' ? UNLIMITED_BYTES : positiveValue(text);
+  }),
+  /** Soft limit of open files of the process. */
+  openFilesMax: fact(quantity, ({ root }) =>
+    root.number('proc/self/limits', /^Max open files\s+(\d+)\s/m),
+  ),
+  /** Memory that can be used without swapping. */
+  availableBytes: fact(quantity, async ({ root }) => (await meminfo(root, 'MemAvailable')) || null),
+  /** Largest buffers that TCP gives a socket by itself. */
+  tcpReceiveBytesMax: fact(quantity, ({ root }) => bufferMax(root, 'tcp_rmem')),
+  tcpSendBytesMax: fact(quantity, ({ root }) => bufferMax(root, 'tcp_wmem')),
+  /** Names of the flags that Node.js was started with. */
+  runtimeFlags: fact(wordList, ({ runtimeFlags }) => [...runtimeFlags]),
+};
+
+type FactTable = typeof TUNING_FACTS;
+type Kinds = { [K in keyof FactTable]: FactTable[K]['kind'] };
+
+/** Form of {@link TuningFacts}, as it comes from another machine. */
+export const tuningFactsSchema = z.object(
+  Object.fromEntries(Object.entries(TUNING_FACTS).map(([key, { kind }]) => [key, kind])) as Kinds,
+);
+export type TuningFacts = z.infer<typeof tuningFactsSchema>;
 
 /** Reads what there is to read, within half a second. Never rejects for what it cannot read. */
 export async function readTuningFacts(
   source: MachineSource,
   runtimeFlags: readonly string[],
 ): Promise<TuningFacts> {
-  const textOf = async (path: string): Promise<string> => (await source.text(path)) ?? '';
-  const before = processorTicks(await textOf('/proc/stat'));
-  // Without counters there is no need to wait.
-  if (before !== null) await sleep(MOMENT_MS);
-  const after = before === null ? null : processorTicks(await textOf('/proc/stat'));
-  const status = await textOf('/proc/self/status');
-  const memory = await textOf('/proc/meminfo');
-  const limits = await textOf('/proc/self/limits');
-  const allowed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1]);
-  const system = new FactFolder(source, '/sys/devices/system');
-  const [total, free] = [kibIn(memory, 'SwapTotal'), kibIn(memory, 'SwapFree')];
-  const locked = /^Max locked memory\s+(\d+|unlimited)\s/m.exec(limits)?.[1];
-  const hugePages = await textOf('/sys/kernel/mm/transparent_hugepage/enabled');
-  return tuningFactsSchema.parse({
-    ...(await frequencyFacts(system.in('cpu/cpufreq'))),
-    clockSource: await system.line('clocksource/clocksource0/current_clocksource'),
-    ...shares(before, after),
-    usableCpus: allowed.length || null,
-    ...(await placementFacts(source, allowed)),
-    ...(await controlGroupFacts(source)),
-    hugePageMode: /\[(\w+)\]/.exec(hugePages)?.[1] ?? null,
-    swapUsedBytes: total === null || free === null ? null : Math.max(0, total - free),
-    swappedBytes: kibIn(status, 'VmSwap'),
-    lockedBytesMax: locked === 'unlimited' ? UNLIMITED_BYTES : positiveValue(locked),
-    openFilesMax: positiveValue(/^Max open files\s+(\d+)\s/m.exec(limits)?.[1]),
-    availableBytes: kibIn(memory, 'MemAvailable') || null,
-    tcpReceiveBytesMax: bufferMax(await textOf('/proc/sys/net/ipv4/tcp_rmem')),
-    tcpSendBytesMax: bufferMax(await textOf('/proc/sys/net/ipv4/tcp_wmem')),
-    runtimeFlags,
-  });
+  const look = await lookAt(new FactFolder(source), runtimeFlags);
+  const facts: Record<string, unknown> = {};
+  for (const [key, { read }] of Object.entries(TUNING_FACTS)) facts[key] = await read(look);
+  return tuningFactsSchema.parse(facts);
 }
+
+/** What several facts come from. */
+async function lookAt(root: FactFolder, runtimeFlags: readonly string[]) {
+  const shares = await sharesOf(root);
+  const frequencies = root.in(`${CPUS}/cpufreq`);
+  const policies = (await frequencies.names(/^policy\d+$/)).map((name) => frequencies.in(name));
+  // Without isolated processors the file is there, and empty.
+  const isIsolating = (await root.in(CPUS).names(/^isolated$/)).length > 0;
+  return {
+    root,
+    runtimeFlags,
+    shares,
+    policies,
+    lowest: await lowestLimit(policies),
+    groups: await groupLimits(root),
+    allowed: await root.cpuList('proc/self/status', /^Cpus_allowed_list:\s*(\S+)$/m),
+    isolated: isIsolating ? await root.cpuList(`${CPUS}/isolated`) : null,
+    interrupted: await interruptedCpus(root),
+  };
+}
+
+type Look = Awaited<ReturnType<typeof lookAt>>;
 
 /** Names of the flags of this process, those of NODE_OPTIONS among them; values may hold paths, and are not reported. */
 export function ownRuntimeFlags(): string[] {
@@ -134,46 +145,48 @@ export function ownRuntimeFlags(): string[] {
     .slice(0, WORDS_MAX);
 }
 
-/** Reads the frequency policies of all processors. */
-async function frequencyFacts(
-  policies: FactFolder,
-): Promise<Pick<TuningFacts, 'governors' | 'limitMhz' | 'hardwareMhz' | 'energyPreferences'>> {
-  const governors = new Set<string>();
-  const preferences = new Set<string>();
-  let lowest: { limitMhz: number; hardwareMhz: number; share: number } | undefined;
-  for (const name of await policies.names(/^policy\d+$/)) {
-    const policy = policies.in(name);
-    const governor = await policy.line('scaling_governor');
-    if (governor !== null) governors.add(governor);
-    const preference = await policy.line('energy_performance_preference');
-    if (preference !== null) preferences.add(preference);
+/** What the frequency policies say in a file, each word once. */
+async function policyWords(policies: readonly FactFolder[], name: string): Promise<string[]> {
+  const found = await Promise.all(policies.map((policy) => policy.line(name)));
+  return [...new Set(found.filter((word) => word !== null))].sort().slice(0, WORDS_MAX);
+}
+
+async function lowestLimit(policies: readonly FactFolder[]) {
+  let lowest: Record<'limitMhz' | 'hardwareMhz', number | null> = {
+    limitMhz: null,
+    hardwareMhz: null,
+  };
+  // Small cores of a mixed processor are slower by nature: the share is what a setting lowers.
+  let lowestShare = Number.POSITIVE_INFINITY;
+  for (const policy of policies) {
     const limitKhz = await policy.number('scaling_max_freq');
     const hardwareKhz = await policy.number('cpuinfo_max_freq');
     if (limitKhz === null || hardwareKhz === null) continue;
-    const share = limitKhz / hardwareKhz;
-    // Small cores of a mixed processor are slower by nature: the share is what a setting lowers.
-    if (lowest === undefined || share < lowest.share) {
-      lowest = { limitMhz: limitKhz / 1000, hardwareMhz: hardwareKhz / 1000, share };
-    }
+    if (limitKhz / hardwareKhz >= lowestShare) continue;
+    lowestShare = limitKhz / hardwareKhz;
+    lowest = { limitMhz: limitKhz / 1000, hardwareMhz: hardwareKhz / 1000 };
   }
-  const sorted = (found: ReadonlySet<string>): string[] => [...found].sort().slice(0, WORDS_MAX);
-  return {
-    governors: sorted(governors),
-    limitMhz: lowest?.limitMhz ?? null,
-    hardwareMhz: lowest?.hardwareMhz ?? null,
-    energyPreferences: sorted(preferences),
-  };
+  return lowest;
 }
 
-interface Ticks {
-  readonly total: number;
-  readonly busy: number;
-  readonly steal: number;
+/** Over how long steal and load are looked at. Shorter, a tick of the kernel's clock (10 ms) would be 10 % of it. */
+const MOMENT_MS = 250;
+
+async function sharesOf(root: FactFolder) {
+  const before = await processorTicks(root);
+  // Without counters there is no need to wait.
+  if (before !== null) await sleep(MOMENT_MS);
+  const after = before && (await processorTicks(root));
+  const share = (of: 'steal' | 'busy'): number | null => {
+    if (before === null || after === null || after.total <= before.total) return null;
+    return Math.min(1, Math.max(0, (after[of] - before[of]) / (after.total - before.total)));
+  };
+  return { steal: share('steal'), busy: share('busy') };
 }
 
 /** Times of all processors since the start. Source: Linux, proc(5), /proc/stat; guest time is in user time. */
-function processorTicks(stat: string): Ticks | null {
-  const line = /^cpu\s+(.+)$/m.exec(stat)?.[1];
+async function processorTicks(root: FactFolder) {
+  const line = await root.text('proc/stat', /^cpu\s+(.+)$/m);
   const fields = (line ?? '').trim().split(/\s+/).slice(0, 8).map(Number);
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] = fields;
   if (fields.length < 8 || fields.some((field) => !Number.isFinite(field))) return null;
@@ -181,22 +194,13 @@ function processorTicks(stat: string): Ticks | null {
   return { total, busy: user + nice + system + irq + softIrq, steal };
 }
 
-function shares(
-  before: Ticks | null,
-  after: Ticks | null,
-): Pick<TuningFacts, 'stealShare' | 'busyShare'> {
-  const total = (after?.total ?? 0) - (before?.total ?? 0);
-  if (before === null || after === null || total <= 0) return { stealShare: null, busyShare: null };
-  const share = (ticks: number): number => Math.min(1, Math.max(0, ticks / total));
-  return {
-    stealShare: share(after.steal - before.steal),
-    busyShare: share(after.busy - before.busy),
-  };
+function meminfo(root: FactFolder, key: string): Promise<number | null> {
+  return root.kib('proc/meminfo', key);
 }
 
 /** The third number of `4096 131072 33554432`. */
-function bufferMax(text: string): number | null {
-  return positiveValue(text.split(/\s+/)[2]);
+function bufferMax(root: FactFolder, name: string): Promise<number | null> {
+  return root.number(`proc/sys/net/ipv4/${name}`, /^\S+\s+\S+\s+(\S+)/);
 }
 
 const GROUPS = '/sys/fs/cgroup';
@@ -205,39 +209,25 @@ const GROUPS = '/sys/fs/cgroup';
 const WEIGHT_DEFAULT = 100;
 const SHARES_DEFAULT = 1024;
 
-/** Fields of TuningFacts; null where no group has a quota. */
-type Quota = Readonly<Record<'quotaCpus' | 'quotaPeriods' | 'throttledPeriods', number | null>>;
+const NO_QUOTA = { quotaCpus: null, quotaPeriods: null, throttledPeriods: null };
 
-/**
- * Processors that the control groups allow this process: the smallest quota and weight of its own group
- * and all above it, as far as they are to be seen.
- */
-async function controlGroupFacts(source: MachineSource) {
-  let quota: Quota = { quotaCpus: null, quotaPeriods: null, throttledPeriods: null };
+/** The smallest quota and weight of the process's own control group and all above it, as far as they are to be seen. */
+async function groupLimits({ source }: FactFolder) {
+  let quota: Record<keyof typeof NO_QUOTA, number | null> = NO_QUOTA;
   let cpuWeight: number | null = null;
-  for (const path of await groupFolders(source)) {
+  for (const path of cpuGroupFolders((await source.text('/proc/self/cgroup')) ?? '')) {
     const group = new FactFolder(source, path);
     const weight = await weightOf(group);
     if (weight !== null) cpuWeight = Math.min(weight, cpuWeight ?? weight);
     const quotaCpus = await quotaOf(group);
     if (quotaCpus === null || quotaCpus >= (quota.quotaCpus ?? Number.POSITIVE_INFINITY)) continue;
-    const stat = (await group.text('cpu.stat')) ?? '';
     quota = {
       quotaCpus,
-      quotaPeriods: counterIn(stat, 'nr_periods'),
-      throttledPeriods: counterIn(stat, 'nr_throttled'),
+      quotaPeriods: await group.counter('cpu.stat', /^nr_periods (\d+)$/m),
+      throttledPeriods: await group.counter('cpu.stat', /^nr_throttled (\d+)$/m),
     };
   }
   return { ...quota, cpuWeight };
-}
-
-function counterIn(stat: string, name: string): number | null {
-  const digits = new RegExp(`^${name} (\\d+)$`, 'm').exec(stat)?.[1];
-  return digits === undefined ? null : Number(digits);
-}
-
-async function groupFolders(source: MachineSource): Promise<string[]> {
-  return cpuGroupFolders((await source.text('/proc/self/cgroup')) ?? '');
 }
 
 /**
@@ -281,67 +271,47 @@ async function weightOf(group: FactFolder): Promise<number | null> {
   return shares === null ? null : shares / SHARES_DEFAULT;
 }
 
+function countShared(allowed: readonly number[], cpus: readonly number[] | null): number | null {
+  if (cpus === null || allowed.length === 0) return null;
+  return allowed.filter((cpu) => cpus.includes(cpu)).length;
+}
+
 /** More processors than a machine of ours has would make many small reads. */
 const CPUS_READ_MAX = 1024;
 
-/**
- * On which processors a process runs, and what else uses them: fields of TuningFacts.
- * @param allowed Processors that the process may use; empty if unknown
- */
-async function placementFacts(source: MachineSource, allowed: readonly number[]) {
-  const cpus = new FactFolder(source, '/sys/devices/system/cpu');
-  // Without isolated processors the file is there, and empty.
-  const isIsolating = (await cpus.names(/^isolated$/)).length > 0;
-  const isolated = isIsolating ? new Set(await cpus.cpuList('isolated')) : null;
-  const interrupts = await interruptCpus(source);
-  const usable = new Set(allowed);
-  const shared = (of: ReadonlySet<number> | null): number | null =>
-    of === null || allowed.length === 0 ? null : allowed.filter((cpu) => of.has(cpu)).length;
-  return {
-    usableCores: await coresOf(cpus, allowed),
-    usableNumaNodes: await numaNodesOf(new FactFolder(source, '/sys/devices/system/node'), usable),
-    isolatedCpus: isolated?.size ?? null,
-    usableIsolatedCpus: shared(isolated),
-    interruptCpus: interrupts?.size ?? null,
-    usableInterruptCpus: shared(interrupts),
-    hasIrqBalancer: (await source.names('/run/irqbalance')).length > 0 ? true : null,
-    wakeUpUsMax: await wakeUpUsMax(cpus.in(`cpu${allowed[0] ?? 0}/cpuidle`)),
-  };
-}
-
-async function coresOf(cpus: FactFolder, allowed: readonly number[]): Promise<number | null> {
+async function coresOf({ root, allowed }: Look): Promise<number | null> {
   const cores = new Set<string>();
   for (const cpu of allowed.slice(0, CPUS_READ_MAX)) {
-    const siblings = await cpus.line(`cpu${cpu}/topology/thread_siblings_list`);
+    const siblings = await root.line(`${CPUS}/cpu${cpu}/topology/thread_siblings_list`);
     if (siblings === null) return null;
     cores.add(siblings);
   }
   return cores.size || null;
 }
 
-async function numaNodesOf(nodes: FactFolder, usable: ReadonlySet<number>): Promise<number | null> {
+async function numaNodesOf({ root, allowed }: Look): Promise<number | null> {
+  const nodes = root.in('sys/devices/system/node');
   let count = 0;
   for (const name of await nodes.names(/^node\d+$/)) {
     const cpus = await nodes.cpuList(`${name}/cpulist`);
-    if (cpus.some((cpu) => usable.has(cpu))) count += 1;
+    if (cpus.some((cpu) => allowed.includes(cpu))) count += 1;
   }
   return count || null;
 }
 
 /** Where interrupts of cards go: of each, where the kernel has put it, else where it may. */
-async function interruptCpus(source: MachineSource): Promise<ReadonlySet<number> | null> {
-  const interfaces = new FactFolder(source, '/sys/class/net');
-  const interrupts = new FactFolder(source, '/proc/irq');
+async function interruptedCpus(root: FactFolder): Promise<readonly number[] | null> {
   const cpus = new Set<number>();
-  for (const name of await interfaces.names()) {
-    for (const irq of await interruptsOf(interfaces.in(`${name}/device`))) {
+  for (const name of await root.in('sys/class/net').names()) {
+    for (const irq of await interruptsOf(root.in(`sys/class/net/${name}/device`))) {
+      const interrupt = root.in(`proc/irq/${irq}`);
       const list =
-        (await interrupts.line(`${irq}/effective_affinity_list`)) ??
-        (await interrupts.line(`${irq}/smp_affinity_list`));
+        (await interrupt.line('effective_affinity_list')) ??
+        (await interrupt.line('smp_affinity_list'));
       for (const cpu of parseCpuList(list)) cpus.add(cpu);
     }
   }
-  return cpus.size === 0 ? null : cpus;
+  return cpus.size === 0 ? null : [...cpus];
 }
 
 /** Numbers of the interrupts of a device; those of a virtio card belong to the PCI device above it. */
@@ -353,7 +323,8 @@ async function interruptsOf(device: FactFolder): Promise<readonly string[]> {
 }
 
 /** Source: Linux, admin-guide/pm/cpuidle: `latency` in µs, `disable`. */
-async function wakeUpUsMax(states: FactFolder): Promise<number | null> {
+async function wakeUpUsMax({ root, allowed }: Look): Promise<number | null> {
+  const states = root.in(`${CPUS}/cpu${allowed[0] ?? 0}/cpuidle`);
   let longest = 0;
   for (const state of await states.names()) {
     if ((await states.text(`${state}/disable`)) === '1') continue;

@@ -10,15 +10,14 @@ import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions, softwareComponents } from '../../shared/host/component-versions.ts';
-import { factsToWire, tuningToWire } from '../../shared/host/facts-on-wire.ts';
-import { gatherSystemFacts } from '../../shared/host/gather-system-facts.ts';
+import { toWire } from '../../shared/host/fact-kinds.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
 import {
   interruptible,
   type MachineSource,
   thisMachine,
 } from '../../shared/host/machine-source.ts';
-import type { SystemFacts } from '../../shared/host/system-facts.ts';
+import { gatherSystemFacts, type SystemFacts } from '../../shared/host/system-facts.ts';
 import {
   ownRuntimeFlags,
   readTuningFacts,
@@ -148,9 +147,7 @@ async function describeSystem({ facts, machine }: ServedNode): Promise<DescribeS
       `SUT node ${name} does not read its machine while a run is going on: ask again after it`,
     );
   }
-  const { gatheredAt } = kept;
-  const wire = { facts: factsToWire(kept.facts), tuning: tuningToWire(kept.tuning) };
-  return { name, nodeIdentity, gatheredAt, ...wire };
+  return { name, nodeIdentity, ...toWire(kept) };
 }
 
 /** Answers a unary call once its answer is there, or says why there is none. */

@@ -14,9 +14,9 @@ import {
   type ComponentVersion,
   softwareComponents,
 } from '../../../shared/host/component-versions.ts';
-import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
+import { gatherSystemFacts } from '../../../shared/host/system-facts.ts';
 import {
   ownRuntimeFlags,
   readTuningFacts,

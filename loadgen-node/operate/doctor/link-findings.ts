@@ -4,7 +4,8 @@ import { asOneLine, formatNs, hostAndPort, upperMedian } from '../../../shared/b
 import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { MachineSource } from '../../../shared/host/machine-source.ts';
-import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { NicFacts } from '../../../shared/host/network-facts.ts';
+import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';

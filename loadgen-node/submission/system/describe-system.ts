@@ -14,8 +14,8 @@ import {
   toggle,
 } from '../../../shared/config/setting.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
-import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
+import { gatherSystemFacts } from '../../../shared/host/system-facts.ts';
 import { SUITES } from '../../../shared/rules/rows/model-row.ts';
 import { askNodeSystems } from '../../run/ask-nodes.ts';
 import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';

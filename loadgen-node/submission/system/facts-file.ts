@@ -1,6 +1,7 @@
 import { isLoopback } from '../../../shared/domain/node-address.ts';
+import type { NicFacts } from '../../../shared/host/network-facts.ts';
 import { isAddress } from '../../../shared/host/network-facts.ts';
-import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 
 /**
  * `NAME.facts.json` beside `NAME.json`: the machines of a system as `longhaul submission system describe` read

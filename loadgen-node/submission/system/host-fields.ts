@@ -1,4 +1,5 @@
-import type { AcceleratorFacts, NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { NicFacts } from '../../../shared/host/network-facts.ts';
+import type { AcceleratorFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../../../shared/rules/rows/model-row.ts';
 import { ECC_TEXTS, TODO_MARK } from '../tree/system-fields.ts';
 import { isCard } from './facts-file.ts';

@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { at } from '../../../shared/base/at.ts';
+import type { NicFacts } from '../../../shared/host/network-facts.ts';
 import { bareAddress } from '../../../shared/host/network-facts.ts';
-import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { networkRateText, nicModelText, present, todo } from './host-fields.ts';

@@ -9,7 +9,9 @@ import {
   wireError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { NodeProbe, ProbedDescription } from '../../../shared/evidence/node-probe.ts';
-import { factsFromWire, tuningFromWire } from '../../../shared/host/facts-on-wire.ts';
+import { fromWire } from '../../../shared/host/fact-kinds.ts';
+import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
+import { tuningFactsSchema } from '../../../shared/host/tuning-facts.ts';
 import { measureTcpConnect } from '../../connect/call-path.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
@@ -182,9 +184,9 @@ function systemIn(address: string, { gatheredAt, facts, tuning }: DescribeSystem
   try {
     return {
       gatheredAt: time.toISOString(),
-      facts: factsFromWire(facts),
+      facts: fromWire(systemFactsSchema, facts),
       /** Null where the node does not look at it. */
-      tuning: tuning === null ? null : tuningFromWire(tuning),
+      tuning: tuning && fromWire(tuningFactsSchema, tuning),
     };
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;

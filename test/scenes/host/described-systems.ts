@@ -9,8 +9,8 @@ import {
   linkFacts,
   type SutNodeFacts,
 } from '../../../loadgen-node/submission/system/facts-file.ts';
-import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
+import { gatherSystemFacts } from '../../../shared/host/system-facts.ts';
 import { suiteFolder } from './folders.ts';
 import { containerTree, laptopTree, plantMachine, serverTree } from './machines.ts';
 

@@ -1,9 +1,10 @@
 import type { MeasuredLink } from '../../../loadgen-node/operate/doctor/link-findings.ts';
 import { linkFacts } from '../../../loadgen-node/submission/system/facts-file.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
-import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { machineAt } from '../../../shared/host/machine-source.ts';
-import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { NicFacts } from '../../../shared/host/network-facts.ts';
+import type { SystemFacts } from '../../../shared/host/system-facts.ts';
+import { gatherSystemFacts } from '../../../shared/host/system-facts.ts';
 import { directPath } from '../simulated-run/audit-facts.ts';
 import { UNKNOWN_OS } from './machines.ts';
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { TuningFacts__Output } from '../../../../proto/gen/mlperf/network/v1/TuningFacts.ts';
-import { tuningFromWire, tuningToWire } from '../../../../shared/host/facts-on-wire.ts';
-import { readTuningFacts, type TuningFacts } from '../../../../shared/host/tuning-facts.ts';
+import { fromWire, toWire } from '../../../../shared/host/fact-kinds.ts';
+import {
+  readTuningFacts,
+  type TuningFacts,
+  tuningFactsSchema,
+} from '../../../../shared/host/tuning-facts.ts';
 import { SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
 import { plantMachine, withFile } from '../../../scenes/host/machines.ts';
 
@@ -100,12 +104,15 @@ const READ: TuningFacts = {
   runtimeFlags: ['--single-threaded-gc'],
 };
 
+const tuningFromWire = (message: TuningFacts__Output): TuningFacts =>
+  fromWire(tuningFactsSchema, message);
+
 function sent(facts: TuningFacts): TuningFacts__Output {
   const { responseSerialize, responseDeserialize } = SUT_SERVICE['DescribeSystem'] as {
     responseSerialize(value: object): Buffer;
     responseDeserialize(bytes: Buffer): { tuning: TuningFacts__Output };
   };
-  return responseDeserialize(responseSerialize({ tuning: tuningToWire(facts) })).tuning;
+  return responseDeserialize(responseSerialize({ tuning: toWire(facts) })).tuning;
 }
 
 describe('the settings of a machine', () => {

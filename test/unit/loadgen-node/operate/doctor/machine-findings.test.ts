@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { machineFindings } from '../../../../../loadgen-node/operate/doctor/machine-findings.ts';
-import { gatherSystemFacts } from '../../../../../shared/host/gather-system-facts.ts';
-import type { NicFacts } from '../../../../../shared/host/system-facts.ts';
+import type { NicFacts } from '../../../../../shared/host/network-facts.ts';
+import { gatherSystemFacts } from '../../../../../shared/host/system-facts.ts';
 import {
   readTuningFacts,
   type TuningFacts,

@@ -3,9 +3,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gatherSystemFacts } from '../../../../shared/host/gather-system-facts.ts';
 import { type MachineSource, machineAt } from '../../../../shared/host/machine-source.ts';
-import { type SystemFacts, systemFactsSchema } from '../../../../shared/host/system-facts.ts';
+import {
+  gatherSystemFacts,
+  type SystemFacts,
+  systemFactsSchema,
+} from '../../../../shared/host/system-facts.ts';
 import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import {
   armTree,

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
 import type { SystemFacts__Output } from '../../../../proto/gen/mlperf/network/v1/SystemFacts.ts';
-import { factsFromWire, factsToWire } from '../../../../shared/host/facts-on-wire.ts';
-import { gatherSystemFacts } from '../../../../shared/host/gather-system-facts.ts';
+import { fromWire, toWire } from '../../../../shared/host/fact-kinds.ts';
 import type { MachineSource } from '../../../../shared/host/machine-source.ts';
+import {
+  gatherSystemFacts,
+  type SystemFacts,
+  systemFactsSchema,
+} from '../../../../shared/host/system-facts.ts';
 import { SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
 import { suiteFolder } from '../../../scenes/host/folders.ts';
 import {
@@ -18,13 +22,16 @@ import {
 
 const components = [{ name: 'node', version: '20.20.2' }];
 
+const factsFromWire = (message: SystemFacts__Output | null): SystemFacts =>
+  fromWire(systemFactsSchema, message);
+
 /** Through the wire and back. */
-function sent(facts: Parameters<typeof factsToWire>[0]): SystemFacts__Output {
+function sent(facts: SystemFacts): SystemFacts__Output {
   const { responseSerialize, responseDeserialize } = SUT_SERVICE['DescribeSystem'] as {
     responseSerialize(value: object): Buffer;
     responseDeserialize(bytes: Buffer): { facts: SystemFacts__Output };
   };
-  return responseDeserialize(responseSerialize({ facts: factsToWire(facts) })).facts;
+  return responseDeserialize(responseSerialize({ facts: toWire(facts) })).facts;
 }
 
 const server = plantMachine(serverTree(), suiteFolder());

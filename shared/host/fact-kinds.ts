@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/** One line of text: another machine may send anything. */
+export const line = z
+  .string()
+  .max(1024)
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
+export const words = line.nullable();
+export const positive = z.number().positive();
+export const quantity = positive.nullable();
+/** A number of which 0 is a value. */
+export const tally = z.number().min(0).nullable();
+export const fraction = z.number().min(0).max(1).nullable();
+
+/** One of a few words; null for one that only a later version knows. */
+export const wordOf = <const T extends readonly [string, ...string[]]>(list: T) =>
+  z.enum(list).nullable().catch(null);
+
+/** A machine has fewer of anything; a node that is not ours may say what it likes. */
+const LIST_LENGTH_MAX = 4096;
+export const list = <T extends z.ZodType>(schema: T) => z.array(schema).max(LIST_LENGTH_MAX);
+
+/** Facts as a message: what is unknown is left out, as the protocol wants it. */
+export function toWire<T>(facts: T): WithoutNulls<T> {
+  return withoutNulls(facts) as WithoutNulls<T>;
+}
+
+type WithoutNulls<T> = T extends readonly (infer E)[]
+  ? WithoutNulls<E>[]
+  : T extends object
+    ? { [K in keyof T]: WithoutNulls<T[K]> }
+    : NonNullable<T>;
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const there = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(there.map(([key, one]) => [key, withoutNulls(one)]));
+}
+
+/**
+ * Facts of a message: an empty text, and 0 and false where they are no value of a fact, are unknown,
+ * and so is all of a part that a node leaves out.
+ * @throws ZodError where a node of other make sends what cannot be, such as control characters
+ */
+export function fromWire<T extends z.ZodType>(schema: T, message: object | null): z.infer<T> {
+  return schema.parse(known(schema, message));
+}
+
+function known(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodObject) {
+    const fields = Object(value) as Record<string, unknown>;
+    const keys = Object.entries(schema.shape);
+    return Object.fromEntries(keys.map(([key, one]) => [key, known(one, fields[key])]));
+  }
+  if (schema instanceof z.ZodArray) {
+    return Array.isArray(value) ? value.map((one) => known(schema.element, one)) : [];
+  }
+  if (value === '' || value === undefined) return null;
+  const isUnset = value === 0 || value === false;
+  return isUnset && !(schema as z.ZodType).safeParse(value).success ? null : value;
+}
