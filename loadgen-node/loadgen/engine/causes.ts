@@ -3,6 +3,7 @@ import { minPassingQueries, queriesToDecide } from '../results/early-stopping.ts
 import { disturbances } from '../results/generator-health.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { Standstill } from '../results/standstill.ts';
+import type { LaneResult, PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import type {
@@ -19,7 +20,7 @@ interface CauseRow {
   /** Rules that are not met because of it: they are no reasons of their own. */
   readonly explains: readonly string[];
   /** Its words; null where it was not there. */
-  readonly find: (performance: PerformanceOutcome, settings: EffectiveSettings) => string | null;
+  readonly find: (performance: PerformanceOutcome) => string | null;
 }
 
 const OF_LATENCY = ['latency-bound', 'early-stopping'];
@@ -50,8 +51,8 @@ const CAUSES: readonly CauseRow[] = [
   {
     kind: 'standstill',
     explains: ['early-stopping'],
-    find: (performance, settings) => {
-      const standstill = decidingStandstill(performance, settings.targetLatencyPercentile);
+    find: (performance) => {
+      const standstill = decidingStandstill(performance);
       return standstill && standstillText(standstill);
     },
   },
@@ -64,28 +65,25 @@ const CAUSES: readonly CauseRow[] = [
   {
     kind: 'disturbed',
     explains: ['early-stopping'],
-    find: (performance) =>
-      isBoundMissed(performance) &&
-      performance.health !== null &&
-      disturbances(performance.health).length > 0
-        ? "the latency bound was missed while LoadGen's machine was disturbed"
-        : null,
+    find: (performance) => {
+      const missed = missedText(performance);
+      if (missed === null || performance.health === null) return null;
+      const isDisturbed = disturbances(performance.health).length > 0;
+      return isDisturbed ? `${missed} while LoadGen's machine was disturbed` : null;
+    },
   },
   {
     kind: 'load',
     explains: ['early-stopping'],
-    find: (performance) => (isBoundMissed(performance) ? 'the latency bound was missed' : null),
+    find: (performance) => missedText(performance),
   },
 ];
 
 /** The first cause of a performance run; null where none is found. */
-export function causeOf(
-  performance: PerformanceOutcome | null,
-  settings: EffectiveSettings,
-): Cause | null {
+export function causeOf(performance: PerformanceOutcome | null): Cause | null {
   if (performance === null || performance.endCause === 'interrupted') return null;
   for (const { kind, find } of CAUSES) {
-    const text = find(performance, settings);
+    const text = find(performance);
     if (text !== null) return { kind, text };
   }
   return null;
@@ -101,8 +99,7 @@ export function explainedBy(
   // So few queries would be too few without any late one.
   const queries = performance?.summary.queryCount ?? 0;
   const isShort = queries < queriesToDecide(scenario, targetLatencyPercentile);
-  const isOnlyReason =
-    cause?.kind === 'standstill' && performance?.summary.validity.performance.isMet === true;
+  const isOnlyReason = cause?.kind === 'standstill' && performance?.summary.keepsBounds === true;
   return (isShort && cause?.kind !== 'sut-broke') || isOnlyReason
     ? explains.filter((rule) => rule !== 'early-stopping')
     : explains;
@@ -152,32 +149,46 @@ function errorsText({ lostSamples, issuedSamples, contractErrors }: PhaseCounts)
   return contractErrors > 0 ? 'the SUT broke the contract with its responses' : null;
 }
 
-function isBoundMissed({ summary, endCause }: PerformanceOutcome): boolean {
-  const isMet = summary.validity.performance.isMet && summary.bounds.every((one) => one.isMet);
-  return !isMet && !isBrokenEnd(endCause);
+/** Words for bounds that were missed; null where all were kept, or the SUT broke. */
+function missedText({ summary, endCause }: PerformanceOutcome): string | null {
+  if (summary.keepsBounds || isBrokenEnd(endCause)) return null;
+  const missed = summary.lanes.length === 1 ? [] : missedLanes(summary);
+  const whose = missed.length === 0 ? '' : ` of ${missed.map(({ name }) => name).join(' and ')}`;
+  return `the latency bound${whose} was missed`;
+}
+
+/** Lanes that miss a bound of theirs. */
+export function missedLanes({ lanes }: PerformanceSummary): LaneResult[] {
+  return lanes.filter(({ bounds }) => bounds.some(({ isMet }) => !isMet));
 }
 
 /**
- * The standstill without whose late samples the bound would have been kept, or the queries would be as many as early stopping asks for;
+ * The standstill without whose late samples every lane would have kept its bounds, or the queries would be as many as early stopping asks for;
  * null where there is none, and where a queue grew all through.
  */
-export function decidingStandstill(
-  performance: PerformanceOutcome,
-  percentile: number,
-): Standstill | null {
+export function decidingStandstill(performance: PerformanceOutcome): Standstill | null {
   const { keepingUp, late, keptStandstill } = performance.course;
   if (keepingUp?.state === 'grew' || isBrokenEnd(performance.endCause)) return null;
-  const { completedSampleCount: count, overlatencyCount, tokens, validity } = performance.summary;
-  const isMet = validity.performance.isMet;
+  const { completedSampleCount: count, lanes, target, validity } = performance.summary;
+  const { keepsBounds: isMet } = performance.summary;
   const standstill = isMet ? keptStandstill : (late?.standstill ?? null);
   if (standstill === null || (isMet && validity.earlyStopping.isMet)) return null;
-  const within = tokens?.good?.samples ?? count - overlatencyCount;
-  const others = Math.max(0, count - within - standstill.lateSamples);
+  const othersOf = ({ name, lateSamples }: LaneResult): number =>
+    Math.max(0, lateSamples - (standstill.lateOfLanes.get(name) ?? 0));
+  const others = lanes.reduce((sum, lane) => sum + othersOf(lane), 0);
   const isEnough = isMet
-    ? standstill.lateSamples > 0 && minPassingQueries(others, percentile) + others <= count
-    : // LoadGen looks at the sample of this rank.
-      others < count - Math.floor(count * percentile);
+    ? standstill.lateSamples > 0 && minPassingQueries(others, target.percentile) + others <= count
+    : lanes.every((lane) => wouldKeepBounds(lane, othersOf(lane)));
   return isEnough ? standstill : null;
+}
+
+/** Whether a lane would keep its bounds if no more of its samples were late. */
+function wouldKeepBounds({ bounds, completedSamples }: LaneResult, lateSamples: number): boolean {
+  return bounds.every(
+    ({ isMet, percentile }) =>
+      // LoadGen looks at the sample of this rank.
+      isMet || lateSamples < completedSamples - Math.floor(completedSamples * percentile),
+  );
 }
 
 /** A standstill with when and how long; no full stop. */
@@ -207,7 +218,7 @@ export function otherWorkText({
 function sharedText(performance: PerformanceOutcome): string | null {
   const { course, otherWork, summary } = performance;
   const { state, share } = course.keepingUp ?? {};
-  if (state !== 'grew') return isBoundMissed(performance) ? otherWorkText(performance) : null;
+  if (state !== 'grew') return missedText(performance) && otherWorkText(performance);
   const samples = otherWork.reduce((sum, one) => sum + one.samples, 0);
   return samples < (share ?? 0) * summary.completedSampleCount ? null : otherWorkText(performance);
 }

@@ -155,7 +155,7 @@ class PeakFinder {
 }
 
 function keepsBound({ outcome }: Probe): boolean {
-  return outcome.summary.validity.performance.isMet;
+  return outcome.summary.keepsBounds;
 }
 
 /** A run at whose end the C++ LoadGen would never have come. */

@@ -7,7 +7,7 @@ import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { boundsOfLanes } from '../settings/lanes.ts';
-import { joinTimes } from './measurements.ts';
+import { joinTimes, measurementsFromIssue } from './measurements.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { DispatchFindings } from './test-outcome.ts';
 
@@ -75,30 +75,45 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   // Only Server keeps a schedule that LoadGen could miss, and has a bound.
   if (settings.scenario !== 'Server') return null;
   const fromIssue = summarizeFromIssue(judged);
-  if (fromIssue.isValid === summary.isValid) return null;
+  if (isKept(fromIssue) === isKept(summary)) return null;
   const what = summary.tokens === null ? 'latency' : 'TTFT';
-  const [issueNs, scheduleNs] = [targetNs(fromIssue), targetNs(summary)];
+  const lane = flippedLane(summary, fromIssue);
+  const [issueNs, scheduleNs] = [targetNs(fromIssue, lane), targetNs(summary, lane)];
+  const whose = lane < 0 ? '' : ` of lane ${summary.lanes[lane]?.name}`;
   const ofIssue = formatBeside(issueNs, scheduleNs);
   const ofSchedule = formatBeside(scheduleNs, issueNs);
   return {
     text:
       `the verdict would be the other one if ${what} were taken from the issue ` +
-      `(${ofIssue} instead of ${ofSchedule} at the target percentile)`,
+      `(${ofIssue} instead of ${ofSchedule} at the target percentile${whose})`,
     needed: `${ofIssue} from the issue`,
     seen: `${ofSchedule} from the schedule`,
   };
 }
 
-/** Latency of Server at the target percentile; of a token model its time to the first token. */
-function targetNs({ tokens, target }: PerformanceSummary): number {
-  return tokens?.targetFirstTokenNs ?? target.valueNs;
+/** By LoadGen's rules, and by the bounds of all lanes. */
+function isKept({ isValid, keepsBounds }: PerformanceSummary): boolean {
+  return isValid && keepsBounds;
+}
+
+/** Number of a lane whose verdict another summary flips; -1: none, or there is one lane. */
+function flippedLane({ lanes }: PerformanceSummary, other: PerformanceSummary): number {
+  if (lanes.length === 1) return -1;
+  return lanes.findIndex(({ bounds }, lane) =>
+    bounds.some(({ isMet }, i) => isMet !== other.lanes[lane]?.bounds[i]?.isMet),
+  );
+}
+
+/**
+ * Latency of Server at the target percentile; of a token model its time to the first token.
+ * @param lane Number of the lane whose percentile it is. Default: that of the settings, over all.
+ */
+function targetNs({ tokens, target, lanes }: PerformanceSummary, lane = -1): number {
+  return lanes[lane]?.bounds[0]?.valueNs ?? tokens?.targetFirstTokenNs ?? target.valueNs;
 }
 
 function summarizeFromIssue({ issued, measured, settings }: JudgedSet): PerformanceSummary {
-  const { recorder } = issued;
-  const sampleLatenciesNs = recorder.completedLatenciesFromIssueNs();
-  const tokens = measured.tokens && recorder.tokensFromIssue();
-  return summarize({ ...measured, sampleLatenciesNs, tokens }, settings, 0);
+  return summarize(measurementsFromIssue(issued, settings, measured), settings, 0);
 }
 
 /** Words of the reason that its dispatch lag is too large. */
@@ -163,8 +178,11 @@ const LAG_OF_LATENCY_MAX = 0.1;
 /** Whether the latencies say something of the SUT beside a LoadGen that was too slow: its own lag is a small part of them. */
 function isSutSlow(judged: JudgedSet, sortedLagsNs: Float64Array): boolean {
   if (judged.settings.scenario !== 'Server') return false;
-  const latencyNs = targetNs(summarizeFromIssue(judged));
-  return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * latencyNs;
+  const fromIssue = summarizeFromIssue(judged);
+  const latenciesNs = fromIssue.lanes.map((_, lane) => targetNs(fromIssue, lane));
+  // A lane without completed samples has none.
+  const shortestNs = Math.min(...latenciesNs.filter((ns) => !Number.isNaN(ns)));
+  return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * shortestNs;
 }
 
 /** Bound that the queries of a schedule have to keep; null without a schedule. A late query is late in its first token. */

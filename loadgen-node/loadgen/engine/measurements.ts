@@ -39,10 +39,32 @@ export function measurementsOf(
   };
 }
 
+/** The same, but times since the issue of each query. */
+export function measurementsFromIssue(
+  { plan, recorder }: Pick<IssuedSet, 'plan' | 'recorder'>,
+  { lanes }: EffectiveSettings,
+  measured: Measurements,
+): Measurements {
+  const columns = recorder.columns();
+  const { samplesPerQuery, issuedNs, scheduledNs } = columns;
+  const lagOf = (sample: number): number => {
+    const query = Math.floor(sample / samplesPerQuery);
+    return (issuedNs[query] as number) - (scheduledNs[query] as number);
+  };
+  return {
+    ...measured,
+    sampleLatenciesNs: recorder.completedLatenciesFromIssueNs(),
+    ofLanes: measured.ofLanes && timesOfLanes(columns, plan, lanes, lagOf),
+    tokens: measured.tokens && recorder.tokensFromIssue(),
+  };
+}
+
+/** @param lagOf Taken from the times of a sample that count from its schedule. */
 function timesOfLanes(
   { isCompleted, latencyNs, firstTokenNs, tokenCounts }: RecordedColumns,
   { sampleIndices }: QueryPlan,
   lanes: readonly Lane[],
+  lagOf = (_sample: number) => 0,
 ): LaneTimes[] {
   const samplesOf = new Map(lanes.map((lane) => [lane, [] as number[]]));
   sampleIndices.forEach((index, sample) => {
@@ -52,7 +74,9 @@ function timesOfLanes(
     const counts = Uint32Array.from(samples, (sample) => tokenCounts?.[sample] ?? 0);
     const times = samples.map((sample, i) => {
       const firstNs = firstTokenNs?.[sample] ?? Number.NaN;
-      return tokenTimes(latencyNs[sample] as number, firstNs, counts[i] as number);
+      const lagNs = lagOf(sample);
+      const one = tokenTimes(latencyNs[sample] as number, firstNs, counts[i] as number);
+      return { latency: one.latency - lagNs, ttft: one.ttft - lagNs, tpot: one.tpot };
     });
     const of = (name: BoundName) => Float64Array.from(times, (one) => one[name]);
     return { latency: of('latency'), ttft: of('ttft'), tpot: of('tpot'), counts };

@@ -28,7 +28,7 @@ export function courseOf(
   // All samples of a coalesced query are due at once.
   const isJudged = settings.scenario === 'Server' && columns.samplesPerQuery === 1;
   if (!isJudged || summary.completedSampleCount === 0) return NO_COURSE;
-  const { isMet } = summary.validity.performance;
+  const { keepsBounds: isMet } = summary;
   const { maxNs, percentiles } = summary.sampleLatency;
   const lastDueNs = columns.scheduledNs[columns.queryEnd - 1] ?? 0;
   const longNs = Math.max(LONG_NS_MIN, LONG_BY_MEDIAN * (percentiles[0]?.valueNs ?? 0));
@@ -84,20 +84,22 @@ function timesOf(columns: RecordedColumns): AnswerTimes & { readonly queries: Ui
   return { queries, issuedNs: times, latenciesNs: latencies };
 }
 
-/** Which of these queries are above a bound of their lane, and how late each went out. */
+/** The lane of each of these queries that is above a bound of it, and how late each went out. */
 function lateness(
   { latencyNs, firstTokenNs, tokenCounts, issuedNs, scheduledNs }: RecordedColumns,
   sampleIndices: Uint32Array,
   lanes: EffectiveSettings['lanes'],
   queries: Uint32Array,
 ) {
-  const keeps = (query: number): boolean => {
+  const lateIn = (i: number): string | null => {
+    const query = queries[i] as number;
     const ns = latencyNs[query] as number;
     const times = tokenTimes(ns, firstTokenNs?.[query] ?? Number.NaN, tokenCounts?.[query] ?? 0);
-    return keepsBounds(laneOf(lanes, sampleIndices[query] as number).bounds, times);
+    const { name, bounds } = laneOf(lanes, sampleIndices[query] as number);
+    return keepsBounds(bounds, times) ? null : name;
   };
   return {
-    isLate: (i: number): boolean => !keeps(queries[i] as number),
+    lateIn,
     lagsNs: Float64Array.from(
       queries,
       (query) => (issuedNs[query] as number) - (scheduledNs[query] as number),

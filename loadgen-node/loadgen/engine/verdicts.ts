@@ -1,11 +1,12 @@
 import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
+import { performanceRule } from '../results/bound-verdicts.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
-import { causeOf, explainedBy, silentWords, slowLoadgenText } from './causes.ts';
+import { causeOf, explainedBy, missedLanes, silentWords, slowLoadgenText } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type { ContractErrors } from './response-sink.ts';
 import type {
@@ -38,14 +39,15 @@ export function makeVerdicts(
   // Faults come before the rules that are not met because of them.
   const ofAccuracy = accuracy === null ? [] : endReasons('accuracy', accuracy);
   const ofPerformance = performanceReasons(results, ofAccuracy);
-  const cause = causeOf(performance, effectiveSettings);
+  const cause = causeOf(performance);
   const explained = explainedBy(cause, performance, effectiveSettings);
+  const ofLanes = laneReasons(performance, effectiveSettings);
   const longhaul = [
     ...ofAccuracy,
-    ...[...ofPerformance, ...longhaulReasons(results, contractErrors, sutProblems)].filter(
-      ({ rule }) => !explained.includes(rule),
-    ),
-  ];
+    // The lanes tell more than the whole.
+    ...ofPerformance.filter(({ rule }) => ofLanes.length === 0 || rule !== 'latency-bound'),
+    ...[...ofLanes, ...longhaulReasons(results, contractErrors, sutProblems)],
+  ].filter((one) => ofAccuracy.includes(one) || !explained.includes(one.rule));
   const loadgen = [...ofAccuracy, ...ofPerformance];
   const verdict = verdictOf(longhaul, performance?.isSutSlow);
   return {
@@ -154,6 +156,19 @@ function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): 
     .map(([rule, what, { needed, seen }, key]) =>
       reason(rule, `${what}: needed is ${needed}, seen was ${seen}.`, needed, seen, key),
     );
+}
+
+/** Of each lane that misses its bounds, where there are several. */
+function laneReasons(
+  performance: PerformanceOutcome | null,
+  settings: EffectiveSettings,
+): VerdictReason[] {
+  if (performance === null || settings.lanes.length === 1) return [];
+  return missedLanes(performance.summary).map(({ name, bounds }) => {
+    const { needed, seen } = performanceRule(bounds);
+    const text = `The latency bound of lane ${name} was missed: needed is ${needed}, seen was ${seen}.`;
+    return reason('latency-bound', text, needed, seen, keyOfLoad(settings));
+  });
 }
 
 function reason(

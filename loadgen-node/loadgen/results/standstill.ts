@@ -18,6 +18,8 @@ export interface Standstill {
   /** Samples that waited then, or came before no more than usual waited; and those of them that were above their bound. */
   readonly waitingSamples: number;
   readonly lateSamples: number;
+  /** The late ones by the name of their lane. */
+  readonly lateOfLanes: ReadonlyMap<string, number>;
 }
 
 /** The parts of a SUT, and the number of the one that answered a query; a part that nobody knows is -1. */
@@ -50,17 +52,18 @@ const BEHIND_OTHERS = 1.5;
 
 /** Times of queries, with what tells which of them were late, and how late LoadGen was, in ns. */
 interface LateTimes extends AnswerTimes {
-  readonly isLate: (query: number) => boolean;
+  /** Name of the lane whose bounds a query does not keep; null: it keeps those of its lane. */
+  readonly lateIn: (query: number) => string | null;
   readonly lagsNs: Float64Array;
 }
 
 /** Looks for what made samples late; of a run that has some. */
 export function lateSamplesOf(times: LateTimes, parts: AnsweringParts = ONE_PART): LateSamples {
-  const { issuedNs, latenciesNs, isLate } = times;
+  const { issuedNs, latenciesNs, lateIn } = times;
   const waiting = waitingAtIssue(issuedNs, latenciesNs);
   const sums = { late: 0, lateCount: 0, other: 0, otherCount: 0 };
   waiting.forEach((count, query) => {
-    const kind = isLate(query) ? ('late' as const) : ('other' as const);
+    const kind = lateIn(query) === null ? ('other' as const) : ('late' as const);
     sums[kind] += count;
     sums[`${kind}Count`] += 1;
   });
@@ -93,7 +96,7 @@ function isWorse(one: Standstill, other: Standstill): boolean {
 }
 
 function timesOfQueries(
-  { issuedNs, latenciesNs, lagsNs, isLate }: LateTimes,
+  { issuedNs, latenciesNs, lagsNs, lateIn }: LateTimes,
   queries: readonly number[],
 ): LateTimes {
   const pick = (all: Float64Array): Float64Array =>
@@ -102,7 +105,7 @@ function timesOfQueries(
     issuedNs: pick(issuedNs),
     latenciesNs: pick(latenciesNs),
     lagsNs: pick(lagsNs),
-    isLate: (i) => isLate(queries[i] as number),
+    lateIn: (i) => lateIn(queries[i] as number),
   };
 }
 
@@ -155,7 +158,7 @@ function stretch(
     begin,
     most,
   }: { readonly oldest: number; readonly begin: number; readonly most: number },
-): Omit<Standstill, 'part' | 'waitingSamples' | 'lateSamples'> | null {
+): Omit<Standstill, 'part' | keyof WaitingCounts> | null {
   const before = countAtMost(doneNs, issuedNs[begin] as number);
   // What comes to wait before the first answer is the filling of the SUT.
   if (before === 0) return null;
@@ -174,25 +177,35 @@ function stretch(
   return { count: 1, totalNs: longestNs, longestNs, fromNs, completedSamples };
 }
 
+type WaitingCounts = Pick<Standstill, 'waitingSamples' | 'lateSamples' | 'lateOfLanes'>;
+
 /** Samples that were issued in a stretch until no more than usual waited, or waited when it began. */
 function countWaiting(
   times: LateTimes,
   { oldest, begin, end }: { readonly oldest: number; readonly begin: number; readonly end: number },
   fromNs: number,
-): Pick<Standstill, 'waitingSamples' | 'lateSamples'> {
+): WaitingCounts {
   let waitingSamples = 0;
   let lateSamples = 0;
+  const lateOfLanes = new Map<string, number>();
   for (let query = oldest; query < end; query += 1) {
     if (query < begin && !isWaiting(times, query, fromNs)) continue;
     waitingSamples += 1;
-    if (times.isLate(query)) lateSamples += 1;
+    const lane = times.lateIn(query);
+    if (lane === null) continue;
+    lateSamples += 1;
+    lateOfLanes.set(lane, (lateOfLanes.get(lane) ?? 0) + 1);
   }
-  return { waitingSamples, lateSamples };
+  return { waitingSamples, lateSamples, lateOfLanes };
 }
 
 function together(first: Standstill | null, next: Standstill): Standstill {
   if (first === null) return next;
   const longer = next.longestNs > first.longestNs ? next : first;
+  const lateOfLanes = new Map(first.lateOfLanes);
+  for (const [lane, count] of next.lateOfLanes) {
+    lateOfLanes.set(lane, (lateOfLanes.get(lane) ?? 0) + count);
+  }
   return {
     part: first.part,
     count: first.count + 1,
@@ -202,6 +215,7 @@ function together(first: Standstill | null, next: Standstill): Standstill {
     completedSamples: first.completedSamples + next.completedSamples,
     waitingSamples: first.waitingSamples + next.waitingSamples,
     lateSamples: first.lateSamples + next.lateSamples,
+    lateOfLanes,
   };
 }
 

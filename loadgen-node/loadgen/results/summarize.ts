@@ -2,13 +2,9 @@ import { counted, formatBeside, formatExactNs, formatNs } from '../../../shared/
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { boundsOfLanes, type Lane } from '../settings/lanes.ts';
 import { boundsOfServer, namedBounds } from '../settings/query-bounds.ts';
-import {
-  type BoundVerdict,
-  judgeBounds,
-  performanceRule,
-  type SortedTimes,
-} from './bound-verdicts.ts';
+import { type BoundVerdict, judgeBounds, loadgenRule, type SortedTimes } from './bound-verdicts.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import {
   countAbove,
@@ -61,17 +57,20 @@ export function summarize(
   const times = { latency: samplesNs, ttft: none, tpot: none, ...tokens?.times };
   // LoadGen's own bounds are those of its settings, on tokens where it was given some.
   const own = namedBounds(boundsOfServer({ ...settings, useTokenLatencies: tokens !== null }));
-  const verdicts = judgeBounds({ name: '', bounds: scenario === 'Server' ? own : [] }, times);
+  const ofLoadgen = loadgenRule(scenario === 'Server' ? own : [], times);
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
-    performance: (tokens === null && arrivals?.bound) || performanceRule(verdicts),
+    performance: (tokens === null && arrivals?.bound) || ofLoadgen,
     earlyStopping,
   };
   const rates = {
     ...runRates(scenario, { ...measured, completedSamples: samplesNs.length }),
     withoutOverhead: scenario === 'SingleStream' ? 1 / (sampleLatency.meanNs / 1e9) : 0,
   };
+  const lanes = settings.lanes.map((lane, i) =>
+    judgeLane(lane, times, measured.ofLanes?.[i], tokens?.goodOfLanes?.[i]?.samples),
+  );
   return {
     scenario,
     queryCount: measured.queryCount,
@@ -79,9 +78,8 @@ export function summarize(
     sampleLatency,
     queryLatency: isMultiStream ? latencyStatistics(queriesNs) : null,
     target: { percentile, valueNs: targetNs },
-    bounds: settings.lanes.flatMap((lane, i) =>
-      judgeBounds(lane, measured.ofLanes?.[i] ? sorted(measured.ofLanes[i]) : times),
-    ),
+    lanes,
+    keepsBounds: [validity.performance, ...boundsOfLanes(lanes)].every(({ isMet }) => isMet),
     overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
     answeredPerSecond:
@@ -94,12 +92,39 @@ export function summarize(
   };
 }
 
+/**
+ * @param times Of all samples, which are its own where it is the only lane.
+ * @param own Its own; undefined: it is the only one.
+ * @param good Samples that keep both bounds on tokens; undefined: it has no such bounds.
+ */
+function judgeLane(
+  { name, bounds }: Lane,
+  times: SortedTimes,
+  own: LaneTimes | undefined,
+  good: number | undefined,
+): LaneResult {
+  const ofLane = own === undefined ? times : sorted(own);
+  const verdicts = judgeBounds(own === undefined ? null : name, bounds, ofLane);
+  const completedSamples = ofLane.latency.length;
+  const late = good === undefined ? verdicts[0]?.aboveCount : completedSamples - good;
+  return { name, completedSamples, lateSamples: late ?? 0, bounds: verdicts };
+}
+
 function sorted({ latency, ttft, tpot }: LaneTimes): SortedTimes {
   return {
     latency: latency.slice().sort(),
     ttft: ttft.slice().sort(),
     tpot: tpot.slice().sort(),
   };
+}
+
+/** What became of the samples of a lane. */
+export interface LaneResult {
+  readonly name: string;
+  readonly completedSamples: number;
+  /** Those of them that are above one of its bounds. */
+  readonly lateSamples: number;
+  readonly bounds: readonly BoundVerdict[];
 }
 
 /** The numbers of a performance run and LoadGen's verdict: a value without I/O. */
@@ -112,8 +137,9 @@ export interface PerformanceSummary {
   readonly queryLatency: LatencyStatistics | null;
   /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of the queries). */
   readonly target: { readonly percentile: number; readonly valueNs: number };
-  /** Verdicts on the bounds of all lanes; of LoadGen's own rules one is on the bounds of its settings. */
-  readonly bounds: readonly BoundVerdict[];
+  readonly lanes: readonly LaneResult[];
+  /** LoadGen's rule on the bounds of its settings is met, and the bounds of all lanes are. */
+  readonly keepsBounds: boolean;
   /** Server: samples above the latency bound; else 0. */
   readonly overlatencyCount: number;
   readonly rates: PerformanceRates;

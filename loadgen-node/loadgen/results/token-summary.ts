@@ -26,6 +26,7 @@ export function summarizeTokens(input: TokenInput) {
   const perTokenNs = input.tokens.perOutputTokenNs.slice().sort();
   const isOffline = settings.scenario === 'Offline';
   const targetFirstTokenNs = percentileOf(firstNs, settings.targetLatencyPercentile);
+  const goodOfLanes = settings.scenario === 'Server' ? countGood(input) : null;
   const summary: TokenSummary = {
     tokenCount,
     firstToken: isOffline ? null : latencyStatistics(firstNs),
@@ -35,7 +36,11 @@ export function summarizeTokens(input: TokenInput) {
     withoutOverhead: tokenCount / ((meanLatencyNs / 1e9) * sampleCount),
     perLatencyNs: tokenCount / (meanLatencyNs * sampleCount),
     completed: tokenCount / (isOffline ? measured.maxLatencyS : measured.finalQuery.allDoneS),
-    good: settings.scenario === 'Server' ? countGood(input) : null,
+    good:
+      goodOfLanes?.reduce((sum, one) => ({
+        samples: sum.samples + one.samples,
+        tokenCount: sum.tokenCount + one.tokenCount,
+      })) ?? null,
     gaps: gaps && {
       histogram: gaps.histogram,
       longest: latencyStatistics(gaps.longestNs.slice().sort()),
@@ -43,7 +48,7 @@ export function summarizeTokens(input: TokenInput) {
     },
     ...evaluateEarlyStopping(input, firstNs, perTokenNs),
   };
-  return { summary, times: { ttft: firstNs, tpot: perTokenNs } };
+  return { summary, goodOfLanes, times: { ttft: firstNs, tpot: perTokenNs } };
 }
 
 /** Results of a token model. */
@@ -73,11 +78,11 @@ export interface TokenSummary extends TokenEarlyStopping {
   } | null;
 }
 
-/** Samples that keep both bounds of their lane at once, and their tokens. */
+/** Of each lane the samples that keep both of its bounds at once, and their tokens. */
 function countGood({ measured, tokens, settings }: TokenInput) {
   const whole = { ...tokens, ttft: tokens.firstTokenNs, tpot: tokens.perOutputTokenNs };
-  const good = { samples: 0, tokenCount: 0 };
-  settings.lanes.forEach(({ bounds }, lane) => {
+  return settings.lanes.map(({ bounds }, lane) => {
+    const good = { samples: 0, tokenCount: 0 };
     const times = measured.ofLanes?.[lane] ?? whole;
     times.ttft.forEach((ttft, i) => {
       const tpot = times.tpot[i] as number;
@@ -85,8 +90,8 @@ function countGood({ measured, tokens, settings }: TokenInput) {
       good.samples += 1;
       good.tokenCount += times.counts[i] as number;
     });
+    return good;
   });
-  return good;
 }
 
 /** LoadGen's two passes, of which its logs show the first token only where the output tokens passed, and both as one. */

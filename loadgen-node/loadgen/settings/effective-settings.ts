@@ -1,4 +1,4 @@
-import { type Lane, type LaneRequest, ONE_LANE } from './lanes.ts';
+import { type Lane, type LaneRequest, ONE_LANE, resolveLanes } from './lanes.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
 import { boundsOfServer, namedBounds, type QueryBound } from './query-bounds.ts';
 import type { TestSettings } from './test-settings.ts';
@@ -13,6 +13,7 @@ export interface LibraryCounts {
 /**
  * Derives the effective settings (LoadGen: TestSettingsInternal). Pure.
  * @returns `settingErrors`: what LoadGen would log as errors while it goes on.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for lanes that do not divide the library
  */
 export function deriveEffectiveSettings(
   requested: TestSettings,
@@ -44,20 +45,15 @@ export function deriveEffectiveSettings(
     settingErrors.push('performance_issue_unique and performance_issue_same exclude each other.');
   }
   const { scenario } = requested;
-  const whole = { first: 0, end: library.totalSampleCount };
   const ofServer = namedBounds(boundsOfServer(requested));
+  const isServer = scenario === 'Server';
   const effective = {
     ...requested,
     ...byScenario,
     ...queries,
-    bounds: scenario === 'Server' ? ofServer : [],
-    lanes: lanes.map(
-      ({ name, share, samples = whole, bounds = ofServer }): Lane => ({
-        name,
-        share,
-        samples,
-        bounds: scenario === 'Server' ? bounds : [],
-      }),
+    bounds: isServer ? ofServer : [],
+    lanes: resolveLanes(lanes, library.totalSampleCount, ofServer).map(
+      (lane): Lane => (isServer ? lane : { ...lane, bounds: [] }),
     ),
     minSampleCount: queries.minQueryCount * queries.samplesPerQuery,
     performanceSampleCount,

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { QueryBound } from './query-bounds.ts';
 
 /** A class of the queries of a run: those whose samples are in a range of the library. */
@@ -20,10 +21,69 @@ export interface LaneRequest extends Pick<Lane, 'name' | 'share'> {
   readonly bounds?: Lane['bounds'];
 }
 
+/** The lane of all samples of a library. */
+export function wholeLane(bounds: Lane['bounds']): Lane {
+  return { name: 'all', share: 1, samples: { first: 0, end: Number.POSITIVE_INFINITY }, bounds };
+}
+
 /** The lane of a run whose queries are all of one class. */
 export const ONE_LANE: readonly LaneRequest[] = [{ name: 'all', share: 1 }];
 
-/** The lane of a sample index. */
+/**
+ * The lanes of a run. The performance set may be any samples of the library, so that each of them is in a lane.
+ * @param ofSettings Bounds of a lane without some of its own.
+ * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong
+ */
+export function resolveLanes(
+  requests: readonly LaneRequest[],
+  sampleCount: number,
+  ofSettings: Lane['bounds'],
+): readonly Lane[] {
+  const whole = { first: 0, end: sampleCount };
+  const lanes = requests.map((asked) => ({ samples: whole, bounds: ofSettings, ...asked }));
+  const problems = [...nameProblems(lanes), ...rangeProblems(lanes, sampleCount)];
+  const share = lanes.reduce((sum, lane) => sum + lane.share, 0);
+  if (Math.abs(share - 1) > SHARE_NOISE) {
+    problems.push(`their shares add up to ${Number(share.toPrecision(6))}, and must to 1`);
+  }
+  if (problems.length > 0) throw configInvalid(`lanes: ${problems.join('; ')}`);
+  return lanes;
+}
+
+/** Sums of fractions differ by so little. */
+const SHARE_NOISE = 1e-9;
+
+function nameProblems(lanes: readonly Lane[]): string[] {
+  const names = lanes.map(({ name }) => name);
+  return [...new Set(names.filter((name, i) => names.indexOf(name) < i))].map(
+    (name) => `${name} is the name of several`,
+  );
+}
+
+function rangeProblems(lanes: readonly Lane[], sampleCount: number): string[] {
+  const problems: string[] = [];
+  let before = { name: '', end: 0 };
+  for (const { name, samples } of lanes.toSorted((a, b) => a.samples.first - b.samples.first)) {
+    const { first, end } = samples;
+    const isRange = Number.isInteger(first) && Number.isInteger(end) && first >= 0 && first < end;
+    if (!isRange || end > sampleCount) {
+      problems.push(
+        `${name} has samples ${first} to before ${end}, which is no range of the library's ${sampleCount}`,
+      );
+    }
+    if (first < before.end) problems.push(`${before.name} and ${name} share sample ${first}`);
+    if (first > before.end) problems.push(noLane(before.end, first));
+    if (end > before.end) before = { name, end };
+  }
+  if (before.end < sampleCount) problems.push(noLane(before.end, sampleCount));
+  return problems;
+}
+
+function noLane(first: number, end: number): string {
+  return `samples ${first} to before ${end} are in no lane`;
+}
+
+/** The lane of a sample index of the library. */
 export function laneOf(lanes: readonly Lane[], sampleIndex: number): Lane {
   const lane = lanes.find(
     ({ samples }) => sampleIndex >= samples.first && sampleIndex < samples.end,
@@ -33,6 +93,6 @@ export function laneOf(lanes: readonly Lane[], sampleIndex: number): Lane {
 }
 
 /** The bounds of all lanes. */
-export function boundsOfLanes(lanes: readonly Lane[]): QueryBound[] {
+export function boundsOfLanes<B>(lanes: readonly { readonly bounds: readonly B[] }[]): B[] {
   return lanes.flatMap(({ bounds }) => bounds);
 }

@@ -1,5 +1,6 @@
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
+import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import type { Distribution } from './distribution.ts';
 import type { RunFigures } from './figure-names.ts';
 import { distributionOf } from './latency-histogram.ts';
@@ -11,9 +12,10 @@ import { namedFigures } from './named-figures.ts';
  */
 export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { summary, counts, dispatchLag, durationNs } = performance;
-  const { scenario, completedSampleCount, tokens, rates, bounds } = summary;
+  const { scenario, completedSampleCount, tokens, rates, lanes } = summary;
   const { issuedQueries, issuedSamples, completedSamples, contractErrors } = counts;
   const answered = hasLatency(performance);
+  const late = boundsOfLanes(lanes).filter(({ name }) => name === 'latency');
   const ofStatistics = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
     statistics ? logged(statistics, completedSampleCount) : null;
   return namedFigures({
@@ -38,7 +40,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
       longestGap: tokens.gaps && logged(tokens.gaps.longest, tokens.gaps.sampleCount),
     },
     multiStreamRate: completedSamples / (durationNs / 1e9),
-    overlatency: bounds.find(({ name }) => name === 'latency')?.aboveCount ?? null,
+    overlatency: late.length === 0 ? null : late.reduce((sum, one) => sum + one.aboveCount, 0),
     good: tokens?.good ?? null,
   });
 }

@@ -10,52 +10,58 @@ import { Figures, type PartEnd } from './figures.ts';
 /** Settings of the run that its figures depend on. */
 interface FigureContext {
   readonly scenario: Scenario;
-  /** Those of Server; none in other scenarios. */
-  readonly bounds: readonly QueryBound[];
+  readonly lanes: readonly Lane[];
   /** Responses that broke the contract; they are in no record. Default: 0. */
   readonly contractErrors?: number;
 }
 
-/** Rows of records in groups: of a lane, a SUT node, a step or a LoadGen host. */
-export interface RowGroup {
-  readonly names: readonly string[];
-  /** Index of a row's group among the names; any other number: it is in none. */
+/** A group of rows: a lane, a SUT node, a step or a LoadGen host. */
+interface RowGroup {
+  readonly name: string;
+  /** Bounds that its figures are held against. Default: there are none. */
+  readonly bounds?: readonly QueryBound[];
+}
+
+/** Rows of records in groups. */
+export interface RowGroups {
+  readonly groups: readonly RowGroup[];
+  /** Number of a row's group; any other number: it is in none. */
   readonly of: (row: number) => number;
 }
 
 /** By the LoadGen host that issued the sample. */
-export function byHost({ hosts }: SampleRecords): RowGroup {
-  if (hosts === null) return { names: [''], of: () => 0 };
+export function byHost({ hosts }: SampleRecords): RowGroups {
+  if (hosts === null) return { groups: [{ name: '' }], of: () => 0 };
   const { names, ofRow } = hosts;
-  return { names, of: (row) => ofRow[row] as number };
+  return { groups: names.map((name) => ({ name })), of: (row) => ofRow[row] as number };
 }
 
 /** By the SUT node that answered. @param names Of the nodes, by their number. */
-export function byNode({ node }: SampleRecords, names: readonly string[]): RowGroup {
-  return { names, of: (row) => node[row] as number };
+export function byNode({ node }: SampleRecords, names: readonly string[]): RowGroups {
+  return { groups: names.map((name) => ({ name })), of: (row) => node[row] as number };
 }
 
 /** By the lane of the sample. */
-export function byLane({ sampleIndex }: SampleRecords, lanes: readonly Lane[]): RowGroup {
+export function byLane({ sampleIndex }: SampleRecords, lanes: readonly Lane[]): RowGroups {
+  if (lanes.length === 1) return { groups: lanes, of: () => 0 };
   return {
-    names: lanes.map(({ name }) => name),
+    groups: lanes,
     of: (row) => lanes.indexOf(laneOf(lanes, sampleIndex[row] as number)),
   };
 }
 
 /**
- * Figures of each group of rows, in the order of the names; added up they are those of all rows that are in a group. A query with
+ * Figures of each group of rows, in the order of the groups; added up they are those of all rows that are in a group. A query with
  * samples in several groups is in each of them, with its samples there. Rates count the time of all groups. Gaps between tokens,
  * which are no rows, are not in them.
  * @param make Makes a distribution for them: exact, or smaller.
  */
 export function figuresBy<D extends GrowingDistribution<D>>(
   records: SampleRecords,
-  { names, of }: RowGroup,
+  { groups: asked, of }: RowGroups,
   make: () => D,
-  bounds: readonly QueryBound[] = [],
 ): Figures<D>[] {
-  const groups = names.map(() => new Figures(make, bounds));
+  const groups = asked.map(({ bounds }) => new Figures(make, bounds));
   const { rowCount, part } = records;
   forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) => {
     let queryCount = 0;
@@ -78,11 +84,11 @@ export function figuresBy<D extends GrowingDistribution<D>>(
  */
 export function figuresOf(
   records: SampleRecords,
-  { scenario, bounds, contractErrors }: FigureContext,
+  { scenario, lanes, contractErrors }: FigureContext,
 ): RunFigures {
   const make = () => new ExactDistribution(records.rowCount);
-  const hosts = figuresBy(records, byHost(records), make, bounds);
-  const figures = hosts.reduce((sum, ofHost) => sum.add(ofHost));
+  const ofLanes = figuresBy(records, byLane(records, lanes), make);
+  const figures = ofLanes.reduce((sum, ofLane) => sum.add(ofLane));
   if (records.tokenGaps !== null) figures.gaps(records.tokenGaps);
   return figures.close(scenario, contractErrors);
 }
@@ -92,7 +98,7 @@ function addQuery<D extends GrowingDistribution<D>>(
   records: SampleRecords,
   rows: { readonly first: number; readonly next: number },
   groups: readonly Figures<D>[],
-  of: RowGroup['of'],
+  of: RowGroups['of'],
 ): void {
   const { first, next } = rows;
   const figures = groups[of(first)];

@@ -6,7 +6,7 @@ import {
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { ExactDistribution } from './exact-distribution.ts';
-import { figuresBy, type RowGroup } from './figures-of-records.ts';
+import { figuresBy, type RowGroups } from './figures-of-records.ts';
 
 /** Share of what was due in a step that must be completed in it for the SUT to have kept up. */
 const KEPT_UP_SHARE = 0.95;
@@ -43,8 +43,8 @@ export type StepFigures = Readonly<z.infer<typeof STEP_FIGURES>>;
 export function stepFigures(records: SampleRecords, steps: readonly RateStep[]): StepFigures[] {
   const { scheduledNs, completedNs } = records;
   const ends = endsOf(steps);
-  const byStep: RowGroup = {
-    names: steps.map(stepRateText),
+  const byStep: RowGroups = {
+    groups: steps.map((step) => ({ name: stepRateText(step) })),
     of: (row) => stepAt(ends, scheduledNs[row] as number),
   };
   const groups = figuresBy(records, byStep, () => new ExactDistribution());
@@ -61,7 +61,7 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
     const figures = group.close('Server');
     const { queries: dueQueries = 0, lost = 0, p50, p99, max, lag_p99: lagP99 } = figures;
     return {
-      rate: byStep.names[i] as string,
+      rate: stepRateText(step),
       fromNs: ends[i - 1] ?? 0,
       toNs: ends[i] as number,
       offeredQps: expectedQueries(step) / seconds,

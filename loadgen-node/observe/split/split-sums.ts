@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
-import type { RowGroup } from '../figures/figures-of-records.ts';
+import type { RowGroups } from '../figures/figures-of-records.ts';
 import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 
@@ -224,7 +224,7 @@ export class SplitSums<P extends string> {
 interface RowsToSplit {
   /** Of all records. */
   readonly rowCount: number;
-  readonly groups: RowGroup;
+  readonly groups: RowGroups;
   /** Calls back with each row that counts, in order. */
   readonly forEachRow: (visit: (row: number) => void) => void;
   /** The time that is split, in ns. */

@@ -18,7 +18,7 @@ import type { PartOfFile } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
 import type { LatencySplit, PartFigures } from '../split/split-sums.ts';
-import { boundsOfRun, type RunSummary, readSummary } from './run-summary.ts';
+import { lanesOfRun, type RunSummary, readSummary } from './run-summary.ts';
 
 /**
  * Reads a run folder and derives all figures from its records again. 10^7 records take 1 GB of memory.
@@ -88,7 +88,7 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null): Prom
   const records = await reader.readAll(summary?.records?.parts);
   const measured = figuresOf(records, {
     scenario,
-    bounds: summary === null ? [] : boundsOfRun(summary),
+    lanes: lanesOfRun(summary ?? {}),
     contractErrors: summary?.contractErrors ?? 0,
   });
   // Of them only counts are wanted.

@@ -8,6 +8,7 @@ import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { CAUSE_KINDS } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/results/generator-health.ts';
+import { type Lane, wholeLane } from '../../loadgen/settings/lanes.ts';
 import {
   type BoundName,
   boundNsOn,
@@ -188,6 +189,11 @@ export function boundsOfRun({
   // The percentile is missing only where no query was issued.
   const percentile = targetPercentile ?? Number.NaN;
   return namedBounds({ boundNs, tpotNs: tokenBounds?.tpotNs, percentile });
+}
+
+/** The lanes of a run by its summary. */
+export function lanesOfRun(run: BoundsInSummary): readonly Lane[] {
+  return [wholeLane(boundsOfRun(run))];
 }
 
 /** The bound on a time in ns; null where there is none. */

@@ -17,6 +17,9 @@ import {
   ownRateOf,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { EffectiveSettings } from '../../loadgen/settings/effective-settings.ts';
+import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
+import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
+import { laneText } from './figure-text.ts';
 
 /** Our flags for the keys that LoadGen's rules name; other keys stay. */
 const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
@@ -187,7 +190,7 @@ function adviceOnFewByStandstill(
   { course, summary }: PerformanceOutcome,
   cause: Cause | null,
 ): string {
-  if (cause?.kind !== 'standstill' || !summary.validity.performance.isMet) return '';
+  if (cause?.kind !== 'standstill' || !summary.keepsBounds) return '';
   const late = counted(course.keptStandstill?.lateSamples ?? 0, 'late sample');
   return `${asSentence(cause.text)}, and ${late} came of that: without them there are enough queries. Find out what held it up, and repeat the run.`;
 }
@@ -295,13 +298,15 @@ function adviceOnRate(
   const kind = cause?.kind;
   const ofEvent = adviceOnEvent(cause, course);
   if (ofEvent !== undefined) return ofEvent;
+  const empty = summary.lanes.find(({ completedSamples }) => completedSamples === 0);
+  if (empty !== undefined) return `A longer run has completed samples of lane ${empty.name}, too.`;
   const outOfReach = adviceOnFastest(summary, kind !== 'queue');
   if (outOfReach !== '') return outOfReach;
   if (kind === 'queue') {
     const { answeredPerSecond = 0 } = course.keepingUp ?? {};
     const share = 1 - (answeredPerSecond / settings.targetQps) * (1 - MARGIN);
     const lower = lowerRate(settings, share);
-    if (summary.validity.performance.isMet) return asSentence(lower);
+    if (summary.keepsBounds) return asSentence(lower);
     return `To keep up at all, ${lower} What keeps the bound as well, longhaul find-peak tells.`;
   }
   if (kind === 'disturbed' && health !== null) {
@@ -310,7 +315,8 @@ function adviceOnRate(
   if (course.late?.areBehindOthers === false) {
     return 'The late queries did not wait behind others: the SUT takes so long for some of them, and a lower --target-qps may not help.';
   }
-  const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
+  const late = summary.lanes.reduce((sum, { lateSamples }) => sum + lateSamples, 0);
+  const mostAreSlow = late > summary.completedSampleCount / 2;
   if (summary.tokens === null && mostAreSlow) {
     return 'Most queries are above the bound, though the SUT completed what was asked: longhaul find-peak looks for the --target-qps that keeps it.';
   }
@@ -334,26 +340,26 @@ function asSentence(text: string): string {
 }
 
 /** On a bound that not one sample kept; empty where some kept each. */
-function adviceOnFastest(
-  { sampleLatency, tokens, bounds }: PerformanceSummary,
-  keepsUp: boolean,
-): string {
-  const fastest = {
-    latency: ['fastest query took', sampleLatency, '--target-latency'],
-    ttft: ['shortest TTFT was', tokens?.firstToken, '--ttft'],
+function adviceOnFastest({ lanes }: PerformanceSummary, keepsUp: boolean): string {
+  const bound = boundsOfLanes(lanes).find(
     // Where queries pile up, even the tokens of the first one may come slower than at a lower rate.
-    tpot: ['shortest TPOT was', keepsUp ? tokens?.perOutputToken : null, '--tpot'],
-  } as const;
-  for (const { name, ns } of bounds) {
-    const [what, times, flag] = fastest[name];
-    if (!times || times.minNs <= ns) continue;
-    return (
-      `Even the ${what} ${formatNs(times.minNs)}, above the bound of ${formatNs(ns)}: ` +
-      `no --target-qps helps, a faster SUT does (or ${flag}, which is another measurement).`
-    );
-  }
-  return '';
+    ({ name, ns, leastNs }) => leastNs > ns && (keepsUp || name !== 'tpot'),
+  );
+  if (bound === undefined) return '';
+  const { name, ns, leastNs, lane } = bound;
+  const [what, flag] = FASTEST[name];
+  return (
+    `Even the ${what} ${formatNs(leastNs)}, above the bound of ${formatNs(ns)}${laneText(lane)}: ` +
+    `no --target-qps helps, a faster SUT does (or ${flag}, which is another measurement).`
+  );
 }
+
+/** Words before the shortest time, and the flag of its bound. */
+const FASTEST: Readonly<Record<BoundName, readonly [what: string, flag: string]>> = {
+  latency: ['fastest query took', '--target-latency'],
+  ttft: ['shortest TTFT was', '--ttft'],
+  tpot: ['shortest TPOT was', '--tpot'],
+};
 
 function lowerRate({ targetQps }: EffectiveSettings, share: number): string {
   const lower = Number((targetQps * Math.max(1 - share, MARGIN)).toPrecision(3));

@@ -1,4 +1,5 @@
 import { formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
+import type { BoundVerdict } from '../../loadgen/results/bound-verdicts.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 
 // Figures as texts, for pages in a browser too: independent of Node.
@@ -95,6 +96,19 @@ export function tickSeconds(ns: number): string {
 /** Name of a percentile, 0 to 1: `p99.9`. */
 export function percentileName(percentile: number): string {
   return `p${Number((percentile * 100).toFixed(3))}`;
+}
+
+/** A bound in words, with its lane where there are several: `10 ms at p99`, `10 ms at p99 of lane short`. */
+export function boundInWords(
+  { lane, ns, percentile }: Pick<BoundVerdict, 'lane' | 'ns' | 'percentile'>,
+  place: string = percentileName(percentile),
+): string {
+  return `${formatNs(ns)} at ${place}${laneText(lane)}`;
+}
+
+/** A lane behind what it is of; empty where there is one. */
+export function laneText(lane: string | null): string {
+  return lane === null ? '' : ` of lane ${lane}`;
 }
 
 /** False where less than one of so many values is above a percentile, 0 to 1: it would be the largest of them. */

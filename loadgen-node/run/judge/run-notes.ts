@@ -119,7 +119,7 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
 export function courseNotes(performance: PerformanceOutcome | null): string[] {
   if (performance === null || isBrokenEnd(performance.endCause)) return [];
   const { keptStandstill: still } = performance.course;
-  const isCause = decidingStandstill(performance, performance.summary.target.percentile) !== null;
+  const isCause = decidingStandstill(performance) !== null;
   const stood = still === null || isCause ? [] : [keptText(still)];
   return [...stood, ...unknownCourse(performance)];
 }
@@ -131,7 +131,7 @@ function keptText(still: Standstill): string {
 }
 
 function unknownCourse({ course, summary }: PerformanceOutcome): string[] {
-  if (course.keepingUp?.state !== 'unknown' || !summary.validity.performance.isMet) return [];
+  if (course.keepingUp?.state !== 'unknown' || !summary.keepsBounds) return [];
   const { queriesToTell } = course.keepingUp;
   const needed =
     queriesToTell === null ? '' : `: about ${grouped(queriesToTell)} queries would tell`;

@@ -1,11 +1,12 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
+import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
 import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
-import { isCarried, percentileName } from '../../present/text/figure-text.ts';
+import { boundInWords, isCarried, percentileName } from '../../present/text/figure-text.ts';
 import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
 import type { LabelledText as Row } from '../../present/text/result-text.ts';
 import type { EndedReport } from './run-report.ts';
@@ -16,16 +17,16 @@ const PERCENTILE_WIDTH = 11;
 /** Of a model with tokens; in Server its bounds are about them. */
 export function tokenRows({ outcome: { performance } }: EndedReport): Row[] {
   if (performance === null || !hasLatency(performance)) return [];
-  const { tokens, bounds, target, completedSampleCount } = performance.summary;
+  const { tokens, lanes, target, completedSampleCount } = performance.summary;
   if (tokens === null) return [];
   const { firstToken, perOutputToken, gaps } = tokens;
   const total = `${grouped(tokens.tokenCount)} output tokens, ${rateText(tokens.completed)} per second`;
   const times = (name: BoundName, statistics: LatencyStatistics): string =>
     [
       percentiles(statistics, completedSampleCount, target.percentile),
-      ...bounds
+      ...boundsOfLanes(lanes)
         .filter((bound) => bound.name === name)
-        .map(({ ns, percentile }) => `(bound ${formatNs(ns)} at ${percentileName(percentile)})`),
+        .map((bound) => `(bound ${boundInWords(bound)})`),
     ].join('   ');
   const rows: Row[] = [['Tokens', total]];
   if (firstToken !== null && perOutputToken !== null) {

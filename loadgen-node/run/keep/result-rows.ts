@@ -9,12 +9,18 @@ import type {
 } from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
-import { formatShare, percentileName, timeOrDash } from '../../present/text/figure-text.ts';
+import {
+  boundInWords,
+  formatShare,
+  percentileName,
+  timeOrDash,
+} from '../../present/text/figure-text.ts';
 import { causeWords, type LabelledText as Row } from '../../present/text/result-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { isOutsideDivision } from '../plan/run-plan.ts';
@@ -273,21 +279,18 @@ function latencyText(report: EndedReport, { summary }: PerformanceOutcome): stri
     .sort((a, b) => a.percentile - b.percentile)
     .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`);
   const texts = [...shown, `max ${formatNs(latency.maxNs)}`];
-  return `${texts.join(', ')}${boundText(report, summary)}`;
+  return `${texts.join(', ')}${boundTexts(report, summary)}`;
 }
 
-function boundText({ plan }: EndedReport, summary: PerformanceSummary): string {
-  const { scenario, target, bounds } = summary;
+function boundTexts({ plan }: EndedReport, summary: PerformanceSummary): string {
+  const { scenario, target, lanes } = summary;
   if (scenario === 'Offline') return '; all were due at the start';
   if (summary.arrivals !== null) return skipsText(summary.arrivals, target.percentile);
   if (scenario !== 'Server') return `; the metric is ${percentileName(target.percentile)}`;
   const whose = plan.isBoundUnsaid ? ' (default: --target-latency sets it)' : '';
-  return bounds
+  return boundsOfLanes(lanes)
     .filter(({ name }) => name === 'latency')
-    .map(({ ns, percentile, aboveCount }) => {
-      const bound = `${formatNs(ns)} at ${percentileName(percentile)}`;
-      return `; bound ${bound}${whose}: ${grouped(aboveCount)} above`;
-    })
+    .map((bound) => `; bound ${boundInWords(bound)}${whose}: ${grouped(bound.aboveCount)} above`)
     .join('');
 }
 

@@ -212,11 +212,11 @@ export function figuresOfRun(
   records: SampleRecords | null,
 ): ReportedFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
-  const { scenario, bounds } = effectiveSettings;
+  const { scenario, bounds, lanes } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
   const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
   const measured =
-    records === null ? ofOutcome : figuresOf(records, { scenario, bounds, contractErrors });
+    records === null ? ofOutcome : figuresOf(records, { scenario, lanes, contractErrors });
   const isLost = performance !== null && isSutLost(performance.endCause);
   const figures = isLost ? withoutRates(measured) : measured;
   return {

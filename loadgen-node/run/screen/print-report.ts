@@ -6,8 +6,10 @@ import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { adviceOn } from '../../present/text/advice.ts';
+import { boundInWords } from '../../present/text/figure-text.ts';
 import { timeLines } from '../../present/text/print-split.ts';
 import { type ResultText, resultLines, row, rowsBelow } from '../../present/text/result-text.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
@@ -141,11 +143,11 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       );
       if (summary.tokens !== null || !isAnswered) break;
       lines.push(
-        ...summary.bounds.map(({ ns, percentile, valueNs, aboveCount }) =>
+        ...boundsOfLanes(summary.lanes).map((bound) =>
           row(
             'Bound',
-            `${formatNs(ns)} at the ${percent(percentile)}th percentile: ` +
-              `seen ${formatNs(valueNs)}, ${counted(aboveCount, 'query', 'queries')} above the bound`,
+            `${boundInWords(bound, `the ${percent(bound.percentile)}th percentile`)}: ` +
+              `seen ${formatNs(bound.valueNs)}, ${counted(bound.aboveCount, 'query', 'queries')} above the bound`,
           ),
         ),
       );

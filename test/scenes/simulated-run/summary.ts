@@ -7,7 +7,7 @@ import type { LiveSnapshot } from '../../../loadgen-node/observe/live/live-snaps
 import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
 import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts.ts';
 import {
-  boundsOfRun,
+  lanesOfRun,
   type NodeUsagePoint,
   type RunSummary,
 } from '../../../loadgen-node/observe/summary/run-summary.ts';
@@ -51,7 +51,7 @@ export function reportSummary(
 ): RunSummary {
   const { tokenBounds = null } = changes;
   const latencyBoundNs = scenario === 'Server' && tokenBounds === null ? 100e6 : null;
-  const bounds = boundsOfRun({ latencyBoundNs, tokenBounds, targetPercentile: 0.99 });
+  const lanes = lanesOfRun({ latencyBoundNs, tokenBounds, targetPercentile: 0.99 });
   const rows = records?.rowCount ?? 0;
   const second = (i: number) => ({
     ...{ atNs: (i + 1) * 1e9, cpuShare: 0.3 + 0.05 * Math.sin(i), gcNs: 700_000 },
@@ -66,7 +66,7 @@ export function reportSummary(
     rows: [['VALID', `delay, ${scenario} (network division)`]],
     verdict: { isValid: true, cause: null, reasons: [] },
     loadgenVerdict: { isValid: true, reasons: [] },
-    figures: records === null ? {} : figuresOf(records, { scenario, bounds }),
+    figures: records === null ? {} : figuresOf(records, { scenario, lanes }),
     ...{ contractErrors: 0, peakTargetQps: null, thresholds: [], targetPercentile: 0.99 },
     ...{
       latencyBoundNs,

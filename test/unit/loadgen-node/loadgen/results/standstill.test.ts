@@ -21,7 +21,8 @@ function lookAt(
   const latenciesNs = issuedNs.map((ns, i) => doneNs(i, ns) - ns);
   const times = {
     ...{ issuedNs, latenciesNs },
-    isLate: (query: number) => (latenciesNs[query] as number) + lagNs(query) > boundNs,
+    lateIn: (query: number) =>
+      (latenciesNs[query] as number) + lagNs(query) > boundNs ? 'all' : null,
     lagsNs: issuedNs.map((_, i) => lagNs(i)),
   };
   return lateSamplesOf(times, parts);
@@ -51,8 +52,8 @@ describe('late samples', () => {
     const pauseNs = (query: number): number => (query < 300 ? 0 : 5e9);
     const issuedNs = Float64Array.from({ length: 1_000 }, (_, i) => i * EVERY_NS + pauseNs(i));
     const latenciesNs = issuedNs.map((ns, i) => stopped(8)(i, ns) - ns);
-    const isLate = (query: number) => (latenciesNs[query] as number) > 500e6;
-    const times = { issuedNs, latenciesNs, isLate, lagsNs: new Float64Array(1_000) };
+    const lateIn = (query: number) => ((latenciesNs[query] as number) > 500e6 ? 'all' : null);
+    const times = { issuedNs, latenciesNs, lateIn, lagsNs: new Float64Array(1_000) };
     expect(lateSamplesOf(times).standstill).toMatchObject({
       ...{ count: 1, fromNs: 8e9, longestNs: 2e9, waitingSamples: 200, lateSamples: 150 },
     });

@@ -45,14 +45,24 @@ it('meets the latency bound up to the bound itself, to the nanosecond', () => {
 });
 
 it('has a verdict on each bound of a lane, and none where there is no bound', () => {
-  const bound = { name: 'latency', ns: BOUND_NS, percentile: 0.99, lane: 'all' };
-  expect(summaryOf('Server', { latencyNs: BOUND_NS }).bounds).toEqual([
-    { ...bound, valueNs: BOUND_NS, aboveCount: 0, isMet: true },
-  ]);
-  expect(summaryOf('Server', { latencyNs: BOUND_NS + 1 }).bounds).toEqual([
-    { ...bound, valueNs: BOUND_NS + 1, aboveCount: 100, isMet: false },
-  ]);
-  expect(summaryOf('Offline', { count: 20 }).bounds).toEqual([]);
+  const bound = { name: 'latency', ns: BOUND_NS, percentile: 0.99, lane: null };
+  const boundsOf = (latencyNs: number) => {
+    const { lanes, keepsBounds } = summaryOf('Server', { latencyNs });
+    return { keepsBounds, bounds: lanes[0]?.bounds };
+  };
+  const [kept, missed] = [BOUND_NS, BOUND_NS + 1];
+  expect(boundsOf(kept)).toEqual({
+    keepsBounds: true,
+    bounds: [{ ...bound, valueNs: kept, leastNs: kept, aboveCount: 0, isMet: true }],
+  });
+  expect(boundsOf(missed)).toEqual({
+    keepsBounds: false,
+    bounds: [{ ...bound, valueNs: missed, leastNs: missed, aboveCount: 100, isMet: false }],
+  });
+  expect(summaryOf('Offline', { count: 20 })).toMatchObject({
+    keepsBounds: true,
+    lanes: [{ completedSamples: 20, lateSamples: 0, bounds: [] }],
+  });
 });
 
 it('says how many queries there are once where each has one sample, and of one in the singular', () => {

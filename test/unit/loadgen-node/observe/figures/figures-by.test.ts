@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { wholeLane } from '../../../../../loadgen-node/loadgen/settings/lanes.ts';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import { ExactDistribution } from '../../../../../loadgen-node/observe/figures/exact-distribution.ts';
 import {
@@ -7,7 +8,7 @@ import {
   byNode,
   figuresBy,
   figuresOf,
-  type RowGroup,
+  type RowGroups,
 } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { LatencyHistogram } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
@@ -22,16 +23,22 @@ const lane = (name: string, first: number, end: number) => {
 const LANES = [lane('short', 0, 300), lane('long', 300, 1024)];
 
 /** Host by turns of queries, as k, k + 2, ... */
-const HOSTS = (records: SampleRecords): RowGroup =>
+const HOSTS = (records: SampleRecords): RowGroups =>
   byHost({
     ...records,
     hosts: { names: ['a', 'b'], ofRow: Uint16Array.from(records.query, (query) => query % 2) },
   });
-const GROUPS: readonly (readonly [string, (records: SampleRecords) => RowGroup])[] = [
+const GROUPS: readonly (readonly [string, (records: SampleRecords) => RowGroups])[] = [
   ['host', HOSTS],
   ['lane', (records) => byLane(records, LANES)],
   ['node', (records) => byNode(records, ['sut-a', 'sut-b', 'sut-c'])],
-  ['row', ({ rowCount }) => ({ names: ['odd', 'even'], of: (row) => (rowCount - row) % 2 })],
+  [
+    'row',
+    ({ rowCount }) => ({
+      groups: [{ name: 'odd' }, { name: 'even' }],
+      of: (row) => (rowCount - row) % 2,
+    }),
+  ],
 ];
 
 // Goal: figures of groups, added up, are those of all rows, to the bit, also where a query has samples in several groups.
@@ -52,11 +59,15 @@ describe('figures by group', () => {
   )('by %s, added up, are those of %s', (_group, scenario, queue, groupOf) => {
     const records = queueRecords(queue);
     const bounds = scenario === 'Server' ? TOKEN_BOUNDS : [];
-    const groups = figuresBy(records, groupOf(records), exact, bounds);
+    const { groups: named, of } = groupOf(records);
+    const bounded = { groups: named.map((group) => ({ ...group, bounds })), of };
+    const groups = figuresBy(records, bounded, exact);
     // Closing them changes nothing.
     for (const figures of groups) figures.close(scenario);
     const sum = groups.reduce((all, one) => all.add(one));
-    expect(sum.close(scenario)).toEqual(figuresOf(records, { scenario, bounds }));
+    expect(sum.close(scenario)).toEqual(
+      figuresOf(records, { scenario, lanes: [wholeLane(bounds)] }),
+    );
   });
 
   it('count each sample once, and those of no group in none', () => {
@@ -86,7 +97,7 @@ describe('figures by group', () => {
     if (second !== undefined) first?.add(second);
     const sum = close(first);
     expect(sum).toMatchObject({ queries: 2, samples: 4, lost: 1, min: 25, max: 25, lag_max: 7 });
-    expect(sum).toEqual(figuresOf(records, { scenario: 'MultiStream', bounds: [] }));
+    expect(sum).toEqual(figuresOf(records, { scenario: 'MultiStream', lanes: LANES }));
   });
 
   it('have counts for early stopping that add up', () => {

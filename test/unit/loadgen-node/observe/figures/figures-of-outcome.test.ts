@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { wholeLane } from '../../../../../loadgen-node/loadgen/settings/lanes.ts';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
@@ -89,7 +90,7 @@ describe('figures of a run without records', () => {
         const { scenario, tokens } = performance.summary;
         const fromRecords = figuresOf(records, {
           scenario,
-          bounds: scenario === 'Server' ? (tokens === null ? BOUND : TOKEN_BOUNDS) : [],
+          lanes: [wholeLane(scenario === 'Server' ? (tokens === null ? BOUND : TOKEN_BOUNDS) : [])],
           contractErrors: performance.counts.contractErrors,
         });
         expect(withoutRounding(fromRecords, run)).toEqual(
@@ -112,7 +113,7 @@ describe('figures of a run without records', () => {
     expect(performance.extension?.count).toBeGreaterThan(0);
     const seen = figuresOf(records, {
       scenario: 'Server',
-      bounds: namedBounds({ boundNs: 60e6, percentile: 0.99 }),
+      lanes: [wholeLane(namedBounds({ boundNs: 60e6, percentile: 0.99 }))],
     });
     expect(figuresOfOutcome(performance)).toEqual(seen);
   });

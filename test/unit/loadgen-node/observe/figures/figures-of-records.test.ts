@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LatencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import { wholeLane } from '../../../../../loadgen-node/loadgen/settings/lanes.ts';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
@@ -59,7 +60,7 @@ describe('figures of a run, from its records', () => {
     const { scenario } = summary;
     const figures = figuresOf(records, {
       scenario,
-      bounds: boundsAt(settings.serverTargetLatencyNs),
+      lanes: [wholeLane(boundsAt(settings.serverTargetLatencyNs))],
     });
     expectLatencies(figures, summary.queryLatency ?? summary.sampleLatency);
     expect(figures).toMatchObject({
@@ -91,7 +92,7 @@ describe('figures of a run, from its records', () => {
     );
     const figures = figuresOf(records, {
       scenario: 'Server',
-      bounds: [],
+      lanes: [wholeLane([])],
       contractErrors: 2,
     });
     expect(outcome.counts.lostSamples).toBeGreaterThan(0);
@@ -113,7 +114,7 @@ describe('figures of a run, from its records', () => {
       },
     );
     const { tokens } = outcome.summary;
-    const figures = figuresOf(records, { scenario: 'Server', bounds: [] });
+    const figures = figuresOf(records, { scenario: 'Server', lanes: [wholeLane([])] });
     const at = (name: 'firstToken' | 'perOutputToken', percentile: number) =>
       tokens?.[name]?.percentiles.find((seen) => seen.percentile === percentile)?.valueNs;
     expect(figures).toMatchObject({
@@ -128,7 +129,7 @@ describe('figures of a run, from its records', () => {
   it('of nothing are counts, and no 0 that looks like a latency', () => {
     const figures = figuresOf(queueRecords({ rowCount: 0 }), {
       scenario: 'Server',
-      bounds: boundsAt(BOUND_NS),
+      lanes: [wholeLane(boundsAt(BOUND_NS))],
     });
     expect(figures).toEqual({ queries: 0, samples: 0, lost: 0, errors: 0 });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { wholeLane } from '../../../../../loadgen-node/loadgen/settings/lanes.ts';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { ExactDistribution } from '../../../../../loadgen-node/observe/figures/exact-distribution.ts';
@@ -81,7 +82,7 @@ describe('figures of one run', () => {
     const run = { minDurationMs: 4000, minQueryCount: 500, ...settings };
     const { scenario, records, ofOutcome, snapshots, counted } = await measured(run, 41);
     const bounds = scenario === 'Server' ? BOUND : [];
-    const figures = figuresOf(records, { scenario, bounds });
+    const figures = figuresOf(records, { scenario, lanes: [wholeLane(bounds)] });
     // LoadGen has no rate for MultiStream: there the ends of the run differ by a hair.
     const { completed_qps: rate, ...others } = figures;
     const { completed_qps: rateOfOutcome, ...othersOfOutcome } = ofOutcome;

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SampleRecorder } from '../../../../../loadgen-node/loadgen/recorder/sample-recorder.ts';
+import { wholeLane } from '../../../../../loadgen-node/loadgen/settings/lanes.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { RecordsReader } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import { RecordsWriter } from '../../../../../loadgen-node/observe/records/records-writer.ts';
@@ -60,7 +61,7 @@ it('gaps between tokens are read back as they were recorded, by part or together
   expect(both.longestGapNs?.filter(Number.isNaN)).toHaveLength(lost + 2);
   // Of a lost sample there are the gaps that were seen.
   expect(both.tokenGaps?.count).toBe((66_000 + 14) * (TOKENS - 2) + (66_000 + 14 - lost - 2));
-  const figures = figuresOf(both, { scenario: 'Server', bounds: [] });
+  const figures = figuresOf(both, { scenario: 'Server', lanes: [wholeLane([])] });
   expect(figures).toMatchObject({ itl_max: 8 * MS, longest_gap_p50: 2 * MS });
   expect(figures.itl_p50).toBeGreaterThan(1.99 * MS);
   expect(figures.itl_p50).toBeLessThan(2.01 * MS);

@@ -97,9 +97,14 @@ async function tokenReport(
   const { percentile } = performance.summary.target;
   const summary = {
     ...{ ...performance.summary, completedSampleCount: count },
-    bounds: namedBounds({ boundNs: 100e6, tpotNs: 100e6, percentile }).map((bound) => ({
-      ...{ ...bound, lane: 'all', valueNs: 0, aboveCount: 0, isMet: true },
-    })),
+    lanes: [
+      {
+        ...{ name: 'all', completedSamples: count, lateSamples: 0 },
+        bounds: namedBounds({ boundNs: 100e6, tpotNs: 100e6, percentile }).map((bound) => ({
+          ...{ ...bound, lane: null, valueNs: 0, leastNs: 0, aboveCount: 0, isMet: true },
+        })),
+      },
+    ],
     tokens: { ...tokens, gaps: null } as NonNullable<typeof performance.summary.tokens>,
   };
   return { ...report, outcome: { ...report.outcome, performance: { ...performance, summary } } };
