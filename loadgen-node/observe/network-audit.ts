@@ -11,7 +11,7 @@ import {
   nameCall,
   nodeEvidence,
   nonNegative,
-  oipEvidence,
+  requestEvidence,
   settings,
 } from '../../shared/evidence/evidence-schema.ts';
 import { otherWorkOf } from '../../shared/evidence/other-work.ts';
@@ -127,8 +127,8 @@ const audit = z.object(
       /** Every setting of the QDL by name. */
       settings,
     }),
-    /** Requests to servers; null: the run spoke longhaul's own protocol. */
-    oip: oipEvidence.nullable(),
+    /** Requests to servers; null: the nodes are SUT nodes of longhaul, or the protocol does not tell. */
+    server: requestEvidence.nullable(),
     nameCalls: z.array(nameCall),
     nodes: z.array(nodeEvidence),
     rules: z.array(finding),

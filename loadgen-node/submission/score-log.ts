@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dataSetError, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder, statIfThere, writeText } from '../../shared/base/files/read-file.ts';
-import { requestsTo, serverOf } from '../../shared/evidence/server-evidence.ts';
 import { benchmarkRules, keyOfRun } from '../../shared/rules/benchmark-rules.ts';
 import { responseClass } from '../../shared/rules/response-class.ts';
 import { DEFAULT_ROUND } from '../../shared/rules/rounds/rounds.ts';
@@ -299,9 +298,8 @@ function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): Da
   const { responseTensor } = rules;
   if (!existsSync(join(folder, RUN_FILES.audit)) || responseTensor === undefined) return dataSet;
   const audit = readAudit(folder);
-  const [server] = audit.nodes.map(serverOf);
-  const outputs = server?.outputs;
-  const plan = requestsTo(audit)?.plan;
+  const outputs = audit.nodes[0]?.server?.outputs;
+  const plan = audit.server?.plan;
   if (plan == null || outputs === undefined || responseTensor.shape.includes(-1)) {
     return dataSet;
   }

@@ -166,22 +166,22 @@ const datatype = z.enum(Object.keys(OIP_ELEMENT_BYTES) as [OipDataType, ...OipDa
 const tensors = z.array(z.object({ name: z.string(), datatype, shape: z.array(z.int()) }));
 
 /** Differences of a server's own counters: whatever it says. */
-const oipDuration = z.object({ count: z.number(), ns: z.number() });
+const serverTime = z.object({ count: z.number(), ns: z.number() });
 
 /** Growth of a server's own statistics of the model during a run (Triton's ModelStatistics). */
-const oipStatistics = z.object({
+const serverGrowth = z.object({
   /** Samples, and the batches that they were in. */
   inferenceCount: z.number(),
   executionCount: z.number(),
-  success: oipDuration,
-  fail: oipDuration,
-  queue: oipDuration,
-  computeInput: oipDuration,
-  computeInfer: oipDuration,
-  computeOutput: oipDuration,
+  success: serverTime,
+  fail: serverTime,
+  queue: serverTime,
+  computeInput: serverTime,
+  computeInfer: serverTime,
+  computeOutput: serverTime,
 });
 
-const oipNodeEvidence = z.object({
+const serverEvidence = z.object({
   serverName: z.string(),
   serverVersion: z.string(),
   extensions: z.array(z.string()),
@@ -201,10 +201,10 @@ const oipNodeEvidence = z.object({
   /** Requests of before the run, which tried whether the server takes what is sent. */
   trialCount: nonNegative,
   /** Growth over the run; null where the server has no statistics, or did not tell them. */
-  statistics: oipStatistics.nullable(),
+  statistics: serverGrowth.nullable(),
 });
 
-export const oipEvidence = z.object({
+export const requestEvidence = z.object({
   /** gRPC's name of the service, or another protocol's word of what answers. */
   service: z.string(),
   /** As OipRequestPlan; null where only names were requested. */
@@ -264,12 +264,12 @@ export const nodeEvidence = z.object({
   differences: z.array(z.string()),
   /** Claims of the node that cannot be true. */
   claims: z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
-  /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */
+  /** The connections that carried queries to a server: the first call of each, as this end saw it. */
   queryPaths: z.exactOptional(z.array(callPath)),
   /** Absent: there were none. */
   handOvers: z.exactOptional(handOvers),
-  /** Of a node that speaks the Open Inference Protocol. */
-  oip: z.exactOptional(oipNodeEvidence),
+  /** Of a node that is a server, not a SUT node of longhaul. */
+  server: z.exactOptional(serverEvidence),
 });
 
 /**
@@ -298,8 +298,8 @@ export interface NetworkEvidence {
   readonly nameCalls: readonly NameCall[];
   /** In the order of the settings. */
   readonly nodes: readonly NodeEvidence[];
-  /** Set where the run spoke the Open Inference Protocol: what that cannot show, no node tells. */
-  readonly oip?: RequestEvidence;
+  /** Requests to servers; absent: the nodes are SUT nodes of longhaul, or the protocol does not tell. */
+  readonly server?: RequestEvidence;
 }
 
 /** One call of LoadGen's Name(). */
@@ -327,13 +327,13 @@ export type HandOvers = Evidence<typeof handOvers>;
 export type NodeEvidence = Evidence<typeof nodeEvidence>;
 
 /** Time that a server reports, over all requests of a run: a sum of lengths, and how many they are. */
-export type ServerTime = Evidence<typeof oipDuration>;
+export type ServerTime = Evidence<typeof serverTime>;
 
 /** Growth of a server's own statistics of the model during a run. */
-export type ServerGrowth = Evidence<typeof oipStatistics>;
+export type ServerGrowth = Evidence<typeof serverGrowth>;
 
 /** Report of a server on itself and its model, and how many requests it got. */
-export type ServerEvidence = Evidence<typeof oipNodeEvidence>;
+export type ServerEvidence = Evidence<typeof serverEvidence>;
 
 /** The service, the plan and notes of requests that go to servers. */
-export type RequestEvidence = Evidence<typeof oipEvidence>;
+export type RequestEvidence = Evidence<typeof requestEvidence>;

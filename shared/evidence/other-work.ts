@@ -1,7 +1,6 @@
 import { counted } from '../base/text.ts';
 import type { OtherWork } from '../domain/system-under-test.ts';
 import type { NodeEvidence } from './evidence-schema.ts';
-import { serverOf } from './server-evidence.ts';
 
 /** Addresses and their characters that are shown: a node may say anything. */
 const SHOWN_MAX = 8;
@@ -14,7 +13,7 @@ const SHOWN_LENGTH_MAX = 64;
  */
 export function otherWorkOf(node: NodeEvidence): OtherWork | null {
   const { theirs, ours } = node;
-  const server = serverOf(node);
+  const { server } = node;
   if (server !== undefined) {
     const requests = (server.statistics?.success.count ?? 0) - ours.partCount;
     if (requests <= 0) return null;

@@ -1,6 +1,6 @@
 import type { ProtocolTraits } from '../../../qdl/protocols/index.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { serverOf, softwareOf } from '../../../shared/evidence/server-evidence.ts';
+import { softwareOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts, AuditFinding } from '../../observe/network-audit.ts';
 
 /** Sections of the rules that most findings are about. */
@@ -69,11 +69,11 @@ export function notProvableOf(why: string, line: (node: NodeEvidence) => string)
 
 /** Name and version of a server. */
 export function serverText(node: NodeEvidence): string {
-  const server = serverOf(node);
+  const { server } = node;
   return server?.serverName ? softwareOf(server) : 'the server reports no name';
 }
 
 /** Requests that went to a server. */
 export function requestsOf(node: NodeEvidence): number {
-  return serverOf(node)?.requestCount ?? node.ours.partCount;
+  return node.server?.requestCount ?? node.ours.partCount;
 }

@@ -1,7 +1,7 @@
 import { type Protocol, protocolNamed } from '../../../qdl/protocols/index.ts';
 import { asOneLine, wrapped } from '../../../shared/base/text.ts';
 import type { RequestEvidence, ServerEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { requestsTo, serverOf, softwareOf } from '../../../shared/evidence/server-evidence.ts';
+import { softwareOf } from '../../../shared/evidence/server-evidence.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';
@@ -37,7 +37,7 @@ export function explainAudit(audit: NetworkAudit): string {
   const protocol = protocolNamed(run.protocol);
   const { shown, proxies, beyond } = protocol.words.evidence;
   const shows = [...shown, [PATH_NOTE, proxies].join(' ').trim(), beyond];
-  const requests = requestsTo(audit);
+  const { server: requests } = audit;
   const lines = [
     `Run ${run.runId}`,
     row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
@@ -46,7 +46,7 @@ export function explainAudit(audit: NetworkAudit): string {
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
     ...nodes.flatMap((node) => {
       const { address, description, streams, theirs } = node;
-      const server = serverOf(node);
+      const { server } = node;
       if (server !== undefined)
         return wrapped(serverLine(address, server), LABEL_WIDTH, 'SUT node');
       const name = description?.name ?? streams[0]?.nodeName ?? 'name not reported';

@@ -7,7 +7,6 @@ import type {
   NodeEvidence,
   NodeNameCall,
 } from '../../../shared/evidence/evidence-schema.ts';
-import { serverOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts } from '../../observe/network-audit.ts';
 import {
   type AuditRule,
@@ -196,7 +195,7 @@ function judgeUnique({ nameCalls }: AuditFacts): Judged {
 
 function judgeServerNames({ nodes }: AuditFacts, judged: Judged): Judged {
   if (judged.verdict !== 'holds') return judged;
-  const nameOf = (node: NodeEvidence): string => serverOf(node)?.serverName ?? '';
+  const nameOf = (node: NodeEvidence): string => node.server?.serverName ?? '';
   const shared = repeatedOf(nodes.map(nameOf));
   if (shared.length === 0) return holds('No two servers gave the same name.');
   return notProvable(

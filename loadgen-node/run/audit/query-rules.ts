@@ -1,6 +1,5 @@
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts } from '../../observe/network-audit.ts';
 import {
   type AuditRule,
@@ -183,7 +182,7 @@ function judgeRequests(facts: AuditFacts): Judged {
   const { run, nodes } = facts;
   const evidence = nodes.flatMap((node) => {
     const { address, ours } = node;
-    const statistics = serverOf(node)?.statistics;
+    const { statistics } = node.server ?? {};
     return [
       `${address}: ${ours.sampleCount} samples of ${ours.queryCount} queries in ${requestsOf(node)} requests`,
       ...(statistics
@@ -193,7 +192,7 @@ function judgeRequests(facts: AuditFacts): Judged {
         : []),
     ];
   });
-  const room = requestsTo(facts)?.plan?.samplesPerRequest ?? 1;
+  const room = facts.server?.plan?.samplesPerRequest ?? 1;
   const isJoined = (node: NodeEvidence): boolean =>
     requestsOf(node) < node.ours.queryCount || requestsOf(node) * room < node.ours.sampleCount;
   if (run.isComplete && nodes.some(isJoined)) {
@@ -323,7 +322,7 @@ function judgeSent(facts: AuditFacts): Judged {
 
 /** Triton counts executed requests of all clients in its statistics. */
 function statisticsLine(node: NodeEvidence): string[] {
-  const statistics = serverOf(node)?.statistics;
+  const { statistics } = node.server ?? {};
   if (!statistics) return [];
   const { success, fail, inferenceCount } = statistics;
   return [
@@ -370,7 +369,7 @@ function judgeAnswered({ run, nodes }: AuditFacts): Judged {
 function judgeCaching({ nodes }: AuditFacts): Judged {
   const evidence = nodes.flatMap((node) => {
     const { address, ours } = node;
-    const counted = serverOf(node)?.statistics?.inferenceCount ?? ours.completedCount;
+    const counted = node.server?.statistics?.inferenceCount ?? ours.completedCount;
     if (counted >= ours.completedCount) return [];
     return [
       `${address}: its statistics grew by ${counted} inferences, and ${ours.completedCount} samples were answered`,

@@ -2,7 +2,6 @@ import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
-import { requestsTo } from '../../../shared/evidence/server-evidence.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { compressionRule } from '../../../shared/rules/compression-rules.ts';
@@ -56,7 +55,7 @@ export async function gatherFacts(
       receiveWindowBytes: evidence.receiveWindowBytes,
       settings: evidence.settings,
     },
-    oip: requestsTo(evidence),
+    server: evidence.server ?? null,
     nameCalls: evidence.nameCalls,
     nodes: evidence.nodes.map((node, i) => withExcess(node, i, phases.excessTimes)),
     compression: {

@@ -11,9 +11,7 @@ import type {
 } from '../../../shared/evidence/evidence-schema.ts';
 import { otherWorkOf } from '../../../shared/evidence/other-work.ts';
 import {
-  requestsTo,
   type ServerNode,
-  serverOf,
   serversOf,
   softwareOf,
 } from '../../../shared/evidence/server-evidence.ts';
@@ -230,10 +228,10 @@ export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): s
 
 /** Model or server of each node in the detail log, without nodes that report no model. */
 export function nodeDetails(audit: NetworkAudit): LoggedDetail[] {
-  const requests = requestsTo(audit);
+  const { server: requests } = audit;
   return audit.nodes.flatMap((node) => {
     const { address, description } = node;
-    const server = serverOf(node);
+    const { server } = node;
     if (requests !== null && server !== undefined) return [serverDetail(address, server, requests)];
     const model = description?.model;
     return model === null || model === undefined ? [] : [modelDetail(address, model)];
@@ -254,7 +252,7 @@ export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
   const addresses = new Map<string, string[]>();
   for (const node of nodes) {
     const { address, description } = node;
-    const server = serverOf(node);
+    const { server } = node;
     const model = description?.model;
     const text =
       server === undefined
@@ -290,7 +288,7 @@ export function serverNotes(audit: NetworkAudit): string[] {
   return [
     ...servers.map((server) => `SUT node ${server.address} is ${serverText(server)}`),
     ...versionMarks(servers),
-    ...(requestsTo(audit)?.notes ?? []),
+    ...(audit.server?.notes ?? []),
   ];
 }
 

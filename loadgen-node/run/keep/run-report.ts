@@ -3,7 +3,6 @@ import type { NodeActivity } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
-import { requestsTo, serverOf } from '../../../shared/evidence/server-evidence.ts';
 import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { isSutLost } from '../../loadgen/engine/issue/issue-threads.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
@@ -251,10 +250,10 @@ function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
 
 /** The SUT nodes of a run as its summary has them. */
 export function summaryNodes(audit: NetworkAudit): RunSummary['nodes'] {
-  const requests = requestsTo(audit);
+  const { server: requests } = audit;
   return audit.nodes.map((node) => {
     const { address, description, streams, ours } = node;
-    const reported = serverOf(node);
+    const reported = node.server;
     const counts = {
       issuedSamples: ours.sampleCount,
       completedSamples: ours.completedCount,

@@ -90,8 +90,8 @@ export class OipDriver implements ProtocolDriver {
 
   evidence(): ProtocolEvidence {
     const { service, plan, notes = [] } = this.#oip;
-    const oip = { service, plan: plan ?? null, notes: [...notes, ...this.#notes] };
-    return { protocol: OIP_NAME, oip };
+    const server = { service, plan: plan ?? null, notes: [...notes, ...this.#notes] };
+    return { protocol: OIP_NAME, server };
   }
 
   channelCounts(): ChannelCounts {
@@ -279,7 +279,7 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
       ...evidenceOfOneEnd(this.address, this, missing),
       queryPaths: [...this.#queryPaths],
       ...this.handOvers.evidence(),
-      ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),
+      ...(this.#facts === undefined ? {} : { server: this.#evidenceOf(this.#facts) }),
     };
   }
 

@@ -33,14 +33,14 @@ it('tells servers, statistics and limits of the evidence wherever a result stand
   );
   expect(stdout).toContain('the Open Inference Protocol has no ledger');
 
-  const { run, oip, nodes, rules } = readAudit(output);
+  const { run, server: requests, nodes, rules } = readAudit(output);
   const [seen] = nodes;
-  expect([run.protocol, run.isComplete, oip?.service]).toEqual([
+  expect([run.protocol, run.isComplete, requests?.service]).toEqual([
     ...['oip', true, 'inference.GRPCInferenceService'],
   ]);
-  expect(seen).toMatchObject({ theirs: null, streams: [], oip: { serverName: 'sut-a' } });
-  expect(seen?.oip?.requestCount).toBe(seen?.ours.partCount);
-  expect(seen?.oip?.statistics?.inferenceCount).toBe(seen?.ours.sampleCount);
+  expect(seen).toMatchObject({ theirs: null, streams: [], server: { serverName: 'sut-a' } });
+  expect(seen?.server?.requestCount).toBe(seen?.ours.partCount);
+  expect(seen?.server?.statistics?.inferenceCount).toBe(seen?.ours.sampleCount);
   const verdictOf = (id: string) => rules.find((one) => one.id === id)?.verdict;
   expect(rules.filter(({ verdict }) => verdict === 'broken').map(({ id }) => id)).toEqual([
     'separate-machines',
@@ -55,7 +55,7 @@ it('tells servers, statistics and limits of the evidence wherever a result stand
     nodes: [{ model: 'longhaul-digits-example:1' }],
   });
   const { statistics } = summary?.nodes[0]?.server ?? {};
-  expect(statistics?.successCount).toBe(seen?.oip?.requestCount);
+  expect(statistics?.successCount).toBe(seen?.server?.requestCount);
   expect(readRunLogs(output).value('longhaul_oip_server')).toMatchObject({ server: 'sut-a' });
 
   const audit = await longhaulHere(['audit', output]);

@@ -180,7 +180,7 @@ describe('run against a server whose streams are handled one request after the o
       ...['--min-duration', '1s', '--min-query-count', '1', '--output', output, ...flags],
     ]);
     const audit = JSON.parse(readFileSync(join(output, 'network_audit.json'), 'utf8')) as {
-      readonly oip: { readonly plan: { readonly method: string }; readonly notes: string[] };
+      readonly server: { readonly plan: { readonly method: string }; readonly notes: string[] };
     };
     return { ...said, audit };
   }
@@ -196,8 +196,8 @@ describe('run against a server whose streams are handled one request after the o
       expect(stdout, stderr).toContain(`queries went by the Open Inference Protocol, ${how}`);
       expect(stdout).toMatch(/handles the requests of one stream one after the other/);
       expect(stdout).toMatch(/(\d+) queries issued, \1 completed, 0 lost.*0 contract errors/);
-      expect(audit.oip.plan.method).toBe(method);
-      expect(audit.oip.notes.join()).toMatch(/one after the other: before the run \d+ requests/);
+      expect(audit.server.plan.method).toBe(method);
+      expect(audit.server.notes.join()).toMatch(/one after the other: before the run \d+ requests/);
       expect(server.counts.most).toBeGreaterThan(1);
     },
   );
@@ -207,6 +207,6 @@ describe('run against a server whose streams are handled one request after the o
     const { stdout, audit } = await run(server, true, ['--oip-method', 'stream']);
     expect(stdout).toMatch(/at most one request is in work at once at 127/);
     expect(stdout).toMatch(/--oip-method stream-per-request has no such limit/);
-    expect(audit.oip.plan.method).toBe('stream');
+    expect(audit.server.plan.method).toBe('stream');
   });
 });

@@ -34,8 +34,8 @@ describe('Name', () => {
     expect(await qdl.name()).toBe(name);
     expect(await qdl.name()).toBe(name);
     expect(list.map(({ nameCount }) => nameCount)).toEqual([2, 2, 2]);
-    const { nameCalls, oip } = await qdl.evidence();
-    expect(oip?.notes).toEqual([
+    const { nameCalls, server: requests } = await qdl.evidence();
+    expect(requests?.notes).toEqual([
       `the servers at ${a}, ${b} share the name "triton"; the address was added to tell them apart`,
       `the server at ${c} reports no name; it is known by its address`,
     ]);
@@ -123,14 +123,14 @@ describe.each(METHODS)('queries by %s', (method) => {
     ]);
     expect(new Set(server.requests.map(({ id }) => id)).size).toBe(3);
     expect(server.inferCallCount).toBe(method === 'unary' ? 3 : 1);
-    const { nodes, oip } = await qdl.evidence();
-    expect(oip?.plan?.method).toBe(method);
+    const { nodes, server: requests } = await qdl.evidence();
+    expect(requests?.plan?.method).toBe(method);
     expect(nodes[0]).toMatchObject({
       ours: { sampleCount: 3, completedCount: 3, payloadBytes: 24, responseBytes: 24 },
       theirs: null,
       streams: [],
       queryPaths: [{ loadgen: { remotePort: Number(server.address.split(':')[1]) }, sut: null }],
-      oip: { requestCount: 3, modelName: 'echo', statistics: { inferenceCount: 10 } },
+      server: { requestCount: 3, modelName: 'echo', statistics: { inferenceCount: 10 } },
     });
     expect(qdl.ledgerReport).toEqual({ isCompared: true, differences: [] });
   });

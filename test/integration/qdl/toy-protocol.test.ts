@@ -60,7 +60,7 @@ describe('a run over a protocol of the calling program', () => {
       expect(existsSync(join(output, name)), name).toBe(true);
     }
     const audit = readAudit(output);
-    expect(audit).toMatchObject({ run: { protocol: 'lines', isComplete: true }, oip: null });
+    expect(audit).toMatchObject({ run: { protocol: 'lines', isComplete: true }, server: null });
     expect(audit.nameCalls[0]?.name).toBe('Network SUT: lines-a, lines-b');
     const verdicts = new Map(audit.rules.map(({ id, verdict }) => [id, verdict]));
     const broken = [...verdicts].filter(([, verdict]) => verdict === 'broken');

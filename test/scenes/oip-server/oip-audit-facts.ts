@@ -44,7 +44,7 @@ export function oipNode(
     theirs: null,
     ledgerMissing: 'the Open Inference Protocol has no counts',
     ledgerIdentity: '',
-    oip: {
+    server: {
       serverName: `server of ${name}`,
       serverVersion: '2.60.0',
       extensions: ['statistics'],
@@ -91,7 +91,7 @@ export function oipFacts(nodes: readonly NodeEvidence[] = [oipNode('sut-a')]): A
   return {
     ...facts,
     run: { ...facts.run, protocol: 'oip' },
-    oip: OIP_EVIDENCE,
+    server: OIP_EVIDENCE,
     nameCalls: [call, call],
   };
 }

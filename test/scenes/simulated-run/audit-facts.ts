@@ -126,7 +126,7 @@ export function auditFacts(nodes: readonly NodeEvidence[] = [nodeEvidence('sut-a
       ...{ host: hostFacts('loadgen'), receiveWindowBytes: 2 ** 24 },
       settings: { streamsPerNode: '1' },
     },
-    oip: null,
+    server: null,
     nameCalls: [nameCall(nodes), nameCall(nodes)],
     nodes,
     compression: { breaches: [], rule: 'Allow one of the following.' },

@@ -103,10 +103,6 @@ const PROTOCOL_PLACES: Reasons = {
   'shared/wire/oip/': 'its messages',
   'sut-node/': 'a SUT node is a server of it',
   'qdl/protocols/index.ts': 'the list of protocols',
-  'shared/evidence/evidence-schema.ts': 'keys of network_audit.json',
-  'shared/evidence/server-evidence.ts': 'reads these keys for all others',
-  'loadgen-node/observe/network-audit.ts': 'a key of network_audit.json',
-  'loadgen-node/run/judge/gather-facts.ts': 'a key of network_audit.json',
   'shared/config/flag-names.ts': 'names of flags',
   'loadgen-node/api/create-qdl.ts': 'names of options of the library',
 };

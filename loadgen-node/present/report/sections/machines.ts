@@ -1,5 +1,5 @@
 import type { NodeEvidence, ServerEvidence } from '../../../../shared/evidence/evidence-schema.ts';
-import { modelOf, serverOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
+import { modelOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
 import { divisionInWords } from '../../../../shared/rules/rounds/rounds.ts';
 import type { CppEngine, NetworkAudit } from '../../../observe/network-audit.ts';
@@ -108,7 +108,7 @@ function nodeEnds({ nodes, nameCalls }: NetworkAudit): End[] {
 
 function nodeFacts(node: NodeEvidence): End['facts'] {
   const { description } = node;
-  if (description === null) return serverFacts(serverOf(node));
+  if (description === null) return serverFacts(node.server);
   const { host, software, softwareVersion, components, model, settings } = description;
   // Benchmarks without a model run no ONNX Runtime, and have no workers and no batches.
   const hasModel = model === null || model.sha256 !== '';

@@ -1,6 +1,6 @@
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import { modelOf, serverOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
+import { modelOf, softwareOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import { flagText } from '../../../run/plan/flag-text.ts';
@@ -160,7 +160,7 @@ function serversText(nodes: NetworkAudit['nodes'], title: string): string {
     table(
       ['node', 'server', 'model', 'platform'],
       nodes.map((node) => {
-        const server = serverOf(node);
+        const { server } = node;
         return [
           node.address,
           softwareOf(server) || 'not reported',

@@ -1,5 +1,4 @@
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
-import { serverOf } from '../../../../shared/evidence/server-evidence.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/read-submission-config.ts';
@@ -85,7 +84,7 @@ function toldComponents({ runs }: PlannedResult) {
   const { nameCall } = protocolNamed(audit.run.protocol).words;
   const nodes = audit.nodes.flatMap((node): End[] => {
     const { address, description } = node;
-    const server = serverOf(node);
+    const { server } = node;
     if (server === undefined) {
       return description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }];
     }

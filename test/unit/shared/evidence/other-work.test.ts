@@ -33,12 +33,12 @@ describe('work of a node for others', () => {
     // Three of ours failed here; the server answered them, or not.
     const ours = { partCount: 40, completedCount: 37 };
     const server = (count: number) =>
-      evidence({ oip: { statistics: { success: { count } } }, ours });
+      evidence({ server: { statistics: { success: { count } } }, ours });
     expect(otherWorkOf(server(52))).toEqual({
       samples: 12,
       text: 'answered 12 requests of other clients meanwhile',
     });
     expect(otherWorkOf(server(40))).toBeNull();
-    expect(otherWorkOf(evidence({ oip: { statistics: null }, ours }))).toBeNull();
+    expect(otherWorkOf(evidence({ server: { statistics: null }, ours }))).toBeNull();
   });
 });

@@ -104,7 +104,7 @@ describe('an audit of a run in which nothing contradicts a rule', () => {
       {
         ...oipFacts([oipNode('sut-a', { requestCount: 0 }, { sampleCount: 0, completedCount: 0 })]),
         run: { ...good.run, isComplete: false, issuedSamples: 0, loadgen: null },
-        oip: { ...OIP_EVIDENCE, plan: null },
+        server: { ...OIP_EVIDENCE, plan: null },
         nameCalls: [],
       },
     ],

@@ -114,7 +114,7 @@ describe('a protocol of another name with the same traits', () => {
           ...summary,
           protocol: from.run.protocol,
           split: null,
-          nodes: from.oip === null ? nodes : nodes.map((node) => ({ ...node, server })),
+          nodes: from.server === null ? nodes : nodes.map((node) => ({ ...node, server })),
           audit: rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
         },
         records: null,
@@ -125,8 +125,8 @@ describe('a protocol of another name with the same traits', () => {
 });
 
 it('breaks no rule where a server reports nothing of itself', () => {
-  const { oip: _, ...silent } = oipNode('sut-a');
-  const audit = composeAudit(renamed({ ...oipFacts([silent]), oip: null }));
+  const { server: _, ...silent } = oipNode('sut-a');
+  const audit = composeAudit(renamed({ ...oipFacts([silent]), server: null }));
   expect(audit.rules.filter(({ verdict }) => verdict === 'broken')).toEqual([]);
   expect(nodeDetails(audit)).toEqual([]);
   expect(explainAudit(audit)).toContain('SUT node        name not reported at sut-a.example:50051');

@@ -59,7 +59,7 @@ describe('notes', () => {
     const audit = auditOf({}, { serverVersion: '2.59.0' });
     const notes = serverNotes({
       ...audit,
-      oip: { ...OIP_EVIDENCE, notes: ['raw contents were refused'] },
+      server: { ...OIP_EVIDENCE, notes: ['raw contents were refused'] },
     });
     expect(notes.slice(2)).toEqual([
       'the servers are of different versions: sut-0.example:50051 2.60.0, sut-1.example:50051 2.59.0: they may not be equally fast',

@@ -36,7 +36,13 @@ function overOip(facts: AuditFacts): AuditFacts {
     ...call,
     nodes: call.nodes.map((node) => ({ ...node, identity: null })),
   }));
-  return { ...facts, run: { ...facts.run, protocol: 'oip' }, oip: OIP_EVIDENCE, nodes, nameCalls };
+  return {
+    ...facts,
+    run: { ...facts.run, protocol: 'oip' },
+    server: OIP_EVIDENCE,
+    nodes,
+    nameCalls,
+  };
 }
 
 beforeAll(async () => {
