@@ -40,6 +40,8 @@ export interface WireWords {
   readonly transport: string;
   /** Bytes of a message besides its payload. A sentence without its begin, and a stop. */
   readonly framing: string;
+  /** Compression of messages on the way, as a sentence begins. Default: by the title of the protocol. */
+  readonly compression?: string;
   /** Why messages to and from servers are not compressed on the way, in a sentence; empty: nothing shows that. */
   readonly uncompressed: string;
   /** Headers of an answer that tell of nothing between, and who sends them; names in lower case. */

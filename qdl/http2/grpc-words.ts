@@ -4,6 +4,7 @@ export const GRPC_WIRE = {
   /** Measured figures of proto/README.md. */
   framing:
     'a message has 12 to 20 bytes of its own, 5 of gRPC and 9 of HTTP/2 per frame of at most 16 KiB; a response has 20 to 50.',
+  compression: "gRPC's own compression of messages",
   uncompressed:
     'By construction requests go out uncompressed and offer no compression, and a response that arrives ' +
     'compressed is refused.',

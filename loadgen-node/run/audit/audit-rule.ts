@@ -1,4 +1,4 @@
-import type { ProtocolTraits } from '../../../qdl/protocols/index.ts';
+import type { Protocol, ProtocolTraits } from '../../../qdl/protocols/index.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { softwareOf } from '../../../shared/evidence/server-evidence.ts';
 import type { AuditFacts, AuditFinding } from '../../observe/network-audit.ts';
@@ -20,7 +20,9 @@ export const V05_DIVISIONS = 'paper of round v0.5, section 5.1.1';
 export type Judged = Pick<AuditFinding, 'verdict' | 'why' | 'evidence'>;
 
 /** A rule, and how the facts of a run are compared with it. */
-export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> {
+export interface AuditRule extends Pick<AuditFinding, 'id' | 'source'> {
+  /** The rule in short; a function: in words of the protocol. */
+  readonly rule: string | ((protocol: Protocol) => string);
   /** Default: `rule`. */
   readonly kind?: AuditFinding['kind'];
   readonly judge: (facts: AuditFacts) => Judged;

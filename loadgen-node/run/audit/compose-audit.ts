@@ -23,16 +23,19 @@ const RULES: readonly AuditRule[] = [
 /** Judges every rule of the Network division by the facts of a run. A pure function. */
 export function composeAudit(facts: AuditFacts): NetworkAudit {
   const { compression: _, ...evidenceOfRun } = facts;
-  const { protocol, round } = facts.run;
-  const { traits } = protocolNamed(protocol);
-  const ofRound = hasNetworkDivision(round) ? RULES : RULES.map(ruleOfV05);
-  const rules = ofRound.map(({ judge, needs, without, kind = 'rule', ...text }): AuditFinding => {
-    const judged = judge(facts);
-    // Evidence against a rule weighs more than what a protocol lacks.
-    const isFinal = judged.verdict === 'broken' || without === undefined || has(traits, needs);
-    const { verdict, why, evidence } = isFinal ? judged : without(facts, judged);
-    return { id: text.id, kind, rule: text.rule, source: text.source, verdict, why, evidence };
-  });
+  const protocol = protocolNamed(facts.run.protocol);
+  const ofRound = hasNetworkDivision(facts.run.round) ? RULES : RULES.map(ruleOfV05);
+  const rules = ofRound.map(
+    ({ id, source, judge, needs, without, kind = 'rule', ...text }): AuditFinding => {
+      const judged = judge(facts);
+      // Evidence against a rule weighs more than what a protocol lacks.
+      const isFinal =
+        judged.verdict === 'broken' || without === undefined || has(protocol.traits, needs);
+      const { verdict, why, evidence } = isFinal ? judged : without(facts, judged);
+      const rule = typeof text.rule === 'string' ? text.rule : text.rule(protocol);
+      return { id, kind, rule, source, verdict, why, evidence };
+    },
+  );
   return { schemaVersion: AUDIT_SCHEMA_VERSION, ...evidenceOfRun, rules };
 }
 

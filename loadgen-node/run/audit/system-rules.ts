@@ -58,7 +58,8 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
   },
   {
     id: 'grpc-compression-off',
-    rule: "gRPC's own compression of messages is off.",
+    rule: ({ title, words }) =>
+      `${words.wire.compression ?? `Compression of messages by ${title}`} is off.`,
     source: COMPRESSION_TABLE,
     judge: judgeGrpcCompression,
     without: ({ nodes, run }) => {

@@ -67,6 +67,9 @@ describe('a run over a protocol of the calling program', () => {
     // Both ends are this machine.
     expect(broken.map(([id]) => id)).toEqual(['separate-machines']);
     expect(verdicts.get('both-ends-agree')).toBe('not-provable');
+    const texts = audit.rules.map(({ rule }) => rule);
+    expect(texts).toContain('Compression of messages by lines of JSON is off.');
+    expect(texts.join()).not.toContain('gRPC');
     expect(explainAudit(audit)).toContain('Lines have no counts.');
     expect(readSummary(output)).toMatchObject({ protocol: 'lines', verdict: { isValid: true } });
   });
