@@ -43,7 +43,7 @@ import {
   renderHead,
   renderNotes,
   renderSettings,
-  renderSteps,
+  renderTables,
   renderTiles,
   renderVerdict,
 } from './sections/verdict.ts';
@@ -176,7 +176,7 @@ export function renderReport({ summary, records, audit = null }: ReportInput): s
   const table = records === null ? null : latencyTable(records, summary.scenario);
   const charts = table === null ? missingCharts(summary) : renderCharts(summary, table);
   const body = html`${renderHead(summary)}${renderTiles(summary)}${renderVerdict(summary)}${renderMachines(summary, audit)}
-${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${records === null || table === null ? null : renderTokens(summary, records, table)}${renderSplit(summary)}${renderNodes(summary, table, renderBatchSizes(records, audit))}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}${renderNotes(summary)}`;
+${section('charts', 'Latency and load', html`${charts}${renderTables(summary)}`)}${records === null || table === null ? null : renderTokens(summary, records, table)}${renderSplit(summary)}${renderNodes(summary, table, renderBatchSizes(records, audit))}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}${renderNotes(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
     body,

@@ -7,7 +7,7 @@ import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
 import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
 import { boundInWords, isCarried, percentileName } from '../../present/text/figure-text.ts';
-import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
+import { resultTables, tableText } from '../../present/text/result-tables.ts';
 import type { LabelledText as Row } from '../../present/text/result-text.ts';
 import type { EndedReport } from './run-report.ts';
 
@@ -64,12 +64,11 @@ export function peakRows({ outcome: { peakTargetQps } }: EndedReport): Row[] {
   return [['Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`]];
 }
 
-/** Result of each step of the arrivals. */
-export function stepRows({ loadTest }: EndedReport): Row[] {
-  const steps = loadTest?.steps ?? null;
-  if (steps === null) return [];
-  const lines = [...stepTable(steps), stepVerdict(steps)];
-  return lines.map((line, i): Row => [i === 0 ? 'Steps' : '', line]);
+/** The tables of a run. */
+export function tableRows(report: EndedReport): Row[] {
+  return resultTables(report).flatMap((table) =>
+    tableText(table).map((line, i): Row => [i === 0 ? table.label : '', line]),
+  );
 }
 
 /**

@@ -24,7 +24,7 @@ import {
 import { causeWords, type LabelledText as Row } from '../../present/text/result-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { isOutsideDivision } from '../plan/run-plan.ts';
-import { peakRows, stepRows, tokenRows } from './figure-rows.ts';
+import { peakRows, tableRows, tokenRows } from './figure-rows.ts';
 import { type EndedReport, isValid } from './run-report.ts';
 import { sutText } from './surrounding-rows.ts';
 
@@ -113,7 +113,7 @@ function measuredRows(report: EndedReport): Row[] {
   if (performance !== null && hasLatency(performance)) {
     rows.push(['Latency', latencyText(report, performance)]);
   }
-  rows.push(...tokenRows(report), ...peakRows(report), ...stepRows(report));
+  rows.push(...tokenRows(report), ...peakRows(report), ...tableRows(report));
   const split = report.summary?.split ?? null;
   const isOffline = report.plan.settings.scenario === 'Offline';
   const hasModel = report.plan.rules.isSynthetic !== true;

@@ -9,7 +9,7 @@ import { hasSchedule, type RunSummary } from '../../../observe/summary/run-summa
 import { type Html, html, htmlTable, judged, scroll, section, tile } from '../../html/html.ts';
 import { figureText, formatNumber, instantText, isCarried } from '../../text/figure-text.ts';
 import { headFigures } from '../../text/headline.ts';
-import { STEP_TITLES, stepCells, stepVerdict } from '../../text/report-text.ts';
+import { resultTables } from '../../text/result-tables.ts';
 import { causeWords } from '../../text/result-text.ts';
 
 const RESULTS = {
@@ -161,17 +161,12 @@ export function renderFigures({ figures }: RunSummary): Html | null {
   return section('figures', 'All figures', scroll('All figures', all));
 }
 
-/** The steps of the arrivals; absent for a run without steps. */
-export function renderSteps({ loadTest }: RunSummary): Html | null {
-  const steps = loadTest?.steps ?? null;
-  if (steps === null) return null;
-  return html`<h3>Steps of the arrivals</h3>
-<p>${stepVerdict(steps)}</p>
-${scroll(
-  'Steps of the arrivals',
-  htmlTable(STEP_TITLES, steps.map(stepCells), () => true),
-)}
-`;
+/** The tables that the screen has, too. */
+export function renderTables(summary: RunSummary): Html[] {
+  return resultTables(summary).map(({ title, columns, rows, verdict }) => {
+    const table = htmlTable(columns, rows, () => true);
+    return html`<h3>${title}</h3>\n<p>${verdict}</p>\n${scroll(title, table)}\n`;
+  });
 }
 
 /** Verdict on each rule of the division, by the evidence. */

@@ -7,7 +7,7 @@ import {
   allocateRecords,
   type SampleRecords,
 } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { stepTable, stepVerdict } from '../../../../../loadgen-node/present/text/report-text.ts';
+import { stepTable, tableText } from '../../../../../loadgen-node/present/text/result-tables.ts';
 
 /** Records of queries, each `[due, latency]` in ms; a latency of null: lost. */
 function recordsOf(rows: readonly (readonly [number, number | null])[]): SampleRecords {
@@ -101,7 +101,7 @@ describe('text of the steps', () => {
   const figures = stepFigures(recordsOf(rows), [step(2, 1), step(3, 1)]);
 
   it('has a line per step below one of titles, each column as wide as its widest cell', () => {
-    expect(stepTable(figures)).toEqual([
+    expect(tableText(stepTable(figures)).slice(0, -1)).toEqual([
       'from   offered /s   due /s   completed /s     p50     p99   largest   dispatch lag p99   lost',
       ' 0 s            2     2.00           2.00   20 ms   20 ms     20 ms               1 ms      0',
       ' 1 s            3     3.00           0.00   1.3 s   1.4 s     1.4 s               1 ms      0',
@@ -132,6 +132,6 @@ describe('text of the steps', () => {
       'Step 1 (2 queries/s) is the first that the SUT did not keep up with: 1 of 2 queries were lost.',
     ],
   ])('tells %s', (_case, steps, text) => {
-    expect(stepVerdict(steps)).toBe(text);
+    expect(stepTable(steps).verdict).toBe(text);
   });
 });
