@@ -1,9 +1,10 @@
 import { formatNs, grouped, rounded } from '../../../shared/base/text.ts';
+import type { LaneResult } from '../results/bound-verdicts.ts';
 import { minPassingQueries, queriesToDecide } from '../results/early-stopping.ts';
 import { disturbances } from '../results/generator-health.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { Standstill } from '../results/standstill.ts';
-import type { LaneResult, PerformanceSummary } from '../results/summarize.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import type {

@@ -1,5 +1,6 @@
 import { formatBeside, formatNs, grouped } from '../../../shared/base/text.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
+import type { LaneResult } from '../results/bound-verdicts.ts';
 import { causesOfLateness, starvation } from '../results/generator-health.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
 import type { Measurements } from '../results/measurements.ts';
@@ -7,7 +8,7 @@ import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { boundsOfLanes } from '../settings/lanes.ts';
-import { joinTimes, measurementsFromIssue } from './measurements.ts';
+import { completedTimes, joinTimes } from './measurements.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { DispatchFindings } from './test-outcome.ts';
 
@@ -77,9 +78,9 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const fromIssue = summarizeFromIssue(judged);
   if (isKept(fromIssue) === isKept(summary)) return null;
   const what = summary.tokens === null ? 'latency' : 'TTFT';
-  const lane = flippedLane(summary, fromIssue);
-  const [issueNs, scheduleNs] = [targetNs(fromIssue, lane), targetNs(summary, lane)];
-  const whose = lane < 0 ? '' : ` of lane ${summary.lanes[lane]?.name}`;
+  const lane = Math.max(0, flippedLane(summary, fromIssue));
+  const [issueNs, scheduleNs] = [targetNs(fromIssue.lanes[lane]), targetNs(summary.lanes[lane])];
+  const whose = summary.lanes.length === 1 ? '' : ` of lane ${summary.lanes[lane]?.name}`;
   const ofIssue = formatBeside(issueNs, scheduleNs);
   const ofSchedule = formatBeside(scheduleNs, issueNs);
   return {
@@ -96,24 +97,20 @@ function isKept({ isValid, keepsBounds }: PerformanceSummary): boolean {
   return isValid && keepsBounds;
 }
 
-/** Number of a lane whose verdict another summary flips; -1: none, or there is one lane. */
+/** Number of a lane whose verdict another summary flips; -1: none. */
 function flippedLane({ lanes }: PerformanceSummary, other: PerformanceSummary): number {
-  if (lanes.length === 1) return -1;
   return lanes.findIndex(({ bounds }, lane) =>
     bounds.some(({ isMet }, i) => isMet !== other.lanes[lane]?.bounds[i]?.isMet),
   );
 }
 
-/**
- * Latency of Server at the target percentile; of a token model its time to the first token.
- * @param lane Number of the lane whose percentile it is. Default: that of the settings, over all.
- */
-function targetNs({ tokens, target, lanes }: PerformanceSummary, lane = -1): number {
-  return lanes[lane]?.bounds[0]?.valueNs ?? tokens?.targetFirstTokenNs ?? target.valueNs;
+/** Latency of a lane of Server at the percentile of its bound; of a token model its time to the first token. */
+function targetNs(lane: LaneResult | undefined): number {
+  return lane?.bounds[0]?.valueNs ?? Number.NaN;
 }
 
 function summarizeFromIssue({ issued, measured, settings }: JudgedSet): PerformanceSummary {
-  return summarize(measurementsFromIssue(issued, settings, measured), settings, 0);
+  return summarize({ ...measured, ...completedTimes(issued, settings, true) }, settings, 0);
 }
 
 /** Words of the reason that its dispatch lag is too large. */
@@ -178,8 +175,7 @@ const LAG_OF_LATENCY_MAX = 0.1;
 /** Whether the latencies say something of the SUT beside a LoadGen that was too slow: its own lag is a small part of them. */
 function isSutSlow(judged: JudgedSet, sortedLagsNs: Float64Array): boolean {
   if (judged.settings.scenario !== 'Server') return false;
-  const fromIssue = summarizeFromIssue(judged);
-  const latenciesNs = fromIssue.lanes.map((_, lane) => targetNs(fromIssue, lane));
+  const latenciesNs = summarizeFromIssue(judged).lanes.map(targetNs);
   // A lane without completed samples has none.
   const shortestNs = Math.min(...latenciesNs.filter((ns) => !Number.isNaN(ns)));
   return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * shortestNs;

@@ -12,18 +12,19 @@ import { type Lane, laneOf } from '../settings/lanes.ts';
 import type { BoundName } from '../settings/query-bounds.ts';
 import type { IssuedSet } from './test-context.ts';
 
+type RecordedSet = Pick<IssuedSet, 'plan' | 'recorder'>;
+
 /** Times and counts of one set, from its records. */
-export function measurementsOf(
-  { plan, recorder }: Pick<IssuedSet, 'plan' | 'recorder'>,
-  { scenario, useTokenLatencies, arrivalIntervalNs, lanes }: EffectiveSettings,
-): Measurements {
-  const sampleLatenciesNs = recorder.completedLatenciesNs();
+export function measurementsOf(issued: RecordedSet, settings: EffectiveSettings): Measurements {
+  const { recorder } = issued;
+  const { scenario, arrivalIntervalNs } = settings;
+  const times = completedTimes(issued, settings);
   let maxLatencyNs = 0;
-  for (const latencyNs of sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
+  for (const latencyNs of times.sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
   const final = recorder.finalQuery();
   return {
+    ...times,
     queryCount: recorder.issuedQueries,
-    sampleLatenciesNs,
     queryLatenciesNs:
       scenario === 'MultiStream' ? recorder.completedQueryLatenciesNs() : new Float64Array(0),
     maxLatencyS: maxLatencyNs / 1e9,
@@ -33,39 +34,34 @@ export function measurementsOf(
       allDoneS: final.doneNs / 1e9,
     },
     lastDoneS: recorder.lastCompletionNs / 1e9,
-    ofLanes: lanes.length > 1 ? timesOfLanes(recorder.columns(), plan, lanes) : undefined,
-    tokens: useTokenLatencies ? recorder.tokens() : null,
     intervalsTaken: recorder.intervalsTaken(arrivalIntervalNs),
   };
 }
 
-/** The same, but times since the issue of each query. */
-export function measurementsFromIssue(
-  { plan, recorder }: Pick<IssuedSet, 'plan' | 'recorder'>,
-  { lanes }: EffectiveSettings,
-  measured: Measurements,
-): Measurements {
-  const columns = recorder.columns();
-  const { samplesPerQuery, issuedNs, scheduledNs } = columns;
-  const lagOf = (sample: number): number => {
-    const query = Math.floor(sample / samplesPerQuery);
-    return (issuedNs[query] as number) - (scheduledNs[query] as number);
-  };
+/**
+ * Times of the completed samples, of all and by lane, since they were due.
+ * @param isFromIssue Since the issue of their queries.
+ */
+export function completedTimes(
+  { plan, recorder }: RecordedSet,
+  { useTokenLatencies, lanes }: EffectiveSettings,
+  isFromIssue = false,
+): Pick<Measurements, 'sampleLatenciesNs' | 'ofLanes' | 'tokens'> {
   return {
-    ...measured,
-    sampleLatenciesNs: recorder.completedLatenciesFromIssueNs(),
-    ofLanes: measured.ofLanes && timesOfLanes(columns, plan, lanes, lagOf),
-    tokens: measured.tokens && recorder.tokensFromIssue(),
+    sampleLatenciesNs: recorder.completedLatenciesNs(isFromIssue),
+    tokens: useTokenLatencies ? recorder.tokens(isFromIssue) : null,
+    ofLanes:
+      lanes.length > 1 ? timesOfLanes(recorder.columns(), plan, lanes, isFromIssue) : undefined,
   };
 }
 
-/** @param lagOf Taken from the times of a sample that count from its schedule. */
 function timesOfLanes(
-  { isCompleted, latencyNs, firstTokenNs, tokenCounts }: RecordedColumns,
+  columns: RecordedColumns,
   { sampleIndices }: QueryPlan,
   lanes: readonly Lane[],
-  lagOf = (_sample: number) => 0,
+  isFromIssue: boolean,
 ): LaneTimes[] {
+  const { isCompleted, latencyNs, firstTokenNs, tokenCounts, samplesPerQuery } = columns;
   const samplesOf = new Map(lanes.map((lane) => [lane, [] as number[]]));
   sampleIndices.forEach((index, sample) => {
     if (isCompleted(sample)) samplesOf.get(laneOf(lanes, index))?.push(sample);
@@ -74,7 +70,9 @@ function timesOfLanes(
     const counts = Uint32Array.from(samples, (sample) => tokenCounts?.[sample] ?? 0);
     const times = samples.map((sample, i) => {
       const firstNs = firstTokenNs?.[sample] ?? Number.NaN;
-      const lagNs = lagOf(sample);
+      const query = Math.floor(sample / samplesPerQuery);
+      const sinceNs = isFromIssue ? columns.issuedNs[query] : columns.scheduledNs[query];
+      const lagNs = (sinceNs as number) - (columns.scheduledNs[query] as number);
       const one = tokenTimes(latencyNs[sample] as number, firstNs, counts[i] as number);
       return { latency: one.latency - lagNs, ttft: one.ttft - lagNs, tpot: one.tpot };
     });

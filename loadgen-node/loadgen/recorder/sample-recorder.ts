@@ -288,14 +288,20 @@ export class SampleRecorder {
     return true;
   }
 
-  /** Latencies of the completed samples, in the order of the samples: completed - scheduled. */
-  completedLatenciesNs(): Float64Array {
-    return this.#collectLatencies(() => 0);
-  }
-
-  /** As {@link completedLatenciesNs}, but completed - issued: without LoadGen's own lateness. */
-  completedLatenciesFromIssueNs(): Float64Array {
-    return this.#collectLatencies((query) => this.#lagOf(query));
+  /**
+   * Latencies of the completed samples, in the order of the samples: completed - scheduled.
+   * @param isFromIssue Completed - issued: without LoadGen's own lateness.
+   */
+  completedLatenciesNs(isFromIssue = false): Float64Array {
+    const latencies = new Float64Array(this.#completedSamples);
+    let count = 0;
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) continue;
+      const deductionNs = isFromIssue ? this.#lagOf(this.#queryOf(sample)) : 0;
+      latencies[count] = (this.#latencyNs[sample] as number) - deductionNs;
+      count += 1;
+    }
+    return latencies;
   }
 
   /** Issued - scheduled, by issued query. */
@@ -328,14 +334,13 @@ export class SampleRecorder {
     };
   }
 
-  /** Output tokens of the completed samples, and their times; null where tokens are not counted. */
-  tokens(): RecordedTokens | null {
-    return collectTokens(this.columns(), this.#completedSamples, () => 0);
-  }
-
-  /** As {@link tokens}, but first tokens - issued. */
-  tokensFromIssue(): RecordedTokens | null {
-    return collectTokens(this.columns(), this.#completedSamples, (query) => this.#lagOf(query));
+  /**
+   * Output tokens of the completed samples, and their times; null where tokens are not counted.
+   * @param isFromIssue First tokens - issued.
+   */
+  tokens(isFromIssue = false): RecordedTokens | null {
+    const deductionNs = (query: number): number => (isFromIssue ? this.#lagOf(query) : 0);
+    return collectTokens(this.columns(), this.#completedSamples, deductionNs);
   }
 
   /** Queries whose samples all completed. */
@@ -409,16 +414,5 @@ export class SampleRecorder {
 
   #lagOf(query: number): number {
     return (this.#issuedNs[query] as number) - (this.#scheduledNs[query] as number);
-  }
-
-  #collectLatencies(deductionNs: (query: number) => number): Float64Array {
-    const latencies = new Float64Array(this.#completedSamples);
-    let count = 0;
-    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
-      if (this.#state[sample] !== IS_COMPLETED) continue;
-      latencies[count] = (this.#latencyNs[sample] as number) - deductionNs(this.#queryOf(sample));
-      count += 1;
-    }
-    return latencies;
   }
 }

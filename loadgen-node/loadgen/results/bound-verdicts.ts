@@ -1,8 +1,9 @@
 import { formatBeside, formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
+import type { Lane } from '../settings/lanes.ts';
 import type { BoundName, QueryBound } from '../settings/query-bounds.ts';
 import { countAbove, percentileOf } from './latency-statistics.ts';
-import { ALWAYS_MET, type ValidityItem } from './measurements.ts';
+import { ALWAYS_MET, type LaneTimes, type ValidityItem } from './measurements.ts';
 
 /** Whether the samples of a lane keep one of its bounds. */
 export interface BoundVerdict extends QueryBound {
@@ -20,28 +21,53 @@ export interface BoundVerdict extends QueryBound {
 /** Times of completed samples in ns, sorted; empty where they are not measured. */
 export type SortedTimes = Readonly<Record<BoundName, Float64Array>>;
 
-/** Verdicts on bounds, by LoadGen's comparison; without completed samples none is met. */
-export function judgeBounds(
-  lane: string | null,
-  bounds: readonly QueryBound[],
-  times: SortedTimes,
-): BoundVerdict[] {
+/** Verdicts on bounds of all samples, by LoadGen's comparison: a time that no sample has is 0, and keeps every bound. */
+export function judgeBounds(bounds: readonly QueryBound[], times: SortedTimes): BoundVerdict[] {
   return bounds.map((bound) => {
     const sorted = times[bound.name];
-    const valueNs = sorted.length === 0 ? Number.NaN : percentileOf(sorted, bound.percentile);
+    const valueNs = percentileOf(sorted, bound.percentile);
+    const [leastNs = Number.NaN] = sorted;
     const aboveCount = countAbove(sorted, bound.ns);
-    const leastNs = sorted[0] ?? Number.NaN;
-    return { lane, ...bound, valueNs, leastNs, aboveCount, isMet: valueNs <= bound.ns };
+    return { lane: null, ...bound, valueNs, leastNs, aboveCount, isMet: valueNs <= bound.ns };
   });
 }
 
-/** LoadGen's rule on the bounds of its settings. A time that no sample has is 0 there, and keeps every bound. */
-export function loadgenRule(bounds: readonly QueryBound[], times: SortedTimes): ValidityItem {
-  return performanceRule(
-    judgeBounds(null, bounds, times).map((one) =>
-      Number.isNaN(one.valueNs) ? { ...one, valueNs: 0, isMet: true } : one,
-    ),
-  );
+/** What became of the samples of a lane. */
+export interface LaneResult {
+  readonly name: string;
+  readonly completedSamples: number;
+  /** Those of them that are above one of its bounds. */
+  readonly lateSamples: number;
+  readonly bounds: readonly BoundVerdict[];
+}
+
+/**
+ * Verdicts on the bounds of a lane; without completed samples none is met.
+ * @param all Times of all samples, which are its own where it is the only lane.
+ * @param own Its own; undefined: it is the only one.
+ * @param good Samples that keep both bounds on tokens; undefined: it has no such bounds.
+ */
+export function judgeLane(
+  { name, bounds }: Lane,
+  all: SortedTimes,
+  own: LaneTimes | undefined,
+  good: number | undefined,
+): LaneResult {
+  const lane = own === undefined ? null : name;
+  const times = own === undefined ? all : sorted(own);
+  const completedSamples = times.latency.length;
+  const none = completedSamples === 0 && { valueNs: Number.NaN, isMet: false };
+  const verdicts = judgeBounds(bounds, times).map((one) => ({ ...one, lane, ...none }));
+  const late = good === undefined ? verdicts[0]?.aboveCount : completedSamples - good;
+  return { name, completedSamples, lateSamples: late ?? 0, bounds: verdicts };
+}
+
+function sorted({ latency, ttft, tpot }: LaneTimes): SortedTimes {
+  return {
+    latency: latency.slice().sort(),
+    ttft: ttft.slice().sort(),
+    tpot: tpot.slice().sort(),
+  };
 }
 
 /** Behind the percentile. */

@@ -2,9 +2,9 @@ import { counted, formatBeside, formatExactNs, formatNs } from '../../../shared/
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { boundsOfLanes, type Lane } from '../settings/lanes.ts';
+import { boundsOfLanes } from '../settings/lanes.ts';
 import { boundsOfServer, namedBounds } from '../settings/query-bounds.ts';
-import { type BoundVerdict, judgeBounds, loadgenRule, type SortedTimes } from './bound-verdicts.ts';
+import { judgeBounds, judgeLane, type LaneResult, performanceRule } from './bound-verdicts.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import {
   countAbove,
@@ -12,7 +12,7 @@ import {
   latencyStatistics,
   percentileOf,
 } from './latency-statistics.ts';
-import type { LaneTimes, Measurements, ValidityItem } from './measurements.ts';
+import type { Measurements, ValidityItem } from './measurements.ts';
 import { summarizeTokens, type TokenSummary } from './token-summary.ts';
 
 /**
@@ -57,7 +57,7 @@ export function summarize(
   const times = { latency: samplesNs, ttft: none, tpot: none, ...tokens?.times };
   // LoadGen's own bounds are those of its settings, on tokens where it was given some.
   const own = namedBounds(boundsOfServer({ ...settings, useTokenLatencies: tokens !== null }));
-  const ofLoadgen = loadgenRule(scenario === 'Server' ? own : [], times);
+  const ofLoadgen = performanceRule(judgeBounds(scenario === 'Server' ? own : [], times));
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
@@ -90,41 +90,6 @@ export function summarize(
     validity,
     isValid: Object.values(validity).every(({ isMet }) => isMet),
   };
-}
-
-/**
- * @param times Of all samples, which are its own where it is the only lane.
- * @param own Its own; undefined: it is the only one.
- * @param good Samples that keep both bounds on tokens; undefined: it has no such bounds.
- */
-function judgeLane(
-  { name, bounds }: Lane,
-  times: SortedTimes,
-  own: LaneTimes | undefined,
-  good: number | undefined,
-): LaneResult {
-  const ofLane = own === undefined ? times : sorted(own);
-  const verdicts = judgeBounds(own === undefined ? null : name, bounds, ofLane);
-  const completedSamples = ofLane.latency.length;
-  const late = good === undefined ? verdicts[0]?.aboveCount : completedSamples - good;
-  return { name, completedSamples, lateSamples: late ?? 0, bounds: verdicts };
-}
-
-function sorted({ latency, ttft, tpot }: LaneTimes): SortedTimes {
-  return {
-    latency: latency.slice().sort(),
-    ttft: ttft.slice().sort(),
-    tpot: tpot.slice().sort(),
-  };
-}
-
-/** What became of the samples of a lane. */
-export interface LaneResult {
-  readonly name: string;
-  readonly completedSamples: number;
-  /** Those of them that are above one of its bounds. */
-  readonly lateSamples: number;
-  readonly bounds: readonly BoundVerdict[];
 }
 
 /** The numbers of a performance run and LoadGen's verdict: a value without I/O. */

@@ -39,7 +39,7 @@ describe('SampleRecorder', () => {
     expect(recorder.complete(1, 1150)).toBe(RECORDED);
     expect(recorder.complete(0, 1140)).toBe(RECORDED);
     expect([...recorder.completedLatenciesNs()]).toEqual([140, 50]);
-    expect([...recorder.completedLatenciesFromIssueNs()]).toEqual([130, 20]);
+    expect([...recorder.completedLatenciesNs(true)]).toEqual([130, 20]);
     expect([...recorder.dispatchLagsNs()]).toEqual([10, 30]);
     expect(recorder.finalQuery()).toEqual({ scheduledNs: 100, issuedNs: 130, doneNs: 150 });
     expect(recorder.lastCompletionNs).toBe(150);
