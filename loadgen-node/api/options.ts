@@ -1,6 +1,7 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { type FileValue, resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
+import { DEPARTURE_KEYS } from '../run/plan/departures.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 
@@ -65,7 +66,7 @@ export function planTest(options: PlainOptions): RunPlan {
 }
 
 /** A SUT of the program's own has no network, and so no division to keep. */
-function ownDivision({ sut, arrivals, concurrency }: PlainOptions): PlainOptions {
-  const isLoadTest = arrivals !== undefined || concurrency !== undefined;
-  return sut === undefined && isLoadTest ? { division: 'open' } : {};
+function ownDivision(options: PlainOptions): PlainOptions {
+  const departs = DEPARTURE_KEYS.some((key) => options[key] !== undefined);
+  return options.sut === undefined && departs ? { division: 'open' } : {};
 }

@@ -64,6 +64,7 @@ export type ProbePlan = Pick<
   'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax' | 'issueLoop'
 > & {
   readonly arrivals?: RunPlan['arrivals'];
+  readonly departures?: RunPlan['departures'];
   readonly lanes?: RunPlan['lanes'];
   /** Where the C++ LoadGen issues the queries. */
   readonly linked?: RunPlan['linked'];
@@ -195,7 +196,8 @@ export async function probe(
 ): Promise<TestOutcome> {
   await becomeReady(sut, host);
   try {
-    const setup = setupOf(plan, sut, staysLoaded(store), host);
+    const untraced = { ...plan, log: { ...plan.log, enableTrace: false } };
+    const setup = setupOf(untraced, sut, staysLoaded(store), host);
     const isClosedLoop = plan.arrivals?.kind === 'closed-loop';
     const observer: TestObserver = {
       earlyEnd,
@@ -207,10 +209,8 @@ export async function probe(
           `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries}${isClosedLoop ? '' : ` of at most ${generatedQueries}`} queries issued`,
         ),
     };
-    const log = { ...setup.log, enableTrace: false };
-    const untraced = { ...plan.log, enableTrace: false };
-    const driven = isDriven(plan) ? byEngine({ ...plan, log: untraced }, store) : {};
-    const outcome = await runTest({ ...setup, log, ...driven, observer });
+    const driven = isDriven(untraced) ? byEngine(untraced, store) : {};
+    const outcome = await runTest({ ...setup, ...driven, observer });
     refuseBreaches(outcome);
     return outcome;
   } finally {
@@ -290,20 +290,20 @@ function setupOf(
   qsl: QuerySampleLibrary,
   { signal }: RunHost,
 ): TestSetup {
-  const { settings, lanes, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, issueLoop } =
-    plan;
+  const { lanes, stallTimeoutNs } = plan;
   const isDrained = lanes?.some(({ target }) => target.dispatch.onNodeLoss === 'drain') === true;
   return {
     sut,
     qsl,
-    settings,
+    settings: plan.settings,
     lanes,
-    loadgen,
-    arrivals,
+    loadgen: plan.loadgen,
+    arrivals: plan.arrivals,
+    departures: plan.departures,
     stallTimeoutNs,
-    generatorLagShareMax,
+    generatorLagShareMax: plan.generatorLagShareMax,
     signal,
-    clock: issueClock(issueLoop),
+    clock: issueClock(plan.issueLoop),
     log: { ...plan.log, outdir: plan.output },
     drainTimeoutNs: isDrained ? stallTimeoutNs : DRAIN_TIMEOUT_NS,
   };
@@ -326,10 +326,7 @@ function isDriven(plan: ProbePlan): plan is RunPlan {
 }
 
 /** Of a run whose queries the C++ LoadGen issues: its driver, and other names for the logs of the engine that follows it. */
-function byEngine(
-  plan: Omit<RunPlan, 'log'> & Pick<ProbePlan, 'log'>,
-  qsl: QuerySampleLibrary,
-): Partial<TestSetup> {
+function byEngine(plan: RunPlan, qsl: QuerySampleLibrary): Partial<TestSetup> {
   const { linked, settings, unaudited, auditConfig, round, rules, output } = plan;
   if (linked === undefined) return {};
   const log = { ...plan.log, outdir: output };

@@ -12,7 +12,6 @@ import {
 } from '../logs/write/header-lines.ts';
 import { TestLogs } from '../logs/write/test-logs.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
-import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import { LoadableSets } from '../schedule/sample-order.ts';
 import { checkSettings } from '../settings/check-settings.ts';
 import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/effective-settings.ts';
@@ -158,7 +157,7 @@ class TestRun {
     for (const text of settingErrors) logs.detail.error('error_invalid_test_settings', text);
     writeRequestedSettings(logs.detail, parts.settings, loadgen);
     writeEffectiveSettings(logs.detail, effective, loadgen);
-    if (parts.arrivals !== undefined) writeArrivals(logs.detail, parts.arrivals);
+    writeDepartures(logs.detail, parts);
   }
 
   async #runPhases(): Promise<void> {
@@ -337,12 +336,12 @@ function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: nu
 }
 
 /** As LoadGen logs what keeps a run from being submitted: an error, which its verdict does not look at. */
-function writeArrivals(log: DetailLog, arrivals: OtherArrivals): void {
-  log.text('longhaul_arrivals', arrivals.text);
-  log.error(
-    'error_invalid_test_settings',
-    `${arrivalsMark(arrivals)}. This is not valid for official submission.`,
-  );
+function writeDepartures(log: DetailLog, { arrivals, departures = [] }: TestSetup): void {
+  if (arrivals !== undefined) log.text('longhaul_arrivals', arrivals.text);
+  for (const { mark } of departures) {
+    const text = `${mark}. This is not valid for official submission.`;
+    log.error('error_invalid_test_settings', text);
+  }
 }
 
 /** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */

@@ -64,6 +64,8 @@ export interface TestSetup {
    * name it. Default: LoadGen's.
    */
   readonly arrivals?: OtherArrivals | undefined;
+  /** What makes the test no scenario of MLPerf: marks are errors in the detail log. Default: none. */
+  readonly departures?: readonly { readonly mark: string }[] | undefined;
   /** Another LoadGen that issues the queries. Default: they are issued by the clock here. */
   readonly driver?: IssueDriver | undefined;
   /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */

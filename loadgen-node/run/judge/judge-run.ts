@@ -5,7 +5,6 @@ import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
-import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { NetworkAudit } from '../../observe/network-audit.ts';
 import { doubtsAbout } from '../../official/doubts.ts';
 import {
@@ -227,7 +226,7 @@ function keyMarks(plan: RunPlan): string[] {
   if (plan.auditConfig !== undefined) {
     marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }
-  if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
+  marks.push(...plan.departures.map(({ mark }) => mark));
   for (const { linkMark } of targetsOf(plan)) if (linkMark !== undefined) marks.push(linkMark);
   if (plan.otel !== undefined) marks.push(otelMark(plan, plan.otel.share));
   if (plan.planMark !== undefined) marks.push(plan.planMark);

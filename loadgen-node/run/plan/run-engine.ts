@@ -2,8 +2,9 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
-import { type LinkedLoadgen, linkedLoadgen, linkedLoadgens } from '../../official/link.ts';
+import { linkedLoadgen, linkedLoadgens } from '../../official/link.ts';
 import { checkoutConf, fittingRound, roundOfVersion } from '../../official/official-test.ts';
+import { departuresOf } from './departures.ts';
 import type { RunValues } from './run-settings.ts';
 
 /** Whether a linked C++ LoadGen is the engine. */
@@ -21,20 +22,12 @@ export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, why: stri
  * Values of a run by the engine that was asked for: the C++ LoadGen brings its round along.
  * @throws MlperfError `ERR_NOT_INSTALLED` where none is linked, `ERR_CONFIG_INVALID` for what it cannot do
  */
-export function withEngine(
-  values: RunValues,
-  said: ReadonlySet<string>,
-): {
-  readonly values: RunValues;
-  readonly said: ReadonlySet<string>;
-  readonly linked: LinkedLoadgen | undefined;
-  /** Faults of other links. */
-  readonly linkNotes: readonly string[];
-} {
+export function withEngine(values: RunValues, said: ReadonlySet<string>) {
   if (!isCppEngine(values.engine)) return { values, said, linked: undefined, linkNotes: [] };
   const refused: readonly (readonly [boolean, string])[] = [
-    [values.arrivals.asked.kind !== 'poisson', '--arrivals: its Server has Poisson arrivals'],
-    [values.concurrency !== undefined, '--concurrency: it has no closed loop'],
+    ...departuresOf(values).map(
+      ({ flag, inPlaceOf }) => [true, `${flag}: its Server has ${inPlaceOf}`] as const,
+    ),
     [values.extendUntilDecided === true, '--extend-until-decided: it ends a run by its own rules'],
     [values.mode === 'find-peak', '--mode find-peak: use longhaul find-peak'],
     [(values.runs ?? 1) > 1, '--runs: make them one by one, each with an --output of its own'],
@@ -58,6 +51,7 @@ export function withEngine(
     values: { ...values, ...own },
     said: new Set([...said, ...Object.keys(own)]),
     linked,
+    /** Faults of other links. */
     linkNotes: damaged.map(({ error }) => `warning: ${error.message}`),
   };
 }

@@ -26,6 +26,7 @@ import {
   type TestSettings,
 } from '../../loadgen/settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
+import { checkDepartures, type Departure } from './departures.ts';
 import { openArrivals } from './run-arrivals.ts';
 import type { RunMode, RunValues } from './run-settings.ts';
 import { goesOnByDefault, lengthInWords, UNTIL_DECIDED_MS_MAX } from './until-decided.ts';
@@ -53,6 +54,8 @@ export interface RunTestSettings {
   readonly limitLines: Readonly<Record<'max_duration' | 'max_query_count', string | undefined>>;
   /** Arrivals in place of LoadGen's Poisson; undefined: those. */
   readonly arrivals: OtherArrivals | undefined;
+  /** What makes the run no scenario of MLPerf; empty for one. */
+  readonly departures: readonly Departure[];
   /** A run that early stopping has not decided, or that was too short, goes on. */
   readonly extendsUntilDecided: boolean;
   /** Told before the run, where it is longer than one would think; undefined: it is not. */
@@ -80,7 +83,8 @@ export function runTestSettings(
 ): RunTestSettings {
   const { scenario, round = DEFAULT_ROUND } = values;
   requireInteractive(values, rules);
-  const arrivals = openArrivals(values, said, audit !== undefined);
+  const departures = checkDepartures(values, audit !== undefined);
+  const arrivals = openArrivals(values, said);
   const { settings, results, reader } = readConfFiles({
     round,
     model: confNameOf(rules),
@@ -126,6 +130,7 @@ export function runTestSettings(
       max_query_count: lineOf(final.get('maxQueryCount').source),
     },
     arrivals,
+    departures,
     extendsUntilDecided: values.extendUntilDecided ?? isDefaultLength,
     lengthNote: lengthInWords(asked, { isUntilDecided: isDefaultLength, runCount, arrivals }),
     runCount,

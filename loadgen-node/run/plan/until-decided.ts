@@ -1,6 +1,7 @@
 import { rounded } from '../../../shared/base/text.ts';
 import { type OtherArrivals, ownEndOf } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
+import { departuresOf } from './departures.ts';
 import type { RunValues } from './run-settings.ts';
 
 /** Settings that say how long a run is, or that LoadGen's own files do: it then ends as LoadGen ends it. */
@@ -17,13 +18,14 @@ const NOTABLE_MS = 5_000;
 
 /** True for a run without a requested length: it goes on until its verdict is decided. */
 export function goesOnByDefault(
-  { extendUntilDecided, mode, arrivals, concurrency }: RunValues,
+  values: RunValues,
   said: ReadonlySet<string>,
   isAudited: boolean,
 ): boolean {
+  const { extendUntilDecided, mode } = values;
   if (extendUntilDecided === false || isAudited) return false;
   // A load test decides nothing: it lasts as long as its own length says.
-  if (arrivals.asked.kind !== 'poisson' || concurrency !== undefined) return false;
+  if (departuresOf(values).length > 0) return false;
   return (mode === 'performance' || mode === 'submission') && !LENGTHS.some((key) => said.has(key));
 }
 

@@ -10,6 +10,7 @@ import { LOAD_POINT, type LoadPoint, type MeasuredCurve } from '../../present/cu
 import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
 import { instantText } from '../../present/text/figure-text.ts';
 import { RunProblems } from '../../run/keep/run-problems.ts';
+import { CLOSED_LOOP_PACE } from '../../run/plan/departures.ts';
 import { addressesOf } from '../../run/plan/target.ts';
 import {
   aboutSearch,
@@ -55,8 +56,7 @@ export function readCurveFile(folder: string): CurveFile {
   return readJsonFile(path, schema, FILE_BYTES_MAX.document, ' is no curve of this longhaul');
 }
 
-export const CLOSED_LOOP_NOTE =
-  'closed loop: the server sets the pace; latencies leave out what waits (coordinated omission), not a scenario of MLPerf';
+export const CLOSED_LOOP_NOTE = `closed loop: ${CLOSED_LOOP_PACE}, not a scenario of MLPerf`;
 
 /** The files of a curve, as far as it is. */
 export class CurveFiles {

@@ -3,16 +3,10 @@ import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-s
 import { pick, type SettingValues, toggle } from '../../../shared/config/setting.ts';
 import type { BoundTimes } from '../../loadgen/settings/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
-import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import {
-  FIND_PEAK_SETTINGS,
-  NOT_OF_SEARCH,
-  oneOf,
-  refuseLiveView,
-} from '../peak/find-peak-plan.ts';
+import { FIND_PEAK_SETTINGS, NOT_OF_SEARCH, oneOf, refuseOfRun } from '../peak/find-peak-plan.ts';
 import { boundsOf } from '../peak/run-probes.ts';
 import { loadList } from './parse-loads.ts';
 
@@ -76,7 +70,7 @@ export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
  * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
  */
 export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]): CurvePlan {
-  refuseOfRun(values, settings);
+  refuseSettings(values, settings);
   const { qps, concurrency, ...others } = values;
   const isClosedLoop = concurrency !== undefined;
   const said = new Set(saidKeys(settings));
@@ -135,30 +129,26 @@ export interface CurvePlan extends BoundTimes {
   readonly rateMax: number;
 }
 
-function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]): void {
-  const { scenario, mode, thresholds, qps, concurrency } = values;
+function refuseSettings(values: CurveValues, settings: readonly ResolvedSetting[]): void {
+  const { scenario, qps, concurrency } = values;
   if (concurrency !== undefined) refuseCppEngine(values, 'it has no closed loop: use --qps');
-  refuseLiveView(values);
+  // Its own --concurrency are loads.
+  refuseOfRun(
+    { ...values, concurrency: undefined },
+    {
+      verb: 'curve',
+      parts: 'points of a curve',
+      bounds: '--latency, or --ttft and --tpot, are the bounds of a curve',
+      whose: 'the rates of a curve have',
+    },
+  );
   if (scenario !== 'Server') {
     throw configInvalid(`curve steps the load of Server; ${scenario} has no load to step`);
   }
-  if (mode !== 'performance') {
-    throw configInvalid(`--mode ${mode} is for run: curve makes performance runs only`);
-  }
-  if (thresholds !== undefined) {
-    throw configInvalid(
-      '--threshold is for run: --latency, or --ttft and --tpot, are the bounds of a curve',
-    );
-  }
-  if (values.otel) throw configInvalid('--otel is for run: the points of a curve are not exported');
   if (qps !== undefined && concurrency !== undefined) {
     throw configInvalid('--qps and --concurrency: one curve steps one of them');
   }
   if (settings.some(({ key, raw }) => key === 'targetQps' && raw !== undefined)) {
     throw configInvalid('--target-qps is for run: curve takes its rates from --qps');
   }
-  refuseOtherArrivals(
-    { arrivals: values.arrivals, concurrency: undefined },
-    "the rates of a curve have LoadGen's Poisson arrivals",
-  );
 }

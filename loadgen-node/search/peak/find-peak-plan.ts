@@ -16,11 +16,11 @@ import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
-import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
+import { DEPARTURE_KEYS, refuseDepartures } from '../../run/plan/departures.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
-import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
+import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { longEnough } from './pace.ts';
 import type { LoadSearch } from './peak-search.ts';
 import { boundsOf } from './run-probes.ts';
@@ -40,7 +40,13 @@ export function planFindPeak(
   values: FindPeakValues,
   settings: readonly ResolvedSetting[],
 ): FindPeakPlan {
-  refuseOfRun(values);
+  refuseOfRun(values, {
+    verb: 'find-peak',
+    parts: 'probes of a search',
+    bounds:
+      "the runs of a search are judged by the scenario's own rules, and its load by its bounds",
+    whose: 'a search is of',
+  });
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
@@ -121,31 +127,26 @@ function rateOf(
   return bound === undefined ? targetQps : 1e9 / bound;
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID`: a live page and metrics are of runs, and a search has probes */
-export function refuseLiveView({
-  dashboard,
-  metricsListen,
-}: Pick<FindPeakValues, 'dashboard' | 'metricsListen'>): void {
-  const flag = dashboard === undefined ? '--metrics-listen' : '--dashboard';
-  if (dashboard === undefined && metricsListen === undefined) return;
-  throw configInvalid(`${flag} is for run: the probes of a search are not shown`);
-}
-
-/** Refuses settings of a run that a search cannot take. */
-function refuseOfRun(values: FindPeakValues): void {
-  if (values.mode !== 'performance') {
-    throw configInvalid(`--mode ${values.mode} is for run: find-peak makes performance runs only`);
-  }
-  if (values.thresholds !== undefined) {
-    throw configInvalid(
-      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by its bounds",
-    );
-  }
-  refuseLiveView(values);
-  if (values.otel) {
-    throw configInvalid('--otel is for run: the probes of a search are not exported');
-  }
-  refuseOtherArrivals(values, "a search is of LoadGen's Poisson arrivals");
+/**
+ * Refuses settings of one run that a search cannot take.
+ * @param words Of the verb: what it makes, what bounds it, and who has scenarios of MLPerf.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function refuseOfRun(
+  { mode, thresholds, dashboard, metricsListen, otel, ...values }: Omit<RunValues, 'benchmark'>,
+  words: Readonly<Record<'verb' | 'parts' | 'bounds' | 'whose', string>>,
+): void {
+  const { verb, parts, bounds, whose } = words;
+  const refused: readonly (readonly [boolean, string, string])[] = [
+    [mode !== 'performance', `--mode ${mode}`, `${verb} makes performance runs only`],
+    [thresholds !== undefined, '--threshold', bounds],
+    [dashboard !== undefined, '--dashboard', `the ${parts} are not shown`],
+    [metricsListen !== undefined, '--metrics-listen', `the ${parts} are not shown`],
+    [otel, '--otel', `the ${parts} are not exported`],
+  ];
+  for (const [isAsked, flag, why] of refused)
+    if (isAsked) throw configInvalid(`${flag} is for run: ${why}`);
+  refuseDepartures(values, whose);
 }
 
 /** A value with two names. */
@@ -307,7 +308,8 @@ export const SEARCH_KEYS: readonly string[] = [
 
 /** Settings of a run that a search refuses, or has under a name of its own: no help names them. */
 export const NOT_OF_SEARCH: readonly string[] = [
-  ...['mode', 'arrivals', 'concurrency', 'thresholds'],
+  ...DEPARTURE_KEYS,
+  ...['mode', 'thresholds'],
   ...['targetLatency', 'targetLatencyPercentile', 'otel', 'otelSample'],
   ...['dashboard', 'metricsListen'],
 ];

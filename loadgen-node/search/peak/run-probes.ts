@@ -21,6 +21,7 @@ import { NextTest } from '../../official/test-process.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { tellProblems } from '../../run/keep/run-report.ts';
+import { departuresOf } from '../../run/plan/departures.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunSut } from '../../run/run-sut.ts';
@@ -92,8 +93,11 @@ async function shortProbe(
   const settings = shortSettings(base.settings, spec);
   const unaudited = shortSettings(base.unaudited, spec);
   const { isDecided, goesOnAfterLoss, concurrency } = spec;
-  const arrivals = concurrency === undefined ? base.arrivals : closedLoop(concurrency);
-  const plan: RunPlan = { ...base, settings, unaudited, arrivals, output: folder };
+  const loaded =
+    concurrency === undefined
+      ? base
+      : { ...base, arrivals: closedLoop(concurrency), departures: departuresOf({ concurrency }) };
+  const plan: RunPlan = { ...loaded, settings, unaudited, output: folder };
   const kept = new KeptProbe(plan.rules.isSynthetic !== true);
   const times = boundsOf(settings);
   const bounds = namedBounds(times);

@@ -106,18 +106,6 @@ export function stepRateText({ fromQps, toQps }: RateStep): string {
   return fromQps === toQps ? `${fromQps}` : `${fromQps}-${toQps}`;
 }
 
-/** Mark of such a run in logs and reports. */
-export function arrivalsMark(arrivals: OtherArrivals): string {
-  const { text } = arrivals;
-  if (arrivals.kind === 'closed-loop') return closedLoopMark(arrivals);
-  return `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`;
-}
-
-function closedLoopMark({ concurrency }: ClosedLoop): string {
-  const queries = concurrency === 1 ? '1 query' : `${concurrency} queries`;
-  return `closed loop, ${queries} at a time: the server sets the pace; latencies leave out what waits (coordinated omission). A load test, not a scenario of MLPerf`;
-}
-
 /** A closed loop of so many queries. */
 export function closedLoop(concurrency: number): ClosedLoop & { readonly text: string } {
   return { kind: 'closed-loop', concurrency, text: `closed-loop:${concurrency}` };

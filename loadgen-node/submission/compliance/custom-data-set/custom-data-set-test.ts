@@ -7,7 +7,7 @@ import { earlierTests, NextTest } from '../../../official/test-process.ts';
 import { CommandHost } from '../../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../../run/keep/earlier-run.ts';
 import { tellProblems } from '../../../run/keep/run-report.ts';
-import { refuseOtherArrivals } from '../../../run/plan/run-arrivals.ts';
+import { refuseDepartures } from '../../../run/plan/departures.ts';
 import { planRun, type RunPlan } from '../../../run/plan/run-plan.ts';
 import { inspectRun, type RunSources } from '../../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../../run/plan/run-settings.ts';
@@ -171,7 +171,7 @@ function planTestRun(
   for (const key of dropped) file.delete(key);
   const flags = { ...sources.flags, mode, runs: '1', output };
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
-  refuseOtherArrivals(values, "a compliance test has LoadGen's Poisson arrivals");
+  refuseDepartures(values, 'a compliance test has');
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
   return planRun(values, { asked: settings });
 }

@@ -1,26 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { marksOf } from '../../../../../loadgen-node/run/judge/judge-run.ts';
 import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
-import {
-  FIND_PEAK_SETTINGS,
-  planFindPeak,
-} from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-function plan(flags: Record<string, string>, audit?: string): RunPlan {
+function plan(flags: Record<string, string>): RunPlan {
   const all = { sut: 'a:1', benchmark: 'digits', ...flags };
   const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all });
-  const file = audit === undefined ? undefined : { name: 'audit.config', text: audit };
-  return planRun(values, { said: new Set(Object.keys(all)), audit: file });
+  return planRun(values, { said: new Set(Object.keys(all)) });
 }
 
 const OPEN = { division: 'open' };
 
-// Goal: arrivals decide what they say, and never where a result of MLPerf is made.
+// Goal: arrivals decide what they say.
 // Method: flags as texts, up to the plan.
 describe('arrivals of a run', () => {
   it('changes nothing of a plan where LoadGen has its own arrivals', () => {
@@ -54,30 +48,17 @@ describe('arrivals of a run', () => {
     expect(plan({ ...flags, arrivals: 'burst:10@500ms' }).settings).toMatchObject(settings);
   });
 
-  it('marks a run', () => {
-    const marks = marksOf(plan({ ...OPEN, targetQps: '10', arrivals: 'constant' }));
-    expect(marks).toContain(
-      "arrivals constant are not LoadGen's Poisson: a load test, not a scenario of MLPerf",
-    );
-    expect(marksOf(plan({ ...OPEN, targetQps: '10' })).join()).not.toContain('arrivals');
-  });
-
-  it('plans a closed loop, and marks it', () => {
+  it('plans a closed loop', () => {
     const closed = plan({ ...OPEN, concurrency: '16' });
     expect(closed.arrivals).toMatchObject({ kind: 'closed-loop', concurrency: 16 });
     expect(closed.settings).toMatchObject({ serverTargetQps: 1e5, minDurationMs: 10_000 });
     const hours = plan({ ...OPEN, concurrency: '16', minDuration: '2h' });
     expect(hours.settings.serverTargetQps).toBeCloseTo(2 ** 24 / 7200);
-    expect(marksOf(closed)).toContain(
-      'closed loop, 16 queries at a time: the server sets the pace; latencies leave out what waits (coordinated omission). A load test, not a scenario of MLPerf',
-    );
   });
 
   it.each([
     ['a rate', { targetQps: '5' }, 'ERR_CONFIG_INVALID', 'the rate is a result'],
     ['arrivals', { arrivals: 'constant' }, 'ERR_CONFIG_INVALID', 'has no arrivals'],
-    ['the Network division', { division: 'network' }, 'ERR_RULE', '--concurrency 16 is against'],
-    ['Offline', { scenario: 'Offline' }, 'ERR_CONFIG_INVALID', 'for the scenario Server'],
     ['no query', { concurrency: '0' }, 'ERR_CONFIG_INVALID', 'must be 1 or more'],
   ])('refuses a closed loop with %s', (_case, flags, code, message) => {
     expect(() => plan({ ...OPEN, concurrency: '16', ...flags } as Record<string, string>)).toThrow(
@@ -86,28 +67,6 @@ describe('arrivals of a run', () => {
   });
 
   it.each([
-    ['the Network division', {}, 'ERR_RULE', 'it is for --division open'],
-    [
-      'Offline',
-      { ...OPEN, scenario: 'Offline' },
-      'ERR_CONFIG_INVALID',
-      "in Offline only the scenario's own rule",
-    ],
-    [
-      'SingleStream',
-      { ...OPEN, scenario: 'SingleStream' },
-      'ERR_CONFIG_INVALID',
-      'for the scenario',
-    ],
-    ['accuracy', { ...OPEN, mode: 'accuracy' }, 'ERR_CONFIG_INVALID', 'not for accuracy'],
-    ['submission', { ...OPEN, mode: 'submission' }, 'ERR_CONFIG_INVALID', 'not for submission'],
-    ['find-peak', { ...OPEN, mode: 'find-peak' }, 'ERR_CONFIG_INVALID', 'not for find-peak'],
-    [
-      'extensions',
-      { ...OPEN, extendUntilDecided: 'true' },
-      'ERR_CONFIG_INVALID',
-      "goes on with LoadGen's Poisson arrivals",
-    ],
     [
       'no rate',
       { ...OPEN, targetQps: undefined },
@@ -145,19 +104,6 @@ describe('arrivals of a run', () => {
     const run = (): RunPlan => plan(Object.fromEntries(said) as Record<string, string>);
     expect(run).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
-    );
-  });
-
-  it('refuses a compliance test', () => {
-    const flags = { ...OPEN, targetQps: '5', arrivals: 'constant' };
-    expect(() => plan(flags, '*.*.mode = 2')).toThrow(/a compliance test has LoadGen's Poisson/);
-  });
-
-  it('refuses a search for the peak', () => {
-    const flags = { sut: 'a:1', benchmark: 'digits', ...OPEN, arrivals: 'burst:4' };
-    const asked = resolveSettings(FIND_PEAK_SETTINGS, { section: 'run', file: undefined, flags });
-    expect(() => planFindPeak(asked.values, asked.settings)).toThrow(
-      "--arrivals burst:4 is for run: a search is of LoadGen's Poisson arrivals",
     );
   });
 });

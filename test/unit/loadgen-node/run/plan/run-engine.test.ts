@@ -92,8 +92,6 @@ describe('a run by the C++ LoadGen of v4.1', () => {
   });
 
   it.each([
-    [{ arrivals: 'constant' }, '--arrivals: its Server has Poisson arrivals'],
-    [{ concurrency: '4' }, '--concurrency: it has no closed loop'],
     [{ extendUntilDecided: 'true' }, '--extend-until-decided'],
     [{ mode: 'find-peak' }, '--mode find-peak: use longhaul find-peak'],
     [{ runs: '3' }, '--runs: make them one by one'],

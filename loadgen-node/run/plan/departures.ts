@@ -1,0 +1,89 @@
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { flagOf } from '../../../shared/config/setting.ts';
+import type { RunValues } from './run-settings.ts';
+
+/** Settings of which each can make a run no scenario of MLPerf. */
+type DepartingValues = Partial<Pick<RunValues, 'arrivals' | 'concurrency'>>;
+
+/** How a run departs by a setting, which is for performance runs of Server in the open division. */
+interface DepartureRow {
+  /** Undefined: the run does not depart by it. */
+  readonly textOf: (values: DepartingValues) => string | undefined;
+  /** What a scenario of MLPerf has in its place. */
+  readonly inPlaceOf: string;
+  /** How it is in scenarios other than Server. */
+  readonly elsewhere: string;
+  /** For logs and reports, without a stop. */
+  readonly markOf: (text: string) => string;
+}
+
+const OTHER_ARRIVALS = {
+  inPlaceOf: "LoadGen's Poisson arrivals",
+  elsewhere: "only the scenario's own rule decides when queries are issued",
+};
+
+/** What a closed loop measures, for marks. */
+export const CLOSED_LOOP_PACE =
+  'the server sets the pace; latencies leave out what waits (coordinated omission)';
+
+/** All departures, by key of the setting: refusals, marks and defaults come from here. */
+const DEPARTURES: Readonly<Record<keyof DepartingValues, DepartureRow>> = {
+  concurrency: {
+    ...OTHER_ARRIVALS,
+    textOf: ({ concurrency }) => concurrency?.toString(),
+    markOf: (count) =>
+      `closed loop, ${count} ${count === '1' ? 'query' : 'queries'} at a time: ${CLOSED_LOOP_PACE}. A load test, not a scenario of MLPerf`,
+  },
+  arrivals: {
+    ...OTHER_ARRIVALS,
+    textOf: ({ arrivals }) => (arrivals?.asked.kind === 'poisson' ? undefined : arrivals?.text),
+    markOf: (text) =>
+      `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`,
+  },
+};
+
+/** Keys of the settings by which a run departs. */
+export const DEPARTURE_KEYS = Object.keys(DEPARTURES) as readonly (keyof DepartingValues)[]; // Its keys.
+
+/** What makes a run no scenario of MLPerf. */
+export type Departure = ReturnType<typeof departuresOf>[number];
+
+/** @returns Empty for a scenario of MLPerf. */
+export function departuresOf(values: DepartingValues) {
+  return Object.entries(DEPARTURES).flatMap(([key, { textOf, markOf, ...words }]) => {
+    const text = textOf(values);
+    if (text === undefined) return [];
+    return [{ flag: `${flagOf(key)} ${text}`, mark: markOf(text), ...words }];
+  });
+}
+
+/**
+ * @param whose Who has a scenario of MLPerf, and a verb, as in `a compliance test has`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a departure
+ */
+export function refuseDepartures(values: DepartingValues, whose: string): void {
+  for (const { flag, inPlaceOf } of departuresOf(values))
+    throw configInvalid(`${flag} is for run: ${whose} ${inPlaceOf}`);
+}
+
+/**
+ * @throws MlperfError for a departure: `ERR_CONFIG_INVALID` where a result of MLPerf is made,
+ *   `ERR_RULE` in the Network division
+ */
+export function checkDepartures(values: RunValues, isAudited: boolean): readonly Departure[] {
+  const departures = departuresOf(values);
+  const { division, scenario, mode, extendUntilDecided } = values;
+  for (const { flag, inPlaceOf, elsewhere } of departures) {
+    const why = [
+      scenario !== 'Server' && `${flag} is for the scenario Server: in ${scenario} ${elsewhere}`,
+      mode !== 'performance' &&
+        `${flag} is for --mode performance, not for ${mode}: such a run is no result of MLPerf`,
+      isAudited && `${flag}: a compliance test has ${inPlaceOf}, as the run that it is about`,
+      extendUntilDecided && `--extend-until-decided goes on with ${inPlaceOf}: not with ${flag}`,
+    ].find(Boolean);
+    if (why) throw configInvalid(why);
+    const rule = `${flag} is against the rules of the Network division, whose Server scenario has ${inPlaceOf}: it is for --division open`;
+    if (division === 'network') throw new MlperfError('ERR_RULE', rule);
+  }
+  return departures;
+}
