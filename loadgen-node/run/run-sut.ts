@@ -15,6 +15,7 @@ import { modelDetail } from './judge/run-notes.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { onlyTarget } from './plan/target.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
+import type { WarmUpTest } from './prepare/warm-up.ts';
 
 /** A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
 export interface RunSut {
@@ -22,7 +23,7 @@ export interface RunSut {
   /** Null: there is no network. Such a run leaves LoadGen's logs alone, without record, audit, records and summary. */
   readonly qdl: QueryDispatchLibrary | null;
   /** Waits until queries may be issued. @throws MlperfError when they may not: the session stops the SUT. */
-  ready(host: RunHost): Promise<void>;
+  ready(host: RunHost, warmUpTest: WarmUpTest): Promise<void>;
   /** Judges one run by what LoadGen cannot see. */
   judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge;
   /** Ids that the calls of sampled queries carry; absent: the calls carry none. */
@@ -59,12 +60,12 @@ export function networkSut(
     sut,
     qdl,
     spanIds,
-    async ready(host) {
+    async ready(host, warmUpTest) {
       await qdl.connect(
         onWait ?? ((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
       );
       if (checksPayloads) await requirePayloadSize(plan, samples.dataSet, qdl);
-      await warmUp?.once(plan, host, qdl.nodes);
+      await warmUp?.once(plan, host, qdl.nodes, warmUpTest);
     },
     judge: (judged, selfCheck) =>
       new RunJudge({ ...samples, plan: judged, sut: { qdl, selfCheck, host: thisHost } }),

@@ -16,7 +16,7 @@ import type {
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
 import { OWN_LOG_PREFIX } from '../loadgen/logs/read/run-folder.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
-import { watchProcessUse } from '../observe/health/process-monitor.ts';
+import { processMonitor, watchProcessUse } from '../observe/health/process-monitor.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
 import { officialDriver } from '../official/official-test.ts';
 import type { RunVerdict } from '../present/live/live-state.ts';
@@ -32,6 +32,7 @@ import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { addressesOf, targetsOf } from './plan/target.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
+import type { WarmUpTest } from './prepare/warm-up.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
 import { beginSpans } from './spans-of-run.ts';
 
@@ -271,8 +272,20 @@ export async function performRun(
 }
 
 async function becomeReady(sut: Pick<RunSut, 'sut' | 'ready'>, host: RunHost): Promise<void> {
-  await orStop(sut, orAbort(host, sut.ready(host)));
+  await orStop(sut, orAbort(host, sut.ready(host, testWarmUp)));
 }
+
+const testWarmUp: WarmUpTest = async (plan, qdl, payloads, host) =>
+  await runTest({
+    ...setupOf(plan, { sut: qdl }, payloads, host),
+    lanes: undefined,
+    drainTimeoutNs: plan.stallTimeoutNs,
+    // As in a run: what they need is warmed up, too.
+    observer: {
+      keepRecords: () => Promise.resolve(),
+      generatorMonitor: processMonitor(() => qdl.backPressure),
+    },
+  });
 
 /** Does what comes before the test, and stops the SUT where it fails: later on the engine sees to that. */
 async function orStop<T>({ sut }: Pick<RunSut, 'sut'>, work: Promise<T>): Promise<T> {

@@ -14,12 +14,9 @@ import type {
   SamplePayloads,
 } from '../../../shared/domain/system-under-test.ts';
 import { WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
-import { issueClock } from '../../loadgen/engine/issue-clock.ts';
-import { runTest } from '../../loadgen/engine/start-test.ts';
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
-import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { defaultTestSettings, type TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { processMonitor } from '../../observe/health/process-monitor.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
@@ -38,6 +35,14 @@ const SERVER_SHARE = 0.5;
 
 /** Queries are planned for this latency, so that there are enough of them for any SUT. */
 const EXPECTED_LATENCY_NS = 20_000;
+
+/** Runs one test of a warm-up. The session does, as it runs every test. */
+export type WarmUpTest = (
+  plan: RunPlan,
+  qdl: QueryDispatchLibrary,
+  payloads: QuerySampleLibrary,
+  host: RunHost,
+) => Promise<TestOutcome>;
 
 /**
  * The warm-up before a run: a JIT compiler makes code fast after some thousand uses only, and until then latencies are those of
@@ -62,14 +67,22 @@ export class WarmUp {
    * @param nodes They are connected.
    * @throws MlperfError `ERR_SUT_LOST` where a node broke in it and is gone
    */
-  async once(plan: RunPlan, host: RunHost, nodes: readonly QdlNode[]): Promise<void> {
+  async once(
+    plan: RunPlan,
+    host: RunHost,
+    nodes: readonly QdlNode[],
+    test: WarmUpTest,
+  ): Promise<void> {
     const ms = durationMs(plan);
     if (this.#isDone || ms <= 0 || !nodes.every(knowsWarmUp)) return;
     this.#isDone = true;
     this.#ms = ms;
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-warm-up-'));
     try {
-      await this.#warmUp(plan, host, ms, folder);
+      host.progress?.('warming up', `${ms / 1e3} s, without samples of the data set`);
+      // Nothing of the run but its way to the nodes.
+      const own = { arrivals: undefined, departures: [], log: {}, output: folder };
+      await this.#warmUp({ ...plan, ...own }, host, ms, test);
     } catch (error) {
       // The run says better what is wrong, if it is wrong there, too.
       this.#fault ??= messageOf(error);
@@ -110,13 +123,13 @@ export class WarmUp {
     this.#fault ??= phase?.faultText ?? `SUT node ${addresses} was lost`;
   }
 
-  async #warmUp(plan: RunPlan, host: RunHost, ms: number, outdir: string): Promise<void> {
+  async #warmUp(plan: RunPlan, host: RunHost, ms: number, test: WarmUpTest): Promise<void> {
     const { length } = await this.#dataSet.readPayload(0, plan.encoding.form);
-    host.progress?.('warming up', `${ms / 1e3} s, without samples of the data set`);
     const isServer = plan.settings.scenario === 'Server';
     const partMs = Math.ceil(isServer ? ms / 2 : ms);
+    const lasting = { minQueryCount: 1, minDurationMs: partMs, maxDurationMs: partMs };
     /** @returns Queries per second; undefined where not measured. */
-    const run = async (settings: Partial<TestSettings>): Promise<number | undefined> => {
+    const run = async (own: Partial<TestSettings>): Promise<number | undefined> => {
       const payloads = new Zeros(length, plan.encoding);
       const dispatch = {
         ...onlyTarget(plan).dispatch,
@@ -126,27 +139,8 @@ export class WarmUp {
       };
       const qdl = await createQueryDispatchLibrary(dispatch, payloads);
       await qdl.connect();
-      const { performance: phase } = await runTest({
-        sut: qdl,
-        qsl: payloads,
-        clock: issueClock(plan.issueLoop),
-        signal: host.signal,
-        settings: {
-          ...defaultTestSettings(),
-          minQueryCount: 1,
-          minDurationMs: partMs,
-          maxDurationMs: partMs,
-          ...settings,
-        },
-        log: { outdir },
-        stallTimeoutNs: plan.stallTimeoutNs,
-        drainTimeoutNs: plan.stallTimeoutNs,
-        // As in a run: what they need is warmed up, too.
-        observer: {
-          keepRecords: () => Promise.resolve(),
-          generatorMonitor: processMonitor(() => qdl.backPressure),
-        },
-      });
+      const settings = { ...defaultTestSettings(), ...lasting, ...own };
+      const { performance: phase } = await test({ ...plan, settings }, qdl, payloads, host);
       this.#queryCount += phase?.counts.completedQueries ?? 0;
       this.#noteLoss(qdl, phase);
       if (this.#fault !== undefined) return undefined;
