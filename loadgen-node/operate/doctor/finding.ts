@@ -25,33 +25,22 @@ export interface FindingGroup {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** The four findings that can be made about one thing; its id, name and figures are given once. */
-export function subject(id: string, what: string, figures?: DoctorFinding['figures']): Subject {
+/** The findings that can be made about one thing; its id, name and figures are given once. */
+export function subject(id: string, what: string, figures?: DoctorFinding['figures']) {
   const make =
     (state: FindingState) =>
     (seen: string, advice: string | null = null): DoctorFinding => ({
-      id,
-      what,
-      state,
-      seen,
-      advice,
+      ...{ id, what, state, seen, advice },
       ...(figures !== undefined && { figures }),
     });
-  return {
-    ok: make('ok'),
-    warning: make('warning'),
-    error: make('error'),
-    unknown: make('not checkable'),
-  };
+  const [ok, warning] = [make('ok'), make('warning')];
+  /** @param why Stands behind what was seen, in the warning alone. */
+  const okIf = (isOk: boolean, seen: string, advice: string, why = ''): DoctorFinding =>
+    isOk ? ok(seen) : warning(`${seen}${why}`, advice);
+  return { ok, warning, okIf, error: make('error'), unknown: make('not checkable') };
 }
 
-/** The findings that can be made about one thing. */
-export type Subject = Readonly<
-  Record<
-    'ok' | 'warning' | 'error' | 'unknown',
-    (seen: string, advice?: string | null) => DoctorFinding
-  >
->;
+export type Subject = ReturnType<typeof subject>;
 
 /** The parts that are known, in one line; null ones are left out. */
 export function knownParts(parts: readonly (string | null)[], separator = ', '): string {
@@ -66,19 +55,14 @@ export function shareInPercent(share: number): string {
 
 /** Bytes with a binary prefix: `16 MiB`. */
 export function bytesText(bytes: number): string {
-  for (const [unit, size] of [
-    ['GiB', 1024 ** 3],
-    ['MiB', 1024 ** 2],
-    ['KiB', 1024],
-  ] as const) {
-    if (bytes >= size) return `${rounded(bytes / size, 3)} ${unit}`;
-  }
-  return `${Math.round(bytes)} B`;
+  if (bytes < 1024) return `${Math.round(bytes)} B`;
+  const power = Math.min(3, Math.floor(Math.log2(bytes) / 10));
+  return `${rounded(bytes / 1024 ** power, 3)} ${['', 'K', 'M', 'G'][power]}iB`;
 }
 
 /** Queries per second as people read them: `84,000`. */
 export function countText(value: number): string {
-  const digits = value >= 1000 ? Number(value.toPrecision(3)) : Number(value.toPrecision(4));
+  const digits = Number(value.toPrecision(value >= 1000 ? 3 : 4));
   return digits.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
@@ -88,9 +72,8 @@ function count(groups: readonly FindingGroup[], state: FindingState): number {
 
 /** All findings for a person, ending with a newline: what was seen, and below it what to do. */
 export function doctorText(groups: readonly FindingGroup[]): string {
-  const width = Math.max(
-    ...groups.flatMap(({ findings }) => findings.map(({ what }) => what.length)),
-  );
+  const all = groups.flatMap(({ findings }) => findings);
+  const width = Math.max(...all.map(({ what }) => what.length));
   const lines = groups.flatMap(({ title, findings }) => [
     asOneLine(title),
     ...findings.flatMap((one) => findingLines(one, width)),
