@@ -79,66 +79,53 @@ interface LinkEnd {
 /** An end of a link that stays within one machine, or whose address no interface has. */
 const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
 
-/** Which interfaces a link goes through. @param sut Null where the node sent no facts. */
+/**
+ * Which interfaces a link goes through, and whether both ends are one machine (equal boot id, or a
+ * loopback address). @param sut Null where the node sent no facts.
+ */
 export function linkFacts(
   connection: NodeConnection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
 ): LinkFacts {
-  const isWithinOne = isSameMachine(connection, loadgen, sut);
-  const end = (facts: SystemFacts | null, address: string | null) =>
+  const { localAddress, remoteAddress } = connection;
+  const bootIds = [loadgen.bootId, sut?.bootId ?? null];
+  const isOneBoot = bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
+  const isSameMachine = remoteAddress !== null && isLoopback(remoteAddress) ? true : isOneBoot;
+  const end = (facts: SystemFacts | null, address: string | null): LinkEnd =>
     // Traffic within a machine passes no network card, whichever card has the address.
-    isWithinOne === true ? NO_END : linkEnd(facts, address);
+    isSameMachine === true ? NO_END : linkEnd(facts?.network.interfaces ?? [], address);
   return {
     ...connection,
-    loadgen: end(loadgen, connection.localAddress),
-    sut: end(sut, connection.remoteAddress),
+    loadgen: end(loadgen, localAddress),
+    sut: end(sut, remoteAddress),
     controlConnections: 1,
-    isSameMachine: isWithinOne,
+    isSameMachine,
   };
 }
 
-/**
- * True where both ends are one machine (equal boot id, or a loopback address); null where it is
- * unknown.
- */
-function isSameMachine(
-  { remoteAddress }: NodeConnection,
-  loadgen: SystemFacts,
-  sut: SystemFacts | null,
-): boolean | null {
-  if (remoteAddress !== null && isLoopback(remoteAddress)) return true;
-  const bootIds = [loadgen.bootId, sut?.bootId ?? null];
-  return bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
-}
-
-function linkEnd(facts: SystemFacts | null, address: string | null): LinkEnd {
-  const interfaces = facts?.network.interfaces ?? [];
+function linkEnd(interfaces: readonly NicFacts[], address: string | null): LinkEnd {
   const end = interfaces.find(
     ({ addresses }) => address !== null && addresses.some((one) => isAddress(one, address)),
   );
   if (end === undefined) return NO_END;
-  const cards = cardsBehind(end, interfaces, new Set());
+  const cards = cardsBehind(end, interfaces);
   // Of a VLAN or a bridge some kernels tell no speed; over one card it is that card's.
   const speedMbps = end.speedMbps ?? (cards.length === 1 ? (cards[0]?.speedMbps ?? null) : null);
   return { interface: end.name, nics: cards.map(({ name }) => name), speedMbps };
 }
 
-/**
- * The cards that an interface is or is made of, each once. @param seen Names on the way: a loop
- * ends.
- */
+/** The cards that an interface is or is made of, each once. @param seen Names on the way: a loop ends. */
 function cardsBehind(
   one: NicFacts,
-  interfaces: readonly NicFacts[],
-  seen: Set<string>,
+  all: readonly NicFacts[],
+  seen: Set<string> = new Set(),
 ): NicFacts[] {
   if (seen.has(one.name)) return [];
   seen.add(one.name);
   if (isCard(one)) return [one];
-  return interfaces
-    .filter(({ name }) => one.madeOf.includes(name))
-    .flatMap((below) => cardsBehind(below, interfaces, seen));
+  const below = all.filter(({ name }) => one.madeOf.includes(name));
+  return below.flatMap((nic) => cardsBehind(nic, all, seen));
 }
 
 /** True for what a submission counts as a network card: one of hardware, or of a hypervisor. */

@@ -1,15 +1,25 @@
 import { isIPv6 } from 'node:net';
 import { protocolNamed } from '../../../qdl/protocols/index.ts';
 import { at } from '../../../shared/base/at.ts';
+import { joined } from '../../../shared/host/machine-source.ts';
 import type { NicFacts } from '../../../shared/host/network-facts.ts';
 import { bareAddress } from '../../../shared/host/network-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
-import { networkRateText, nicModelText, present, todo } from './host-fields.ts';
+import { networkRateText, nicModelText, present, todo, told } from './host-fields.ts';
 
-/** Facts of the machine at one end of a link; null where it sent none. */
-type EndMachine = SystemFacts | null;
+/** One end of a link: its cards by name, and the machine that has them; null where it sent no facts. */
+interface End {
+  readonly names: readonly string[];
+  readonly machine: SystemFacts | null;
+  readonly nics: readonly NicFacts[];
+}
+
+function endOf({ nics: names }: LinkFacts['sut'], machine: SystemFacts | null): End {
+  const interfaces = machine?.network.interfaces ?? [];
+  return { names, machine, nics: interfaces.filter(({ name }) => names.includes(name)) };
+}
 
 /**
  * The 13 fields of the Network division: what OSI layers one to four of the links are. Source:
@@ -20,9 +30,8 @@ export function networkFields(
   session: { readonly isTls: boolean },
 ): Record<string, string> {
   const links = sutNodes.map(({ link }) => link);
-  const suts = sutNodes.map(({ gathered }) => gathered?.facts ?? null);
-  const near = links.map((link): End => [link.loadgen.nics, loadgen.facts]);
-  const far = links.map((link, i): End => [link.sut.nics, suts[i] ?? null]);
+  const near = links.map((link) => endOf(link.loadgen, loadgen.facts));
+  const far = sutNodes.map(({ link, gathered }) => endOf(link.sut, gathered?.facts ?? null));
   const [local, remote] = [cardsOf(near), cardsOf(far)];
   const fabric = fabricText(near.flatMap((end, i) => [end, at(far, i)]));
   return {
@@ -34,43 +43,36 @@ export function networkFields(
       ? 'Radio'
       : todo('what the links are made of, "Copper", "Fiber"'),
     network_rate: rateOf(links),
-    nic_loadgen:
-      local?.models ??
-      todo(`card of the LoadGen node, "NVIDIA CX7"; ${whyNoCard(links, 'localAddress')}`),
-    number_nic_loadgen: local?.count ?? todo('cards of the LoadGen node that carry queries, "1"'),
+    nic_loadgen: told(
+      local?.models,
+      `card of the LoadGen node, "NVIDIA CX7"; ${whyNoCard(links, 'localAddress')}`,
+    ),
+    number_nic_loadgen: told(local?.count, 'cards of the LoadGen node that carry queries, "1"'),
     net_software_stack_loadgen: stackOf([loadgen.facts]),
     network_protocol: protocolOf(links, fabric, session),
     number_connections: `${links.reduce((sum, link) => sum + link.dataConnections, 0)}`,
-    nic_sut:
-      remote?.models ??
-      todo(`card of a SUT node, "NVIDIA CX7"; ${whyNoCard(links, 'remoteAddress')}`),
-    number_nic_sut: remote?.count ?? todo('cards of all SUT nodes that carry queries, "1"'),
-    net_software_stack_sut: stackOf(suts),
+    nic_sut: told(
+      remote?.models,
+      `card of a SUT node, "NVIDIA CX7"; ${whyNoCard(links, 'remoteAddress')}`,
+    ),
+    number_nic_sut: told(remote?.count, 'cards of all SUT nodes that carry queries, "1"'),
+    net_software_stack_sut: stackOf(far.map(({ machine }) => machine)),
     network_topology: todo(
       `how LoadGen and the SUT nodes are connected, "Loadgen System connected to SUT through Switch and Load Balancer"`,
     ),
   };
 }
 
-/** Cards that a link goes through at one end, by name, and the machine that has them. */
-type End = readonly [nics: readonly string[], machine: EndMachine];
-
-function nicsAt([nics, machine]: End): NicFacts[] {
-  return machine?.network.interfaces.filter(({ name }) => nics.includes(name)) ?? [];
-}
-
 /** Models and number of the cards of one side of the links; undefined where one end is unknown. */
 function cardsOf(ends: readonly End[]) {
-  const found = new Map<string, NicFacts>();
-  for (const end of ends) {
-    const [nics, machine] = end;
-    if (nics.length === 0 || machine === null) return undefined;
-    // Two nodes on one machine share its cards.
-    const id = machine.bootId ?? ends.findIndex((one) => one[1] === machine);
-    for (const nic of nicsAt(end)) found.set(`${id} ${nic.name}`, nic);
-  }
-  const models = new Set([...found.values()].map(nicModelText));
-  return { models: [...models].join(' + '), count: `${found.size}` };
+  if (ends.some(({ names, machine }) => names.length === 0 || machine === null)) return undefined;
+  // Two nodes on one machine share its cards.
+  const idOf = ({ machine }: End): string | number =>
+    machine?.bootId ?? ends.findIndex((one) => one.machine === machine);
+  const found = new Map(
+    ends.flatMap((end) => end.nics.map((nic) => [`${idOf(end)} ${nic.name}`, nic] as const)),
+  );
+  return { models: joined([...found.values()].map(nicModelText), ' + '), count: found.size };
 }
 
 function whyNoCard(links: readonly LinkFacts[], end: 'localAddress' | 'remoteAddress'): string {
@@ -85,35 +87,32 @@ function whyNoCard(links: readonly LinkFacts[], end: 'localAddress' | 'remoteAdd
 /** Fabric of all ends of all links. */
 function fabricText(ends: readonly End[]): string {
   const fabrics = new Set(
-    ends.map((end) => {
-      const [only, ...others] = new Set(nicsAt(end).map(({ fabric }) => fabric));
+    ends.map(({ nics }) => {
+      const [only, ...others] = new Set(nics.map(({ fabric }) => fabric));
       return others.length === 0 ? (only ?? null) : null;
     }),
   );
-  const read = present([...fabrics]);
-  if (fabrics.size === 1 && read.length === 1) return read.join();
+  const read = joined([...fabrics], ' and ');
+  if (fabrics.size === 1 && read !== null) return read;
   const seen =
-    read.length === 0
-      ? 'none could be read'
-      : `only ${read.join(' and ')} could be read, and not at every end`;
+    read === null ? 'none could be read' : `only ${read} could be read, and not at every end`;
   return todo(`fabric of the links, "Ethernet", "802.11", "InfiniBand" or "3GPP"; ${seen}`);
 }
 
 function rateOf(links: readonly LinkFacts[]): string {
-  const rates = links.map(linkRateMbps).filter((rate) => rate !== null);
-  if (rates.length === links.length && rates.length > 0) {
-    return [...new Set(rates.map(networkRateText))].join(' and ');
-  }
-  const ends = links.flatMap(({ loadgen, sut }) => [
-    { ...loadgen, what: 'the LoadGen node' },
-    { ...sut, what: 'a SUT node' },
-  ]);
-  const texts = ends.map(
-    ({ interface: name, speedMbps, what }) =>
-      speedMbps && `${name} of ${what} has ${networkRateText(speedMbps)}`,
+  const rates = links.map((link) => linkRateMbps(link));
+  const known = present(rates.map((rate) => rate && networkRateText(rate)));
+  if (known.length === links.length && known.length > 0) return joined(known, ' and ') ?? '';
+  const texts = links.flatMap((link) =>
+    (['loadgen', 'sut'] as const).map((end) => {
+      const { interface: name, speedMbps } = link[end];
+      const whose = end === 'loadgen' ? 'the LoadGen node' : 'a SUT node';
+      return speedMbps && `${name} of ${whose} has ${networkRateText(speedMbps)}`;
+    }),
   );
-  const seen = [...new Set(present(texts))].join(', ') || 'no card reports its rate';
-  return todo(`rate of the links, "100G"; ${seen}`);
+  return todo(
+    `rate of the links, "100G"; ${joined(present(texts), ', ') ?? 'no card reports its rate'}`,
+  );
 }
 
 function protocolOf(
@@ -123,26 +122,22 @@ function protocolOf(
 ): string {
   // Machines are described by SUT nodes, which speak longhaul's own protocol.
   const { transport } = protocolNamed().words.wire;
-  const versions = new Set(
-    links.map(({ remoteAddress }) => {
-      if (remoteAddress === null) return null;
-      return isIPv6(bareAddress(remoteAddress)) ? 'TCP/IPv6' : 'TCP/IPv4';
-    }),
+  const versions = links.map(({ remoteAddress: to }) =>
+    to === null ? null : isIPv6(bareAddress(to)) ? 'TCP/IPv6' : 'TCP/IPv4',
   );
-  const read = present([...versions]);
-  if (versions.has(null) || isTodo(fabric)) {
-    const seen = read.length === 0 ? '' : `; read: gRPC over ${read.join(' and ')}`;
+  const read = joined(present(versions).sort(), ' and ');
+  if (versions.includes(null) || isTodo(fabric)) {
+    const seen = read === null ? '' : `; read: gRPC over ${read}`;
     return todo(`protocols of the links, "TCP/IPv4 over Ethernet"${seen}`);
   }
-  const session = isTls ? `${transport} over TLS` : transport;
-  return `${session} over ${read.sort().join(' and ')} over ${fabric}`;
+  return `${transport}${isTls ? ' over TLS' : ''} over ${read} over ${fabric}`;
 }
 
 /** Layers four to seven of the machines, from the kernel upwards. */
-function stackOf(machines: readonly EndMachine[]): string {
-  const texts = machines.map((facts) => (facts === null ? null : stackText(facts)));
+function stackOf(machines: readonly (SystemFacts | null)[]): string {
+  const texts = machines.map((facts) => facts && stackText(facts));
   if (texts.includes(null)) return todo('network software, "Linux Kernel TCP stack v.XXX"');
-  return [...new Set(texts)].join(' + ');
+  return joined(texts, ' + ') ?? '';
 }
 
 function stackText({ software, network }: SystemFacts): string | null {
