@@ -17,11 +17,7 @@ import {
 import { thisHost } from '../../../shared/host/host-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
 import { gatherSystemFacts } from '../../../shared/host/system-facts.ts';
-import {
-  ownRuntimeFlags,
-  readTuningFacts,
-  type TuningFacts,
-} from '../../../shared/host/tuning-facts.ts';
+import { ownRuntimeFlags, readTuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import {
   agreedVersion,
@@ -70,29 +66,30 @@ export async function examine(
   host: RunHost,
 ) {
   const settings = await askingSettings(values.sut ?? [], values);
-  refuseWithoutBenchmark(values, flags);
-  const plan =
-    values.benchmark === undefined
-      ? null
-      : await plannedLoad(flags, Math.max(1, settings.nodes.length), host);
+  if (values.benchmark === undefined && plansRun(flags)) {
+    throw configInvalid(
+      'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
+    );
+  }
+  const nodeCount = Math.max(1, settings.nodes.length);
+  const plan = values.benchmark === undefined ? null : await plannedLoad(flags, nodeCount, host);
   host.progress?.('looking at this machine');
   const source = thisMachine();
   // Before there is any load of ours.
   const tuning = await readTuningFacts(source, ownRuntimeFlags());
   const facts = await gatherSystemFacts(source, softwareComponents());
-  const own: LoadgenEnd = { source, facts, tuning };
   const nodes: ExaminedNode[] = [];
   for (const address of settings.nodes) {
-    nodes.push(await examineNode(address, settings, own, { values, host }));
+    nodes.push(await examineNode(address, settings, { source, facts, tuning }, values, host));
   }
-  const measured = nodes.flatMap(({ link }) => (link === undefined ? [] : [link]));
-  const ceiling = await ceilingGroup(values, plan, { tuning, host });
-  const groups = [
-    {
-      title: 'LoadGen node (this machine)',
-      findings: [...machineFindings({ facts, tuning, isLoadgen: true }), ...ceiling],
-    },
-    ...nodes.flatMap(({ groups: own }) => own),
+  const measured = nodes.flatMap(({ link }) => link ?? []);
+  const own = [
+    ...machineFindings({ facts, tuning, isLoadgen: true }),
+    ...(await ceilingOf(values, plan, isBusyNow(tuning), host)),
+  ];
+  const groups: FindingGroup[] = [
+    { title: 'LoadGen node (this machine)', findings: own },
+    ...nodes.flatMap((node) => node.groups),
     ...(await namesGroup(settings, nodes)),
     ...(plan === null ? [] : [planGroup(plan, measured)]),
   ];
@@ -105,79 +102,55 @@ export function plansRun(flags: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(PLAN_SETTINGS).some((key) => key !== 'cacheDir' && flags[key] !== undefined);
 }
 
-function refuseWithoutBenchmark(
-  { benchmark }: DoctorValues,
-  flags: Readonly<Record<string, unknown>>,
-): void {
-  if (benchmark !== undefined || !plansRun(flags)) return;
-  throw configInvalid(
-    'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
-  );
-}
-
 async function examineNode(
   address: string,
   settings: DispatchSettings,
   own: LoadgenEnd,
-  { values, host }: { readonly values: DoctorValues; readonly host: RunHost },
-) {
+  { benchmark, linkTestTime }: DoctorValues,
+  host: RunHost,
+): Promise<ExaminedNode> {
   let link: MeasuredLink;
   try {
-    link = await measureLink(address, settings, own, values.linkTestTime / 1e6, host);
+    link = await measureLink(address, settings, own, linkTestTime / 1e6, host);
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    const finding = subject('answers', 'Answers').error(
-      messageOf(error),
-      'until it answers no run can begin; "longhaul probe name --sut" asks it alone',
-    );
-    return { groups: [{ title: `SUT node ${address}`, findings: [finding] }], link: undefined };
+    const advice = 'until it answers no run can begin; "longhaul probe name --sut" asks it alone';
+    const finding = subject('answers', 'Answers').error(messageOf(error), advice);
+    return { groups: [{ title: `SUT node ${address}`, findings: [finding] }] };
   }
-  const { probe } = link;
-  const software = {
-    components: softwareComponents(),
-    operatingSystem: thisHost().operatingSystem,
-  };
+  const { name, description, system, whyNoSystem } = link.probe;
+  const { operatingSystem } = thisHost();
+  const way = [...wayFindings(link), ...throughputFindings(link)];
+  const node = [
+    ...versionFindings({ components: softwareComponents(), operatingSystem }, description),
+    ...servesFinding(description?.benchmarks ?? [], benchmark && keyOfRun(benchmark)),
+  ];
+  if (system === null) {
+    node.push(subject('machine', 'Machine').unknown(whyNoSystem ?? 'not reported by the node'));
+  } else if (link.link.isSameMachine !== true) {
+    node.push(...machineFindings({ ...system, isLoadgen: false }));
+  }
   return {
     link,
     groups: [
-      {
-        title: `Link to ${probe.name} at ${address}`,
-        findings: [...wayFindings(link), ...throughputFindings(link)],
-      },
-      {
-        title: `SUT node ${probe.name}`,
-        findings: [
-          ...versionFindings(software, probe.description),
-          ...servesFinding(link, values.benchmark && keyOfRun(values.benchmark)),
-          ...nodeMachine(link),
-        ],
-      },
+      { title: `Link to ${name} at ${address}`, findings: way },
+      { title: `SUT node ${name}`, findings: node },
     ],
   };
 }
 
-type ExaminedNode = Awaited<ReturnType<typeof examineNode>>;
-
-function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
-  const { system, whyNoSystem } = probe;
-  if (system === null) {
-    return [subject('machine', 'Machine').unknown(whyNoSystem ?? 'not reported by the node')];
-  }
-  return link.isSameMachine === true ? [] : machineFindings({ ...system, isLoadgen: false });
+interface ExaminedNode {
+  readonly groups: readonly FindingGroup[];
+  /** Absent where the node does not answer. */
+  readonly link?: MeasuredLink;
 }
 
-function servesFinding({ probe }: MeasuredLink, benchmark: string | undefined): DoctorFinding[] {
-  const served = probe.description?.benchmarks ?? [];
+function servesFinding(served: readonly string[], benchmark: string | undefined): DoctorFinding[] {
   if (benchmark === undefined || served.length === 0) return [];
   const about = subject('benchmark', 'Benchmark');
-  return served.includes(benchmark)
-    ? [about.ok(benchmark)]
-    : [
-        about.error(
-          `it serves ${served.join(', ')}, and the run is ${benchmark}`,
-          `longhaul sut --benchmark ${benchmark}`,
-        ),
-      ];
+  if (served.includes(benchmark)) return [about.ok(benchmark)];
+  const seen = `it serves ${served.join(', ')}, and the run is ${benchmark}`;
+  return [about.error(seen, `longhaul sut --benchmark ${benchmark}`)];
 }
 
 /** Checks of all nodes together: names have to be unique, and no node may stand behind two addresses. */
@@ -187,36 +160,30 @@ async function namesGroup(
 ): Promise<FindingGroup[]> {
   if (nodes.length < 2 || nodes.some(({ link }) => link === undefined)) return [];
   const about = subject('names', 'Names');
-  const findings = await askNames(settings).then(
-    ({ name }) => [about.ok(name ?? 'each node has its own')],
-    (error: unknown) => [about.error(messageOf(error), 'longhaul sut --node NAME')],
+  const finding = await askNames(settings).then(
+    ({ name }) => about.ok(name ?? 'each node has its own'),
+    (error: unknown) => about.error(messageOf(error), 'longhaul sut --node NAME'),
   );
-  return [{ title: 'All SUT nodes', findings }];
+  return [{ title: 'All SUT nodes', findings: [finding] }];
 }
 
 function planGroup(plan: PlannedLoad, links: readonly MeasuredLink[]): FindingGroup {
   const { benchmark, scenario, targetQps } = plan;
-  const rate =
-    targetQps === null ? '' : `, ${targetQps} ${scenario === 'Offline' ? 'samples' : 'queries'}/s`;
-  return {
-    title: `Planned run: ${benchmark}, ${scenario}${rate}`,
-    findings: planFindings(plan, links),
-  };
+  const unit = scenario === 'Offline' ? 'samples' : 'queries';
+  const rate = targetQps === null ? '' : `, ${targetQps} ${unit}/s`;
+  const title = `Planned run: ${benchmark}, ${scenario}${rate}`;
+  return { title, findings: planFindings(plan, links) };
 }
 
 /** A ceiling that cannot be measured is no failure of what was requested. */
-async function ceilingGroup(
-  { cacheDir, again }: DoctorValues,
+async function ceilingOf(
+  { cacheDir = defaultCacheFolder(), again: isAgain }: DoctorValues,
   plan: PlannedLoad | null,
-  { tuning, host }: { readonly tuning: TuningFacts; readonly host: RunHost },
+  isBusy: boolean,
+  host: RunHost,
 ): Promise<DoctorFinding[]> {
   try {
-    const ceiling = await generatorCeiling(
-      cacheDir ?? defaultCacheFolder(),
-      { isAgain: again, isBusy: isBusyNow(tuning) },
-      host,
-    );
-    return ceilingFindings(ceiling, plan);
+    return ceilingFindings(await generatorCeiling(cacheDir, { isAgain, isBusy }, host), plan);
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     return ceilingFindings(null, plan, messageOf(error));
@@ -228,49 +195,39 @@ export function versionFindings(
   own: { readonly components: readonly ComponentVersion[]; readonly operatingSystem: string },
   node: ProbedDescription | null,
 ): DoctorFinding[] {
-  const about = subject('versions', 'Versions');
-  if (node === null) return [about.unknown('the node does not describe itself (no such call)')];
-  return [
-    protocol(node),
-    versions(own.components, node),
-    ...(own.operatingSystem === node.operatingSystem
-      ? []
-      : [
-          subject('kernel', 'Kernel').ok(
-            `here ${own.operatingSystem}, there ${node.operatingSystem === '' ? 'not reported' : node.operatingSystem}`,
-          ),
-        ]),
-  ];
+  if (node === null) {
+    const why = 'the node does not describe itself (no such call)';
+    return [subject('versions', 'Versions').unknown(why)];
+  }
+  const findings = [protocol(node), versions(own.components, node)];
+  const [here, there] = [own.operatingSystem, node.operatingSystem];
+  if (here === there) return findings;
+  const seen = `here ${here}, there ${there === '' ? 'not reported' : there}`;
+  return [...findings, subject('kernel', 'Kernel').ok(seen)];
 }
 
 function protocol(node: ProbedDescription): DoctorFinding {
   const about = subject('protocol', 'Protocol');
   const theirs = toldVersions(node);
   const agreed = agreedVersion(theirs);
-  return agreed === undefined
-    ? about.error(
-        `here ${versionsInWords(OWN_VERSIONS)}, there ${versionsInWords(theirs)}`,
-        'install the same longhaul on both machines (docs/operate.md)',
-      )
-    : about.ok(`version ${agreed} on both ends`);
+  if (agreed !== undefined) return about.ok(`version ${agreed} on both ends`);
+  const seen = `here ${versionsInWords(OWN_VERSIONS)}, there ${versionsInWords(theirs)}`;
+  return about.error(seen, 'install the same longhaul on both machines (docs/operate.md)');
 }
 
 function versions(components: readonly ComponentVersion[], node: ProbedDescription): DoctorFinding {
   const about = subject('versions', 'Versions');
+  const { software, softwareVersion } = node;
+  if (software !== 'longhaul') return about.ok(`the node runs ${software} ${softwareVersion}`);
   const theirs = new Map(node.components.map(({ name, version }) => [name, version]));
-  theirs.set(node.software, node.softwareVersion);
+  theirs.set(software, softwareVersion);
   const differing = components
     .filter(({ name, version }) => theirs.has(name) && theirs.get(name) !== version)
     .map(({ name, version }) => `${name} ${version} here, ${theirs.get(name)} there`);
   const ours = components.find(({ name }) => name === 'longhaul')?.version;
-  if (node.software !== 'longhaul')
-    return about.ok(`the node runs ${node.software} ${node.softwareVersion}`);
-  if (differing.length === 0)
+  if (differing.length === 0) {
     return about.ok(`longhaul ${ours} and all it runs on, the same on both ends`);
-  return node.softwareVersion === ours
-    ? about.ok(differing.join('; '))
-    : about.warning(
-        differing.join('; '),
-        'install the same longhaul on both machines: npm ci of one commit',
-      );
+  }
+  const advice = 'install the same longhaul on both machines: npm ci of one commit';
+  return about.okIf(softwareVersion === ours, differing.join('; '), advice);
 }

@@ -180,22 +180,9 @@ export function ceilingFindings(
 /** Flags of a run that doctor takes, too: what decides how many bytes go how often. */
 export const PLAN_SETTINGS = pick(
   RUN_SETTINGS,
-  'scenario',
-  'targetQps',
-  'targetLatency',
-  'ttft',
-  'tpot',
-  'samplesPerQuery',
-  'round',
-  'division',
-  'encoding',
-  'compression',
-  'dataDir',
-  'dataSeed',
-  'dataCount',
-  'sampleBytes',
-  'sampleCount',
-  'cacheDir',
+  ...(['scenario', 'targetQps', 'targetLatency', 'ttft', 'tpot', 'samplesPerQuery'] as const),
+  ...(['round', 'division', 'encoding', 'compression', 'dataDir', 'dataSeed'] as const),
+  ...(['dataCount', 'sampleBytes', 'sampleCount', 'cacheDir'] as const),
 );
 
 /** Samples that are read for their length. */

@@ -13,9 +13,9 @@ import {
   type SystemField,
 } from '../tree/system-fields.ts';
 import { type FactsFile, nameOf } from './facts-file.ts';
-import { hostFields, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
+import { hostFields, present, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import { networkFields } from './network-fields.ts';
-import { hardwareNotes, softwareNotes } from './system-notes.ts';
+import { hardwareNotes, namesBy, softwareNotes } from './system-notes.ts';
 
 /** Facts of the machines, and values from flags and file. */
 export interface DescriptionParts {
@@ -38,9 +38,10 @@ export type SystemDescription = Readonly<Record<string, string>>;
  * Source: the official checkers.
  */
 function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly SystemField[] {
-  const isNetwork = division !== 'closed' && hasNodes;
-  return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
+  return division === 'closed' || !hasNodes ? SYSTEM_FIELDS : ALL_FIELDS;
 }
+
+const ALL_FIELDS = [...SYSTEM_FIELDS, ...NETWORK_FIELDS];
 
 /** Input of the user, known before any machine is asked. */
 type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
@@ -89,24 +90,27 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   requireGiven(parts, hasNodes);
   const given: SystemDescription = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
+  // Where the user tells of accelerators and the machines showed none, "N/A" is wrong for all of their fields.
+  const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
+  const areUnseen = machines['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
   const read: SystemDescription = {
     ...machines,
-    ...(hasUnseenAccelerators(machines, given) ? UNSEEN_ACCELERATORS : {}),
+    ...(areUnseen ? UNSEEN_ACCELERATORS : {}),
     ...(hasNodes ? networkFields(facts, session) : {}),
     ...submitterFields(facts),
     division,
     system_type: suite,
     ...given,
   };
-  const notes: Readonly<Record<string, readonly string[]>> = {
-    hw_notes: hardwareNotes(facts),
-    sw_notes: softwareNotes(facts),
-  };
+  const notes = new Map([
+    ['hw_notes', hardwareNotes(facts)],
+    ['sw_notes', softwareNotes(facts)],
+  ]);
   const description = fieldsWith(division, hasNodes).map(({ key }) => {
     const text = read[key] ?? '';
     // Notes that must not get lost stand behind what the user wrote; not a second time.
-    const missing = (notes[key] ?? []).filter((note) => !text.includes(note));
-    return [key, [text, ...missing].filter((one) => one !== '').join('; ')];
+    const missing = (notes.get(key) ?? []).filter((note) => !text.includes(note));
+    return [key, present([text, ...missing]).join('; ')];
   });
   return Object.fromEntries(description);
 }
@@ -124,64 +128,39 @@ export function leftOut(
   return [
     ...unknown.map(({ place, key }) => {
       const near = nearest(key, keys);
-      const hint = near === undefined ? '' : `; did you mean "${near}"?`;
-      return `${place}: ${key} ${no}${hint}`;
+      return `${place}: ${key} ${no}${near === undefined ? '' : `; did you mean "${near}"?`}`;
     }),
     ...others.map((key) => `${places[key]}: ${key} ${no}`),
   ];
-}
-
-/**
- * True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for
- * all of their fields.
- */
-function hasUnseenAccelerators(read: SystemDescription, given: SystemDescription): boolean {
-  const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
-  return read['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
 }
 
 /** Fields of the machines under test: the SUT nodes, or in a closed system this one. */
 function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): SystemDescription {
   if (sutNodes.length === 0) return { ...hostFields(loadgen.facts, suite), number_of_nodes: '1' };
   const unknown = todo('the node did not describe its machine');
-  const nothing = Object.fromEntries(
-    SYSTEM_FIELDS.map(({ key, isMeaningful }) => [key, isMeaningful ? unknown : '']),
-  );
-  const nodes = sutNodes.map(({ gathered, ...node }) => ({
+  const nodes = sutNodes.map((node) => ({
     name: nameOf(node),
-    fields: gathered === null ? nothing : hostFields(gathered.facts, suite),
+    fields: node.gathered && hostFields(node.gathered.facts, suite),
   }));
-  return { ...fieldsAcross(nodes), number_of_nodes: `${machineCount(sutNodes)}` };
-}
-
-/** Fields of one node. */
-interface NodeFields {
-  readonly name: string;
-  readonly fields: Readonly<Record<string, string>>;
+  const texts = SYSTEM_FIELDS.map(({ key, isMeaningful, isNumber }) => {
+    const textOfNode = ({ fields }: (typeof nodes)[number]): string =>
+      fields === null ? (isMeaningful ? unknown : '') : (fields[key] ?? '');
+    return [key, valueAcross(isNumber === true, namesBy(nodes, textOfNode))];
+  });
+  return { ...Object.fromEntries(texts), number_of_nodes: `${machineCount(sutNodes)}` };
 }
 
 /**
- * The fields of several nodes as one description has them: once where all nodes agree, else with
- * the nodes' names. A field that is a number cannot say that.
+ * A field of several nodes as one description has it: once where all nodes agree, else with the
+ * nodes' names. A field that is a number cannot say that.
  */
-function fieldsAcross(nodes: readonly NodeFields[]): Record<string, string> {
-  const keys = [...new Set(nodes.flatMap(({ fields }) => Object.keys(fields)))];
-  return Object.fromEntries(keys.map((key) => [key, valueAcross(key, nodes)]));
-}
-
-function valueAcross(key: string, nodes: readonly NodeFields[]): string {
-  const names = new Map<string, string[]>();
-  for (const { name, fields } of nodes) {
-    const value = fields[key] ?? '';
-    names.set(value, [...(names.get(value) ?? []), name]);
-  }
+function valueAcross(isNumber: boolean, names: ReadonlyMap<string, readonly string[]>): string {
   const values = [...names.keys()];
   if (values.length === 1) return values.join();
   const told = [...names]
-    .map(([value, who]) => `${who.join(', ')}: ${value === '' ? 'unknown' : value}`)
+    .map(([value, who]) => `${who.join(', ')}: ${value || 'unknown'}`)
     .join('; ');
   if (values.some(isTodo)) return todo(`the nodes differ (${told.replaceAll('TODO: ', '')})`);
-  const isNumber = SYSTEM_FIELDS.some((field) => field.key === key && field.isNumber === true);
   if (!isNumber) return told;
   return todo(`one whole number, as the tools want it; the nodes differ (${told})`);
 }
@@ -219,7 +198,7 @@ export interface MergeValues {
   readonly problems: readonly string[];
 }
 
-const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key));
+const KEYS = new Set(ALL_FIELDS.map(({ key }) => key));
 
 /**
  * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier

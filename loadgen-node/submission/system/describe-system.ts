@@ -1,7 +1,11 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NO_SCHEME } from '../../../qdl/protocols/index.ts';
-import { MlperfError, withReason } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  MlperfError,
+  withReason,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { counted, jsonText } from '../../../shared/base/text.ts';
@@ -42,7 +46,13 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
   const { output: path, systemType: suite } = values;
   requireTarget(values);
   const merged = readMergeFile(values.merge);
-  const given = { division, suite, said: saidBy(values), merged };
+  const { submitter, status, systemName: system_name } = values;
+  const flags = Object.entries({ submitter, status, system_name });
+  const said = Object.fromEntries(flags.filter(([, text]) => text !== undefined)) as Record<
+    string,
+    string
+  >;
+  const given = { division, suite, said, merged };
   requireGiven(given, values.sut !== undefined);
   const { file: facts, isTls } = await gatherFacts(values);
   const description = composeDescription({ ...given, facts, session: { isTls } });
@@ -58,38 +68,27 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other */
-function divisionOf({
-  sut,
-  local,
-  division,
-  systemType,
-  output,
-}: DescribeValues): SubmissionDivision {
-  const invalid = (why: string): MlperfError => new MlperfError('ERR_CONFIG_INVALID', why);
-  if (local && sut !== undefined) throw invalid('--local and --sut: one of them');
+function divisionOf(values: DescribeValues): SubmissionDivision {
+  const { sut, local, systemType, output } = values;
+  if (local && sut !== undefined) throw configInvalid('--local and --sut: one of them');
   if (!local && sut === undefined) {
-    throw invalid('say --sut HOST:PORT[,...], or --local for a closed system on this machine');
+    throw configInvalid(
+      'say --sut HOST:PORT[,...], or --local for a closed system on this machine',
+    );
   }
-  const chosen = division ?? (local ? 'closed' : 'network');
-  if (local && chosen === 'network') {
-    throw invalid('--division network needs --sut: LoadGen and SUT are distinct machines there');
+  const division = values.division ?? (local ? 'closed' : 'network');
+  if (local && division === 'network') {
+    throw configInvalid(
+      '--division network needs --sut: LoadGen and SUT are distinct machines there',
+    );
   }
-  if (chosen === 'network' && systemType !== 'datacenter') {
-    throw invalid('--division network knows --system-type datacenter only');
+  if (division === 'network' && systemType !== 'datacenter') {
+    throw configInvalid('--division network knows --system-type datacenter only');
   }
-  if (!/\.json$/i.test(output) || /\.facts\.json$/i.test(output)) {
-    throw invalid(`--output ${output} must end in .json, and not in .facts.json`);
+  if (!/(?<!\.facts)\.json$/i.test(output)) {
+    throw configInvalid(`--output ${output} must end in .json, and not in .facts.json`);
   }
-  return chosen;
-}
-
-/** Fields that flags state. */
-function saidBy({ submitter, status, systemName }: DescribeValues): Record<string, string> {
-  return {
-    ...(submitter !== undefined && { submitter }),
-    ...(status !== undefined && { status }),
-    ...(systemName !== undefined && { system_name: systemName }),
-  };
+  return division;
 }
 
 /**
@@ -120,25 +119,22 @@ function writeJson(file: string, content: object): void {
  * answer
  */
 async function gatherFacts(values: DescribeValues) {
+  const { sut, connections } = values;
   // The nodes first: who mistyped an address should not wait.
-  const { nodes, isTls } =
-    values.sut === undefined
-      ? { nodes: [], isTls: false }
-      : await askNodeSystems(values.sut, values);
-  const loadgen = {
-    gatheredAt: new Date().toISOString(),
-    facts: await gatherSystemFacts(thisMachine(), softwareComponents()),
-  };
-  const sutNodes = nodes.map((node): SutNodeFacts => {
+  const asked = sut === undefined ? undefined : await askNodeSystems(sut, values);
+  const gatheredAt = new Date().toISOString();
+  const facts = await gatherSystemFacts(thisMachine(), softwareComponents());
+  const sutNodes = (asked?.nodes ?? []).map((node): SutNodeFacts => {
     const { address, name, system, whyMissing, localAddress, remoteAddress } = node;
-    const connection = { localAddress, remoteAddress, dataConnections: values.connections };
-    const link = linkFacts(connection, loadgen.facts, system?.facts ?? null);
+    const connection = { localAddress, remoteAddress, dataConnections: connections };
+    const link = linkFacts(connection, facts, system?.facts ?? null);
     const gathered = system && { gatheredAt: system.gatheredAt, facts: system.facts };
     return { address, name, gathered, whyMissing, link };
   });
+  const loadgen = { gatheredAt, facts };
   return {
     file: { schemaVersion: 1 as const, longhaulVersion: packageVersion(), loadgen, sutNodes },
-    isTls,
+    isTls: asked?.isTls ?? false,
   };
 }
 

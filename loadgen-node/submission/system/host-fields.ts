@@ -197,7 +197,7 @@ export function told(value: string | number | null | undefined | false, wanted: 
 }
 
 /** The texts that say something. */
-export function present(texts: readonly (string | number | null)[]): string[] {
+export function present(texts: readonly (string | number | false | null)[]): string[] {
   return texts.filter((text): text is string => typeof text === 'string' && text !== '');
 }
 

@@ -35,38 +35,45 @@ export function hardwareNotes(file: FactsFile): string[] {
   return [`LoadGen node: ${machineText(file.loadgen.facts)}`, ...notes];
 }
 
+/** Names by a text of what bears them, in the order in which the texts come. */
+export function namesBy<T extends { readonly name: string }>(
+  all: readonly T[],
+  textOf: (one: T) => string | null,
+): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const one of all) {
+    const text = textOf(one);
+    if (text !== null) names.set(text, [...(names.get(text) ?? []), one.name]);
+  }
+  return names;
+}
+
 /** A note of each machine; machines with the same note share it. */
 function sharedNotes(file: FactsFile, noteOf: (facts: SystemFacts) => string | null): string[] {
-  const names = new Map<string, string[]>();
-  for (const { name, facts } of machinesOf(file)) {
-    const note = noteOf(facts);
-    if (note !== null) names.set(note, [...(names.get(note) ?? []), name]);
-  }
+  const names = namesBy(machinesOf(file), ({ facts }) => noteOf(facts));
   return [...names].map(([note, who]) => `${who.join(', ')}: ${note}`);
 }
 
 function virtualMachineNote({ enclosure }: SystemFacts): string | null {
-  const { virtualMachine, virtualMachineHow: how } = enclosure;
-  return virtualMachine === null
-    ? null
-    : `read inside a virtual machine (${virtualMachine}; ${how})`;
+  const { virtualMachine: kind, virtualMachineHow: how } = enclosure;
+  return kind && `read inside a virtual machine (${kind}; ${how})`;
 }
 
 function containerNote({ enclosure }: SystemFacts): string | null {
   const { container, containerHow, cpuLimit, memoryLimitBytes } = enclosure;
-  if (container === null) return null;
-  const limits = [
-    cpuLimit === null ? '' : `, limited to ${Number(cpuLimit.toFixed(2))} processors`,
-    memoryLimitBytes === null ? '' : `, limited to ${memoryText(memoryLimitBytes)} of memory`,
-  ];
-  return `read inside a container (${container}; ${containerHow})${limits.join('')}`;
+  const limits = present([
+    cpuLimit && `${Number(cpuLimit.toFixed(2))} processors`,
+    memoryLimitBytes && `${memoryText(memoryLimitBytes)} of memory`,
+  ]);
+  const limited = limits.map((limit) => `, limited to ${limit}`).join('');
+  return container && `read inside a container (${container}; ${containerHow})${limited}`;
 }
 
 /** A machine in one line. */
 function machineText({ processor, memory, software }: SystemFacts): string {
   const { sockets, model, cores } = processor;
   const parts = present([
-    model === null ? null : `${sockets === null ? '' : `${sockets}x `}${model}`,
+    model && `${sockets === null ? '' : `${sockets}x `}${model}`,
     cores && `${cores} cores`,
     memory.totalBytes && `${memoryText(memory.totalBytes)} of memory`,
     software.operatingSystem,
@@ -80,11 +87,8 @@ function machineText({ processor, memory, software }: SystemFacts): string {
  * connects.
  */
 export function softwareNotes(file: FactsFile): string[] {
-  const notes = sharedNotes(file, ({ enclosure }) =>
-    enclosure.container === null
-      ? null
-      : "the operating system is that of a container's image, the kernel the host's",
-  );
+  const text = "the operating system is that of a container's image, the kernel the host's";
+  const notes = sharedNotes(file, ({ enclosure }) => enclosure.container && text);
   if (file.sutNodes.length === 0) return notes;
   const control = file.sutNodes.reduce((sum, { link }) => sum + link.controlConnections, 0);
   const note = `${counted(control, 'TCP connection')} for Name, Ready and Describe beside those that carry queries`;
@@ -94,16 +98,16 @@ export function softwareNotes(file: FactsFile): string[] {
 /** Warnings for the submitter before the description is handed in, each in one line. */
 export function systemWarnings(file: FactsFile, suite: Suite): string[] {
   const machines = machinesOf(file);
-  const [loadgen, ...suts] = machines;
+  const suts = machines.slice(1);
   // In a closed system there is one machine, which is both.
-  const underTest = suts.length === 0 && loadgen !== undefined ? [loadgen] : suts;
+  const underTest = suts.length === 0 ? machines : suts;
   return [
     ...file.sutNodes.flatMap(linkWarnings),
     ...sharedMachineWarnings(file),
-    ...underTest.flatMap((machine) => eccWarnings(machine, suite)),
-    ...underTest.flatMap(acceleratorWarnings),
-    ...machines.flatMap(enclosureWarnings),
-    ...underTest.flatMap(mixedWarnings),
+    ...underTest.flatMap((machine) => (suite === 'datacenter' ? eccWarnings(machine) : [])),
+    ...present(underTest.map(acceleratorWarning)),
+    ...present(machines.map(enclosureWarning)),
+    ...present(underTest.map(mixedWarning)),
   ];
 }
 
@@ -114,16 +118,15 @@ function linkWarnings(node: SutNodeFacts): string[] {
   const [local, remote] = [link.loadgen.speedMbps, link.sut.speedMbps];
   const nics = gathered?.facts.network.interfaces ?? [];
   return present([
-    gathered === null ? `SUT node ${name} told no facts: ${whyMissing}` : null,
-    isSameMachine === true
-      ? `SUT node ${name} and the LoadGen node are one machine: in the Network division they must be distinct`
-      : null,
-    isSameMachine === null
-      ? `whether SUT node ${name} and the LoadGen node are distinct machines is not known`
-      : null,
-    local !== null && remote !== null && local !== remote
-      ? `the link to SUT node ${name} has ${networkRateText(local)} at the LoadGen node and ${networkRateText(remote)} at the SUT node`
-      : null,
+    gathered === null && `SUT node ${name} told no facts: ${whyMissing}`,
+    isSameMachine === true &&
+      `SUT node ${name} and the LoadGen node are one machine: in the Network division they must be distinct`,
+    isSameMachine === null &&
+      `whether SUT node ${name} and the LoadGen node are distinct machines is not known`,
+    local !== null &&
+      remote !== null &&
+      local !== remote &&
+      `the link to SUT node ${name} has ${networkRateText(local)} at the LoadGen node and ${networkRateText(remote)} at the SUT node`,
     ...nics
       .filter((nic) => link.sut.nics.includes(nic.name) && nic.duplex === 'half')
       .map((nic) => `${nic.name} of SUT node ${name} runs in half duplex`),
@@ -134,42 +137,39 @@ function linkWarnings(node: SutNodeFacts): string[] {
 function sharedMachineWarnings({ sutNodes }: FactsFile): string[] {
   const owners = new Map<string, string>();
   return sutNodes.flatMap((node) => {
-    const bootId = node.gathered?.facts.bootId ?? null;
+    const { bootId } = node.gathered?.facts ?? { bootId: null };
     if (bootId === null) return [];
-    const other = owners.get(bootId);
-    owners.set(bootId, other ?? nameOf(node));
-    return other === undefined
-      ? []
-      : [`SUT nodes ${other} and ${nameOf(node)} run on one machine, which counts as one node`];
+    const [name, other] = [nameOf(node), owners.get(bootId)];
+    owners.set(bootId, other ?? name);
+    if (other === undefined) return [];
+    return [`SUT nodes ${other} and ${name} run on one machine, which counts as one node`];
   });
 }
 
-function eccWarnings({ name, facts }: NamedMachine, suite: Suite): string[] {
-  if (suite !== 'datacenter') return [];
+function eccWarnings({ name, facts }: NamedMachine): string[] {
   const eccs = [facts.memory.ecc, ...facts.accelerators.map(({ ecc }) => ecc)];
   return eccs
     .filter(({ state }) => state === 'off')
     .map(({ how }) => `${name}: ECC is off (${how}), and a datacenter system must have it on`);
 }
 
-function acceleratorWarnings({ name, facts }: NamedMachine): string[] {
-  const { accelerators, acceleratorsHow } = facts;
-  if (accelerators.length > 0 || acceleratorsHow === null) return [];
-  return [`${name}: no accelerator was seen (${acceleratorsHow}); say so if it has one`];
+function acceleratorWarning({ name, facts }: NamedMachine): string | null {
+  const { accelerators, acceleratorsHow: how } = facts;
+  if (accelerators.length > 0) return null;
+  return how && `${name}: no accelerator was seen (${how}); say so if it has one`;
 }
 
 /** One field stands for all accelerators of a node. */
-function mixedWarnings({ name, facts }: NamedMachine): string[] {
-  const kinds = new Set(facts.accelerators.map(({ model }) => model));
-  if (kinds.size < 2) return [];
-  return [`the accelerators of ${name} differ: memory, frequency and bus are those of the first`];
+function mixedWarning({ name, facts }: NamedMachine): string | null {
+  if (new Set(facts.accelerators.map(({ model }) => model)).size < 2) return null;
+  return `the accelerators of ${name} differ: memory, frequency and bus are those of the first`;
 }
 
-function enclosureWarnings({ name, facts }: NamedMachine): string[] {
+function enclosureWarning({ name, facts }: NamedMachine): string | null {
   const { container, virtualMachine } = facts.enclosure;
-  if (container === null && virtualMachine === null) return [];
-  const where = container === null ? 'a virtual machine' : 'a container';
-  return [
-    `${name} was read inside ${where}: check processors, memory, disks and cards against the hardware`,
-  ];
+  const where = container ? 'a container' : virtualMachine && 'a virtual machine';
+  return (
+    where &&
+    `${name} was read inside ${where}: check processors, memory, disks and cards against the hardware`
+  );
 }
