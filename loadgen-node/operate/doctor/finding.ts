@@ -43,7 +43,7 @@ export function subject(id: string, what: string, figures?: DoctorFinding['figur
 export type Subject = ReturnType<typeof subject>;
 
 /** The parts that are known, in one line; null ones are left out. */
-export function knownParts(parts: readonly (string | null)[], separator = ', '): string {
+export function knownParts(parts: readonly (string | number | null)[], separator = ', '): string {
   return parts.filter((part) => part !== null).join(separator);
 }
 

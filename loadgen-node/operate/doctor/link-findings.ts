@@ -49,26 +49,22 @@ export async function measureLink(
   onStep('load from the SUT');
   const fromSut: LinkTestOutcome =
     toSut.whyMissing === null ? await testLink(address, settings, 'from-sut', durationMs) : toSut;
-  const ends = { localAddress: probe.localAddress, remoteAddress: probe.remoteAddress };
-  const sut = probe.system;
+  const { localAddress, remoteAddress, system } = probe;
+  const ends = { localAddress, remoteAddress, dataConnections: 1 };
   return {
     probe,
-    link: linkFacts({ ...ends, dataConnections: 1 }, own.facts, sut?.facts ?? null),
+    link: linkFacts(ends, own.facts, system?.facts ?? null),
     loadgen: own.facts,
     loadgenWindowBytes: settings.receiveWindowBytes,
     toSut,
     fromSut,
     tcp: toSut.bitsPerSecond === null ? null : tcp,
-    buffers: {
-      loadgen: buffersOf(own.tuning),
-      sut: buffersOf(sut?.tuning ?? null),
-    },
+    buffers: { loadgen: buffersOf(own.tuning), sut: buffersOf(system?.tuning ?? null) },
   };
 }
 
-interface BufferSizes {
-  readonly send: number | null;
-  readonly receive: number | null;
+function buffersOf(tuning: TuningFacts | null) {
+  return { send: tuning?.tcpSendBytesMax ?? null, receive: tuning?.tcpReceiveBytesMax ?? null };
 }
 
 /** A link as it was found, with its tests. */
@@ -83,14 +79,7 @@ export interface MeasuredLink {
   /** Of the connection that sent load to the SUT. */
   readonly tcp: { readonly pathMtu: number | null; readonly retransmitted: number } | null;
   /** Largest socket buffers, in bytes; null unknown. */
-  readonly buffers: Readonly<Record<'loadgen' | 'sut', BufferSizes>>;
-}
-
-function buffersOf(tuning: TuningFacts | null) {
-  return {
-    send: tuning?.tcpSendBytesMax ?? null,
-    receive: tuning?.tcpReceiveBytesMax ?? null,
-  };
+  readonly buffers: Readonly<Record<'loadgen' | 'sut', ReturnType<typeof buffersOf>>>;
 }
 
 /** Of the connection to the node that has sent most; null without `ss` of iproute2. */
@@ -112,19 +101,16 @@ async function tcpInfo(
  * Null where there is none. Source: ss(8) of iproute2.
  */
 export function parseTcpInfo(text: string) {
+  const numberIn = (line: string, pattern: RegExp): number => Number(pattern.exec(line)?.[1] ?? 0);
+  const sent = (line: string): number => numberIn(line, /\bbytes_sent:(\d+)/);
   const lines = text.split('\n').filter((line) => /\bmss:\d+/.test(line));
-  const sent = (line: string): number => Number(/\bbytes_sent:(\d+)/.exec(line)?.[1] ?? 0);
-  const busiest = lines.reduce<string | null>(
-    (best, line) => (best === null || sent(line) > sent(best) ? line : best),
-    null,
-  );
-  if (busiest === null) return null;
-  const pathMtu = Number(/\bpmtu:(\d+)/.exec(busiest)?.[1] ?? 0);
+  const [busiest] = lines.sort((a, b) => sent(b) - sent(a));
+  if (busiest === undefined) return null;
   return {
     /** Largest packet that goes through to the other end, in bytes. */
-    pathMtu: pathMtu > 0 ? pathMtu : null,
+    pathMtu: numberIn(busiest, /\bpmtu:(\d+)/) || null,
     /** Packets that were sent again since the connection began. */
-    retransmitted: Number(/\bretrans:\d+\/(\d+)/.exec(busiest)?.[1] ?? 0),
+    retransmitted: numberIn(busiest, /\bretrans:\d+\/(\d+)/),
   };
 }
 
@@ -134,23 +120,15 @@ const SPREAD_NS = 500_000;
 
 /** Everything about a link but its load: way, cards, packets, round trips. */
 export function wayFindings(measured: MeasuredLink): DoctorFinding[] {
-  const { link } = measured;
-  if (link.isSameMachine === true) {
-    return [
-      subject('route', 'Way').warning(
-        'within one machine (loopback, or one boot id): no network is measured',
-        'measure from another machine; as a trial of settings it is fine',
-      ),
-      betweenFinding(measured.probe),
-      roundTrip(measured),
-    ];
+  const between = betweenFinding(measured.probe);
+  if (measured.link.isSameMachine === true) {
+    const way = subject('route', 'Way').warning(
+      'within one machine (loopback, or one boot id): no network is measured',
+      'measure from another machine; as a trial of settings it is fine',
+    );
+    return [way, between, roundTrip(measured)];
   }
-  return [
-    ...cardFindings(measured),
-    betweenFinding(measured.probe),
-    mtu(measured),
-    roundTrip(measured),
-  ];
+  return [...cardFindings(measured), between, mtu(measured), roundTrip(measured)];
 }
 
 /** Smallest round trip of a link in ns: a TCP connect where there was one, else of Name; null unknown. */
@@ -166,14 +144,14 @@ export function cardRate({ link }: MeasuredLink): number | null {
 }
 
 function cardFindings({ link, loadgen, probe }: MeasuredLink): DoctorFinding[] {
-  const sut = probe.system?.facts ?? null;
+  const { system, whyNoSystem } = probe;
   return [
     cardFinding('LoadGen node', 'nic-loadgen', link.loadgen, loadgen),
-    sut === null
+    system === null
       ? subject('nic-sut', 'Card of the SUT node').unknown(
-          probe.whyNoSystem ?? 'not reported by the node',
+          whyNoSystem ?? 'not reported by the node',
         )
-      : cardFinding('SUT node', 'nic-sut', link.sut, sut),
+      : cardFinding('SUT node', 'nic-sut', link.sut, system.facts),
   ];
 }
 
@@ -183,9 +161,8 @@ function cardFinding(
   { interface: name, nics, speedMbps }: LinkFacts['loadgen'],
   facts: SystemFacts,
 ): DoctorFinding {
-  const about = subject(id, `Card of the ${end}`, {
-    bitsPerSecond: speedMbps === null ? null : speedMbps * 1e6,
-  });
+  const bitsPerSecond = speedMbps && speedMbps * 1e6;
+  const about = subject(id, `Card of the ${end}`, { bitsPerSecond });
   if (name === null) return about.unknown('no interface of it has the address that the link uses');
   const cards = facts.network.interfaces.filter((nic) => nics.includes(nic.name));
   const way = nics.length === 0 || nics[0] === name ? name : `${name} over ${nics.join(', ')}`;
@@ -197,17 +174,13 @@ function cardFinding(
       `sudo ethtool -s ${half.name} autoneg on, and look at cable and switch port`,
     );
   }
-  return speedMbps === null
+  return bitsPerSecond === null
     ? about.unknown(`${parts}: the driver reports no speed, as in most virtual machines`)
-    : about.ok(`${parts}, ${formatRate(speedMbps * 1e6)}`);
+    : about.ok(`${parts}, ${formatRate(bitsPerSecond)}`);
 }
 
 function cardText({ driver, model, duplex }: NicFacts): string {
-  const parts = [
-    model,
-    driver === null ? null : `driver ${driver}`,
-    duplex === null ? null : `${duplex} duplex`,
-  ];
+  const parts = [model, driver && `driver ${driver}`, duplex && `${duplex} duplex`];
   return knownParts(parts) || 'a card without known properties';
 }
 
@@ -220,40 +193,32 @@ function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
   const about = subject('mtu', 'MTU', { loadgen: own, sut: theirs, path });
   if (own === null && path === null) return about.unknown('neither interface nor path tell it');
   const text = knownParts([
-    own === null ? null : `${own} here`,
-    theirs === null ? null : `${theirs} there`,
-    path === null ? null : `${path} on the way`,
+    own && `${own} here`,
+    theirs && `${theirs} there`,
+    path && `${path} on the way`,
   ]);
-  const known = [own, theirs, path].filter((value) => value !== null);
-  return known.every((value) => value === known[0])
-    ? about.ok(text)
-    : about.warning(
-        `${text}: packets of the larger size are dropped or cut`,
-        'give both ends, and all switches between, the same: sudo ip link set DEV mtu N',
-      );
+  const known = new Set([own, theirs, path].filter((value) => value !== null));
+  const advice = 'give both ends, and all switches between, the same: sudo ip link set DEV mtu N';
+  const why = ': packets of the larger size are dropped or cut';
+  return about.okIf(known.size === 1, text, advice, why);
 }
 
 function roundTrip({ probe }: MeasuredLink): DoctorFinding {
   const { tcpConnectNs, nameRoundTripNs } = probe;
-  const least = minimum(nameRoundTripNs);
-  const middle = upperMedian(nameRoundTripNs) ?? null;
-  const tcp = minimum(tcpConnectNs);
   const figures = {
-    tcpConnectMinNs: tcp,
+    tcpConnectMinNs: minimum(tcpConnectNs),
     tcpConnectMedianNs: upperMedian(tcpConnectNs) ?? null,
-    nameMinNs: least,
-    nameMedianNs: middle,
+    nameMinNs: minimum(nameRoundTripNs),
+    nameMedianNs: upperMedian(nameRoundTripNs) ?? null,
   };
+  const { tcpConnectMinNs: tcp, nameMinNs: least, nameMedianNs: middle } = figures;
   const about = subject('round-trip', 'Round trip', figures);
   if (least === null || middle === null) return about.unknown('the node answered no call');
   const connect = tcp === null ? 'no plain TCP connect' : `TCP connect ${formatNs(tcp)}`;
   const seen = `${connect} at least; Name over gRPC ${formatNs(least)} at least, ${formatNs(middle)} in the middle`;
-  return middle > SPREAD * least && middle - least > SPREAD_NS
-    ? about.warning(
-        seen,
-        'round trips vary: link or node are busy now; look again when they are not',
-      )
-    : about.ok(seen);
+  const isSteady = middle <= SPREAD * least || middle - least <= SPREAD_NS;
+  const advice = 'round trips vary: link or node are busy now; look again when they are not';
+  return about.okIf(isSteady, seen, advice);
 }
 
 /** A window or a buffer in words, with the rate that it allows. */

@@ -37,20 +37,16 @@ export function planFindings(plan: PlannedLoad, links: readonly MeasuredLink[]):
 
 function bytesFinding(plan: PlannedLoad): DoctorFinding {
   const { sampleBytes, samplesPerQuery, encodingName, whyNoData } = plan;
-  const about = subject('sample-bytes', 'Bytes per sample', {
-    meanBytes: sampleBytes?.mean ?? null,
-    largestBytes: sampleBytes?.largest ?? null,
-  });
-  if (sampleBytes === null) {
-    return about.unknown(
-      whyNoData ?? 'there is no data set',
-      'give --data-dir FOLDER (or --sample-bytes N for null, echo and delay)',
-    );
+  const { mean, largest, count } = sampleBytes ?? { mean: null, largest: null, count: 0 };
+  const figures = { meanBytes: mean, largestBytes: largest };
+  const about = subject('sample-bytes', 'Bytes per sample', figures);
+  if (mean === null) {
+    const advice = 'give --data-dir FOLDER (or --sample-bytes N for null, echo and delay)';
+    return about.unknown(whyNoData ?? 'there is no data set', advice);
   }
-  const { mean, largest, count } = sampleBytes;
   const each =
     largest === mean
-      ? `${bytesText(mean)}`
+      ? bytesText(mean)
       : `${bytesText(mean)} on average, ${bytesText(largest)} at most, of ${count} samples`;
   const query = samplesPerQuery === 1 ? '' : `; ${samplesPerQuery} samples in a query`;
   return about.ok(`${each}, sent as ${encodingName}${query}`);
@@ -63,24 +59,19 @@ function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorF
   if (formula === undefined || targetQps === null) return [];
   const known = dtypeBytes(dataType);
   const bits = formula.inputElements * (known ?? 1) * 8 * targetQps;
-  const cards = links.map(cardRate);
-  const total = cards.every((rate) => rate !== null)
-    ? cards.reduce<number>((sum, rate) => sum + (rate ?? 0), 0)
-    : null;
-  const about = subject('rule-bandwidth', 'Bandwidth by the rules', {
-    requiredBitsPerSecond: bits,
-    cardBitsPerSecond: total,
-  });
+  const cards = links.map(cardRate).filter((rate) => rate !== null);
+  const sum = cards.reduce((sum, rate) => sum + rate, 0);
+  const total = cards.length === links.length ? sum : null;
+  const figures = { requiredBitsPerSecond: bits, cardBitsPerSecond: total };
+  const about = subject('rule-bandwidth', 'Bandwidth by the rules', figures);
   const dtype =
     known === undefined ? `1 byte per element, since ${dataType} is no type of data` : dataType;
   const seen = `${formula.input} x ${countText(targetQps)}/s = ${formatRate(bits)} into the SUT (${dtype})`;
   if (links.length === 0) return [about.unknown(`${seen}; no link was looked at`, 'give --sut')];
-  if (total === null || total === 0) return [about.unknown(`${seen}; no card reports its rate`)];
-  return [
-    bits > total
-      ? about.error(`${seen}; the cards have ${formatRate(total)}`, 'a faster link, or more nodes')
-      : about.ok(`${seen}; the cards have ${formatRate(total)}`),
-  ];
+  if (!total) return [about.unknown(`${seen}; no card reports its rate`)];
+  const beside = `${seen}; the cards have ${formatRate(total)}`;
+  if (bits <= total) return [about.ok(beside)];
+  return [about.error(beside, 'a faster link, or more nodes')];
 }
 
 function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
@@ -91,10 +82,8 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
     targetQps === null || sampleBytes === null
       ? null
       : (targetQps * sampleBytes.mean * 8 * HEADERS) / nodeCount;
-  const about = subject('planned-bandwidth', what, {
-    requiredBitsPerSecond: bits,
-    measuredBitsPerSecond: measured,
-  });
+  const figures = { requiredBitsPerSecond: bits, measuredBitsPerSecond: measured };
+  const about = subject('planned-bandwidth', what, figures);
   if (targetQps === null) return about.unknown(`${scenario} without --target-qps asks for no rate`);
   if (bits === null) return about.unknown('the bytes of a sample are not known');
   const part = nodeCount === 1 ? '' : `, its part of ${nodeCount}`;
@@ -107,8 +96,10 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
   }
   const whose = measured === null ? 'of the card' : 'measured on one connection';
   const seen = `${needed}: ${shareInPercent(bits / limit)} of the ${formatRate(limit)} ${whose}`;
-  if (bits <= NEAR * limit) return about.ok(seen);
-  if (bits <= limit) return about.warning(seen, 'queues grow near the edge: leave room for bursts');
+  if (bits <= limit) {
+    const advice = 'queues grow near the edge: leave room for bursts';
+    return about.okIf(bits <= NEAR * limit, seen, advice);
+  }
   const hasRoom = measured !== null && (card ?? 0) > bits;
   return about.error(
     seen,
@@ -129,11 +120,8 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
   if (latencyBoundNs === null) return [about.ok(`${seen}, in every latency`)];
   const share = ns / latencyBoundNs;
   const of = `${seen}, ${shareInPercent(share)} of the bound of ${boundsTokens ? 'TTFT ' : ''}${formatNs(latencyBoundNs)}`;
-  return [
-    share > BOUND_SHARE
-      ? about.warning(of, 'send smaller samples (--encoding, --compression), or use a faster link')
-      : about.ok(of),
-  ];
+  const advice = 'send smaller samples (--encoding, --compression), or use a faster link';
+  return [about.okIf(share <= BOUND_SHARE, of, advice)];
 }
 
 /** Share of the ceiling from which on the generator is a part of what is measured. */
@@ -148,33 +136,28 @@ export function ceilingFindings(
   plan: PlannedLoad | null,
   whyNone = 'it was not measured',
 ): DoctorFinding[] {
-  const about = subject('generator-ceiling', 'Generator ceiling', {
-    inProcessQps: ceiling?.inProcessQps ?? null,
-    loopbackQps: ceiling?.loopbackQps ?? null,
-  });
+  const { inProcessQps = null, loopbackQps = null } = ceiling ?? {};
+  const figures = { inProcessQps, loopbackQps };
+  const about = subject('generator-ceiling', 'Generator ceiling', figures);
   if (ceiling === null) return [about.unknown(whyNone, `${ownCommand()} doctor --again`)];
-  const { inProcessQps, loopbackQps, measuredAt } = ceiling;
   const seen =
-    `${countText(loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +
-    `${countText(inProcessQps)} with a null SUT in process, flat out (${measuredAt.slice(0, 10)})`;
-  const findings = [
-    ceiling.isDisturbed === true
-      ? about.warning(
-          `${seen}, while other processes took CPU time: it can do more`,
-          `${ownCommand()} doctor once more when the machine is quiet: it is measured anew then`,
-        )
-      : about.ok(seen),
-  ];
+    `${countText(ceiling.loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +
+    `${countText(ceiling.inProcessQps)} with a null SUT in process, flat out (${ceiling.measuredAt.slice(0, 10)})`;
+  const isQuiet = ceiling.isDisturbed !== true;
+  const again = `${ownCommand()} doctor once more when the machine is quiet: it is measured anew then`;
+  const why = ', while other processes took CPU time: it can do more';
+  const findings = [about.okIf(isQuiet, seen, again, why)];
   const perSecond = plan?.targetQps ?? null;
-  if (plan === null || perSecond === null || plan.scenario === 'Offline') return findings;
-  const share = perSecond / loopbackQps;
+  if (perSecond === null || plan?.scenario === 'Offline') return findings;
+  const share = perSecond / ceiling.loopbackQps;
   const load = subject('ceiling-share', 'Planned load on the generator', { share });
   const text = `${countText(perSecond)} queries/s are ${shareInPercent(share)} of its ceiling over loopback`;
   const advice =
     'a faster machine, or CPUs of its own for LoadGen; larger samples lower the ceiling further';
-  if (share > 1) findings.push(load.error(text, advice));
-  else findings.push(share > CEILING_NEAR ? load.warning(text, advice) : load.ok(text));
-  return findings;
+  return [
+    ...findings,
+    share > 1 ? load.error(text, advice) : load.okIf(share <= CEILING_NEAR, text, advice),
+  ];
 }
 
 /** Flags of a run that doctor takes, too: what decides how many bytes go how often. */
@@ -202,9 +185,8 @@ export async function plannedLoad(
   nodeCount: number,
   host: RunHost,
 ): Promise<PlannedLoad> {
-  const said = Object.fromEntries(
-    ['benchmark', ...Object.keys(PLAN_SETTINGS)].map((key) => [key, flags[key]]),
-  );
+  const keys = ['benchmark', ...Object.keys(PLAN_SETTINGS)];
+  const said = Object.fromEntries(keys.map((key) => [key, flags[key]]));
   const { values } = resolveSettings(RUN_SETTINGS, {
     section: undefined,
     file: undefined,
@@ -212,18 +194,17 @@ export async function plannedLoad(
   });
   const plan = planRun(values);
   const { settings, rules, encoding } = plan;
-  const isServer = settings.scenario === 'Server';
-  const { sampleBytes, whyNoData } = await lookAtSamples(plan, host);
-  const hasRate = isServer || settings.scenario === 'Offline';
+  const { scenario } = settings;
+  const isServer = scenario === 'Server';
+  const hasRate = isServer || scenario === 'Offline';
   return {
     benchmark: confNameOf(rules),
-    scenario: settings.scenario,
+    scenario,
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
-    samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
+    samplesPerQuery: scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
     dataType: dataTypeOf(rules, encoding.form),
-    sampleBytes,
-    whyNoData,
+    ...(await lookAtSamples(plan, host)),
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     boundsTokens: isServer && settings.useTokenLatencies,
     nodeCount,
@@ -248,11 +229,7 @@ export interface PlannedLoad {
   /** Of a sample's elements: `int32`; its form where that is no tensor: `jpeg`. */
   readonly dataType: string;
   /** Of some samples; null: there are none to look at. */
-  readonly sampleBytes: {
-    readonly mean: number;
-    readonly largest: number;
-    readonly count: number;
-  } | null;
+  readonly sampleBytes: Readonly<Record<'mean' | 'largest' | 'count', number>> | null;
   readonly whyNoData: string | null;
   /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
   readonly latencyBoundNs: number | null;
@@ -270,15 +247,13 @@ async function lookAtSamples(plan: RunPlan, host: RunHost) {
     const dataSet = await openDataSet({ ...plan, onProgress: progressOf(host) });
     const codec = codecNamed(encoding.compression);
     const count = Math.min(LOOKED_AT, dataSet.totalSampleCount);
-    let total = 0;
-    let largest = 0;
+    const lengths: number[] = [];
     for (let i = 0; i < count; i += 1) {
       const index = Math.floor((i * dataSet.totalSampleCount) / count);
-      const payload = codec.compress(await dataSet.readPayload(index, encoding.form));
-      total += payload.length;
-      largest = Math.max(largest, payload.length);
+      lengths.push(codec.compress(await dataSet.readPayload(index, encoding.form)).length);
     }
-    return { sampleBytes: { mean: total / count, largest, count }, whyNoData: null };
+    const mean = lengths.reduce((sum, length) => sum + length, 0) / count;
+    return { sampleBytes: { mean, largest: Math.max(0, ...lengths), count }, whyNoData: null };
   } catch (error) {
     // The links can be looked at without the data.
     if (!(error instanceof MlperfError)) throw error;
