@@ -79,26 +79,22 @@ export function throughputFindings(measured: MeasuredLink): DoctorFinding[] {
     const bounds = boundsOf(measured, direction);
     return { ...bounds, limit: limitOf(bounds) };
   });
-  return [
-    ...ways.flatMap((way) => [windowFinding(way), bufferFinding(way)]),
-    ...ways.map(testFinding),
-    losses(measured),
-  ].filter((finding) => finding !== null);
+  const bounds = ways.flatMap((way) => [windowFinding(way), bufferFinding(way)]);
+  const findings = [...bounds, ...ways.map(testFinding), losses(measured)];
+  return findings.filter((finding) => finding !== null);
 }
 
 /** One direction of a link: its test, and what bounds it: the receiver's window and buffer, the sender's buffer. */
 function boundsOf(measured: MeasuredLink, direction: LinkDirection) {
   const { probe, buffers, toSut, fromSut, loadgenWindowBytes } = measured;
   const isToSut = direction === 'to-sut';
-  const { description } = probe;
+  const { streamWindowBytes = 0, connectionWindowBytes = 0 } = probe.description ?? {};
   const nodeWindow =
-    description === null || description.streamWindowBytes === 0
-      ? null
-      : Math.min(description.streamWindowBytes, description.connectionWindowBytes);
+    streamWindowBytes === 0 ? null : Math.min(streamWindowBytes, connectionWindowBytes);
   const roundTripNs = linkRoundTripNs(probe);
   const windowBytes = isToSut ? nodeWindow : loadgenWindowBytes;
-  const sendBufferBytes = isToSut ? buffers.loadgen.send : buffers.sut.send;
-  const receiveBufferBytes = isToSut ? buffers.sut.receive : buffers.loadgen.receive;
+  const sendBufferBytes = buffers[isToSut ? 'loadgen' : 'sut'].send;
+  const receiveBufferBytes = buffers[isToSut ? 'sut' : 'loadgen'].receive;
   const card = cardRate(measured);
   return {
     isToSut,
@@ -163,9 +159,8 @@ function windowFinding(way: Way): DoctorFinding {
   const advice = isToSut
     ? `longhaul sut --receive-window-bytes ${roundedUp(2 * productBytes)}`
     : 'the LoadGen node receives with 16 MiB: more connections (run --streams 4 --connections 4)';
-  return windowBytes < SMALL_WINDOW_BYTES || limits(way, ['http2-window'])
-    ? about.warning(seen, advice)
-    : about.ok(seen, advice);
+  const isLimit = windowBytes < SMALL_WINDOW_BYTES || limits(way, ['http2-window']);
+  return isLimit ? about.warning(seen, advice) : about.ok(seen, advice);
 }
 
 function bufferFinding(way: Way): DoctorFinding | null {
@@ -173,15 +168,14 @@ function bufferFinding(way: Way): DoctorFinding | null {
   if (way.isOneMachine) return null;
   const figures = { sendBufferBytes, receiveBufferBytes };
   const about = subject(`socket-buffers-${id}`, `Socket buffers ${name}`, figures);
-  const endText = (end: string, bytes: number | null, rate: number): string | null =>
-    bytes === null ? null : `${end} ${boundText(bytes, rate)}`;
-  const sent = rates['send-buffer'];
-  const received = rates['receive-buffer'];
-  const parts = [
-    endText('sender', sendBufferBytes, sent),
-    endText('receiver', receiveBufferBytes, received),
-  ];
-  const known = knownParts(parts, '; ');
+  const [sent, received] = [rates['send-buffer'], rates['receive-buffer']];
+  const known = knownParts(
+    [
+      sendBufferBytes && `sender ${boundText(sendBufferBytes, sent)}`,
+      receiveBufferBytes && `receiver ${boundText(receiveBufferBytes, received)}`,
+    ],
+    '; ',
+  );
   if (known === '') return about.unknown('neither end tells tcp_wmem and tcp_rmem');
   const seen = `${known} (estimated)`;
   if (Math.min(sent, received) >= needed) return about.ok(seen);
@@ -189,9 +183,8 @@ function bufferFinding(way: Way): DoctorFinding | null {
   const setting = sent < received ? 'wmem="4096 16384' : 'rmem="4096 131072';
   const end = way.isToSut === sent < received ? 'LoadGen node' : 'SUT node';
   const advice = `on the ${end}: sudo sysctl -w net.ipv4.tcp_${setting} ${bytes}"`;
-  return limits(way, ['send-buffer', 'receive-buffer'])
-    ? about.warning(seen, advice)
-    : about.ok(seen, advice);
+  const isLimit = limits(way, ['send-buffer', 'receive-buffer']);
+  return isLimit ? about.warning(seen, advice) : about.ok(seen, advice);
 }
 
 /** The next power of two, in bytes, from 64 KiB to 1 GiB: as settings take it. */
@@ -206,33 +199,25 @@ function testFinding({ id, name, isToSut, test, card, limit }: Way): DoctorFindi
   if (bitsPerSecond === null) return about.unknown(test.whyMissing ?? 'no figure came back');
   const { text, advice } = LIMITS[limit];
   const busy = limit === 'loadgen-cpu' ? loadgenBusyShare : (sutBusyShare ?? 1);
-  const why = text.replace('SHARE', shareInPercent(busy));
-  const seen = `${formatRate(bitsPerSecond)} on one connection, limited by ${why}`;
+  const cause = text.replace('SHARE', shareInPercent(busy));
+  const seen = `${formatRate(bitsPerSecond)} on one connection, limited by ${cause}`;
   if (advice === null) return about.ok(seen);
-  const todo =
-    limit === 'http2-window' && isToSut
-      ? `longhaul sut --receive-window-bytes N, or ${advice}`
-      : advice;
+  const isWindow = limit === 'http2-window' && isToSut;
+  const todo = isWindow ? `longhaul sut --receive-window-bytes N, or ${advice}` : advice;
   // Without a card's rate only a window or a buffer is known to be too small.
-  if (card === null) return limit in REACHED ? about.warning(seen, todo) : about.ok(seen);
-  return bitsPerSecond < CARD_SHARE_MIN * card
-    ? about.warning(`${seen}; the card has ${formatRate(card)}`, todo)
-    : about.ok(seen);
+  if (card === null) return about.okIf(!(limit in REACHED), seen, todo);
+  const why = `; the card has ${formatRate(card)}`;
+  return about.okIf(bitsPerSecond >= CARD_SHARE_MIN * card, seen, todo, why);
 }
 
 function losses({ tcp, toSut }: MeasuredLink): DoctorFinding | null {
   if (tcp === null) return null;
-  const about = subject('retransmissions', 'Packets sent again', {
-    retransmitted: tcp.retransmitted,
-  });
-  const sent = Math.max(1, toSut.bytes / PACKET_BYTES);
-  const share = tcp.retransmitted / sent;
-  if (tcp.retransmitted === 0) return about.ok('none in the test to the SUT');
-  const seen = `${tcp.retransmitted} in the test to the SUT, about ${shareInPercent(share)}`;
-  return share >= LOSS_SHARE
-    ? about.warning(
-        seen,
-        'packets are lost: look at cable, switch port ("ethtool -S DEV") and shapers; a loss costs a round trip or more',
-      )
-    : about.ok(seen);
+  const { retransmitted } = tcp;
+  const about = subject('retransmissions', 'Packets sent again', { retransmitted });
+  if (retransmitted === 0) return about.ok('none in the test to the SUT');
+  const share = retransmitted / Math.max(1, toSut.bytes / PACKET_BYTES);
+  const seen = `${retransmitted} in the test to the SUT, about ${shareInPercent(share)}`;
+  const advice =
+    'packets are lost: look at cable, switch port ("ethtool -S DEV") and shapers; a loss costs a round trip or more';
+  return about.okIf(share < LOSS_SHARE, seen, advice);
 }
