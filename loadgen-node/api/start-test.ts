@@ -65,7 +65,10 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
   const events = testEvents(parts);
   const test = { parts, plan, source, events };
   try {
-    return sut instanceof NetworkSut ? await measureNodes(test, sut) : await measureOwn(test);
+    if (sut instanceof NetworkSut) return await measureNodes(test, sut);
+    // A SUT in this process: LoadGen's logs, and records in memory.
+    const samples = { dataSet: source.dataSet, dataSetCheck: source.check, store: qsl };
+    return await measure(plan, samples, programSut(sut, samples), events);
   } finally {
     events.close();
   }
@@ -84,12 +87,6 @@ interface PlannedTest {
   readonly plan: RunPlan;
   readonly source: SampleSource;
   readonly events: TestEvents;
-}
-
-/** A SUT in this process: LoadGen's logs, and records in memory. */
-async function measureOwn({ parts, plan, source, events }: PlannedTest): Promise<TestResult> {
-  const samples = { dataSet: source.dataSet, dataSetCheck: source.check, store: parts.qsl };
-  return await measure(plan, samples, programSut(parts.sut, samples), events);
 }
 
 /** SUT nodes: all that `longhaul run` leaves. */

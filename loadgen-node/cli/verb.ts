@@ -87,7 +87,9 @@ export function verb<T extends SettingTable = Record<never, never>>(row: VerbRow
     return command.action(async (...given: unknown[]) => {
       // Behind the arguments commander passes the flags and the command.
       const args = given.slice(0, -2) as never[];
-      if (placesAddress) placeAddress(command, given[0] as readonly string[]);
+      for (const address of placesAddress ? (given[0] as readonly string[]) : []) {
+        command.setOptionValue('sut', addToList(address, command.getOptionValue('sut')));
+      }
       setExitCode(await perform(row, action, command, placesAddress ? [] : args));
     });
   };
@@ -110,12 +112,6 @@ function addAddress<T extends SettingTable>(command: Command, { takes }: VerbRow
   if (!hasSut || takes !== undefined) return false;
   command.argument('[address...]', 'SUT nodes, as in --sut');
   return true;
-}
-
-function placeAddress(command: Command, addresses: readonly string[]): void {
-  for (const address of addresses) {
-    command.setOptionValue('sut', addToList(address, command.getOptionValue('sut')));
-  }
 }
 
 function addTexts<T extends SettingTable>(

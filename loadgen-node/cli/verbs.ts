@@ -9,11 +9,6 @@ interface SutHalf {
   sutCommand(setExitCode: SetExitCode): Command;
 }
 
-/** Loads the other half by path: `run` must work where it, or ONNX Runtime, is not installed. */
-async function loadSutHalf(): Promise<SutHalf> {
-  return (await import(compiledModule('sut-node/command.js').href)) as SutHalf;
-}
-
 async function loadSutOptions(): Promise<SettingTable> {
   const { href } = compiledModule('sut-node/settings/sut-settings.js');
   return ((await import(href)) as { readonly SUT_OPTIONS: SettingTable }).SUT_OPTIONS;
@@ -66,7 +61,9 @@ type LoadVerb = (below: string | undefined) => Promise<MakeCommand>;
 const VERBS: Readonly<Record<VerbName, LoadVerb>> = {
   demo: async () => (await import('./demo.ts')).demoVerb,
   sut: async () => {
-    const { sutCommand } = await loadSutHalf();
+    // By path: `run` must work where the other half, or ONNX Runtime, is not installed.
+    const { href } = compiledModule('sut-node/command.js');
+    const { sutCommand } = (await import(href)) as SutHalf;
     return (_name, _about, setExitCode) => sutCommand(setExitCode);
   },
   run: async () => (await import('./run.ts')).runVerb,

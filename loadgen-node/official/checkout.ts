@@ -55,8 +55,11 @@ function libraryOf(loadgen: string, asked: string | undefined): string {
     if (existsSync(asked)) return resolve(asked);
     throw configInvalid(`--library ${asked} is not there: name LoadGen's static library`);
   }
-  const found = [loadgen, ...foldersOf(loadgen)]
-    .map((folder) => join(folder, LIBRARY))
+  const below = readdirSync(loadgen, { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const found = ['', ...below.map(({ name }) => name)]
+    .map((folder) => join(loadgen, folder, LIBRARY))
     .filter((path) => existsSync(path))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
   if (found !== undefined) return found;
@@ -64,12 +67,6 @@ function libraryOf(loadgen: string, asked: string | undefined): string {
     `LoadGen is not built: there is no ${LIBRARY} in ${loadgen} or a folder below it. Build it there by its README_BUILD, ` +
       'as position-independent code: mkdir loadgen/build && cd loadgen/build && cmake -DCMAKE_POSITION_INDEPENDENT_CODE=ON .. && cmake --build .',
   );
-}
-
-function foldersOf(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(folder, name));
 }
 
 /** Output of git in a folder; undefined where there is no git, or it knows no such thing. */

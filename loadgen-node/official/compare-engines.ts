@@ -85,7 +85,7 @@ export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'other
     ) as [Promise<ReadDetailLog>, Promise<ReadDetailLog>],
   );
   const validity = recordOf({ detail }, 'result_validity');
-  const all = differingSettings(detail, own);
+  const all = equalRecords(detail, own, SETTING_KEY).filter(differs);
   // A setting that one of the logs does not have may be in effect all the same.
   const isOther = ({ key, ...values }: ComparedRecord): boolean =>
     key.startsWith('effective_') && values.cpp !== undefined && values.own !== undefined;
@@ -129,11 +129,6 @@ function errorsOf({ errors, errorCount }: ReadDetailLog): string[] {
   const text = asPlainText(String(first.value)).slice(0, 160);
   const which = `${first.key} in line ${first.line} of ${RUN_FILES.detail}: ${text}`;
   return [`The C++ LoadGen logged ${counted(errorCount, 'error')}, the first ${which}.`];
-}
-
-/** Settings that the C++ LoadGen has otherwise than the engine that followed it. */
-function differingSettings(cpp: ReadDetailLog, own: ReadDetailLog): ComparedRecord[] {
-  return equalRecords(cpp, own, SETTING_KEY).filter(differs);
 }
 
 function equalRecords(cpp: ReadDetailLog, own: ReadDetailLog, key: RegExp): ComparedRecord[] {

@@ -236,14 +236,11 @@ export class OfficialDriver implements IssueDriver {
       this.#outstanding += count;
       Atomics.store(tails, 0, this.#queryTail | 0);
       Atomics.store(tails, 1, this.#sampleTail | 0);
-      if (count === 0) this.#endSet(set, driven);
-      else if (first !== undefined) set.issue(first.query, first.count, this.#clockOf(set, atNs));
+      if (count === 0) {
+        this.#otherSamples += driven.otherSamples;
+        set.endIssuing();
+      } else if (first !== undefined) set.issue(first.query, first.count, this.#clockOf(set, atNs));
     }
-  }
-
-  #endSet(set: DrivenSet, driven: DrivenQueries): void {
-    this.#otherSamples += driven.otherSamples;
-    set.endIssuing();
   }
 
   #offsetNs: number | undefined;

@@ -1,7 +1,7 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { type Scenario, TEST_MODES } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
-import type { ExactSettings, ExactValue } from '../loadgen/settings/exact-settings.ts';
+import type { ExactValue } from '../loadgen/settings/exact-settings.ts';
 import {
   CONF_FIELDS,
   type ConfField,
@@ -68,8 +68,11 @@ export function confOfSettings(
   const selection = { round, model, scenario, mlperfConf };
   const read = readConfFiles({ ...selection, userConf: { name: 'user.conf', text } });
   const { qslRngSeed, sampleIndexRngSeed, scheduleRngSeed } = settings;
+  const { mode, scenario: own, serverNumIssueQueryThreads } = settings;
   const said = {
-    ...readBack(read.settings, settings),
+    ...read.settings.toTestSettings(),
+    // Settings that no file has stay as they are: LoadGen's caller sets them.
+    ...{ mode, scenario: own, serverNumIssueQueryThreads },
     ...(areBeside && { qslRngSeed, sampleIndexRngSeed, scheduleRngSeed }),
   };
   refuseLost(said, settings, read.results);
@@ -90,12 +93,6 @@ function besideText({ qslRngSeed, sampleIndexRngSeed, scheduleRngSeed }: Seeds):
 
 function isOf(under: ConfField['under'], scenario: Scenario): boolean {
   return under === '*' || under === scenario;
-}
-
-/** Settings that no file has stay as they are: LoadGen's caller sets them. */
-function readBack(read: ExactSettings, wanted: TestSettings): TestSettings {
-  const { mode, scenario, serverNumIssueQueryThreads } = wanted;
-  return { ...read.toTestSettings(), mode, scenario, serverNumIssueQueryThreads };
 }
 
 function isSame(value: ExactValue, wanted: TestSettings[ConfField['field']]): boolean {

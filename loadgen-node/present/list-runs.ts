@@ -332,9 +332,13 @@ export function runsText(list: RunList): string {
     const others = runCount === 0 ? '' : ` that fits; it has ${counted(runCount, 'other run')}`;
     lines.push(`No run below ${top}${others}.`);
   } else {
-    const rows = [...runs.map(runCells), ...searches.map(searchCells)].sort(([a], [b]) =>
-      (b as string).localeCompare(a as string),
-    );
+    const rows = [
+      ...runs.map((run) => [
+        ...[run.startedAt, run.benchmark, run.scenario, verdictText(run), metricText(run)],
+        ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],
+      ]),
+      ...searches.map(searchCells),
+    ].sort(([a], [b]) => (b as string).localeCompare(a as string));
     const texts = rows.map(([startedAt, ...cells]) => [
       instantText(startedAt as string).replace(/:\d\d UTC$/, ' UTC'),
       ...cells,
@@ -361,14 +365,6 @@ export function runsText(list: RunList): string {
     lines.push(...damaged.map(({ folder, problem }) => `  ${folder}: ${problem}`));
   }
   return `${lines.join('\n')}\n`;
-}
-
-/** Cells of a row, the instant first. */
-function runCells(run: RunList['runs'][number]): string[] {
-  return [
-    ...[run.startedAt, run.benchmark, run.scenario, verdictText(run), metricText(run)],
-    ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],
-  ];
 }
 
 function searchCells({ folder, runCount, ...row }: ListedSearch): string[] {

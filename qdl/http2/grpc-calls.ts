@@ -146,11 +146,6 @@ const STATUS_OF_HTTP: ReadonlyMap<number, number> = new Map([
   [504, status.UNAVAILABLE],
 ]);
 
-/** Status of an answer without a gRPC status. */
-function statusOfHttp(httpStatus: number): number {
-  return STATUS_OF_HTTP.get(httpStatus) ?? status.UNKNOWN;
-}
-
 /** Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Errors". Codes that stand not here are INTERNAL. */
 const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
   [ERROR_CODE.REFUSED_STREAM, status.UNAVAILABLE],
@@ -404,7 +399,7 @@ export function callEndOf(head: ResponseHead): GrpcCallEnd {
   const type = contentType === undefined ? 'without content-type' : `of ${contentType}`;
   const why = httpStatus === 413 ? `; ${BODY_LIMIT}` : '';
   const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC${why}`;
-  return { code: statusOfHttp(httpStatus), details };
+  return { code: STATUS_OF_HTTP.get(httpStatus) ?? status.UNKNOWN, details };
 }
 
 function statusNumber(text: string): number {

@@ -147,7 +147,8 @@ export class Http2Call implements GrpcCall, MessageReceiver {
       if (head.httpStatus < 200 && !endsStream) return false;
       this.#hasHead = true;
       this.#events.onHead?.(this, head);
-      return endsStream || !isAnswerOfGrpc(head);
+      const isOfGrpc = head.contentType?.startsWith('application/grpc') === true;
+      return endsStream || head.httpStatus !== 200 || !isOfGrpc;
     }
     if (!endsStream) throw broken('headers in the middle of an answer');
     if (head.httpStatus !== undefined) throw broken(':status in the trailers of an answer');
@@ -240,10 +241,6 @@ export class ConnectionCalls {
   unprocessed(lastStreamId: number): Http2Call[] {
     return [...this.all].filter(({ streamId }) => streamId === 0 || streamId > lastStreamId);
   }
-}
-
-function isAnswerOfGrpc({ httpStatus, contentType }: ResponseHead): boolean {
-  return httpStatus === 200 && contentType?.startsWith('application/grpc') === true;
 }
 
 function broken(what: string): GrpcCallError {

@@ -33,8 +33,8 @@ export async function checkHealth(
   values: SettingValues<typeof HEALTH_SETTINGS>,
 ) {
   await checkAddresses(named);
-  const question = questionOf(values);
-  const { service } = question;
+  const { service = '', timeout } = values;
+  const question = { service, timeoutMs: timeout / 1e6, security: toClientSecurity(values) };
   checkClientSecurity(question.security, named);
   const begin = performance.now();
   const { answers, failure } = await lookUntilServing(named, question, values.wait / 1e6);
@@ -45,16 +45,13 @@ export async function checkHealth(
     throw new MlperfError(failure.code, `${failure.message}${waited}`, { cause: failure });
   }
   return {
-    text: answers.map(lineOf).join(''),
+    text: answers
+      .map((one) => `${one.address} ${one.state} (${(one.durationNs / 1e6).toFixed(1)} ms)\n`)
+      .join(''),
     json: { service, isServing: other === undefined, answers },
     /** Why not all serve, of the first that does not; null: all do. */
     whyNot: other === undefined ? null : `${whyNot(other, service)}${waited}`,
   };
-}
-
-function questionOf(values: SettingValues<typeof HEALTH_SETTINGS>): HealthQuestion {
-  const { service = '', timeout } = values;
-  return { service, timeoutMs: timeout / 1e6, security: toClientSecurity(values) };
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed address */
@@ -104,10 +101,6 @@ async function lookOnce(named: readonly string[], question: HealthQuestion) {
     return { answers, failure: error };
   }
   return { answers, failure: undefined };
-}
-
-function lineOf({ address, state, durationNs }: HealthAnswer): string {
-  return `${address} ${state} (${(durationNs / 1e6).toFixed(1)} ms)\n`;
 }
 
 function whyNot({ address, state }: HealthAnswer, service: string): string {

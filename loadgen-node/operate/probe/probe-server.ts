@@ -74,16 +74,14 @@ type Probed = Protocol & Required<Pick<Protocol, 'probe'>> & { readonly scheme: 
  */
 function protocolOfServer(said: string): Probed {
   const own = protocolOf(said);
-  const found = (own.scheme === null ? knownProtocols() : [own]).find(isProbed);
+  const found = (own.scheme === null ? knownProtocols() : [own]).find(
+    (one): one is Probed => one.probe !== undefined,
+  );
   if (found !== undefined) return found;
   throw configInvalid(
     `"${said}" speaks ${own.title}, in which longhaul asks no server what its models are; ` +
       `"longhaul run --sut ${said}" measures it`,
   );
-}
-
-function isProbed(protocol: Protocol): protocol is Probed {
-  return protocol.probe !== undefined;
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` */
@@ -158,7 +156,10 @@ function probeDocument(probe: ServerProbe, models: readonly ListedModel[]): obje
     isReady,
     repository,
     models: models.map(({ probed, run = null }) => ({
-      ...orNull(probed.facts),
+      // A value that the server does not tell is null in JSON, not absent.
+      ...Object.fromEntries(
+        Object.entries(probed.facts).map(([key, value]) => [key, value ?? null]),
+      ),
       hasBatchAxis: probed.hasBatchAxis,
       sample: {
         inputs: probed.inputs,
@@ -169,9 +170,4 @@ function probeDocument(probe: ServerProbe, models: readonly ListedModel[]): obje
       run,
     })),
   };
-}
-
-/** A value that the server does not tell is null in JSON, not absent. */
-function orNull(facts: object): object {
-  return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, value ?? null]));
 }

@@ -87,15 +87,14 @@ function serverLines(scheme: string, probe: ServerProbe): string[] {
   const roundTrip = median === undefined ? '' : `, round trip ${(median / 1e6).toFixed(2)} ms`;
   return [
     `${scheme}://${address}  ${[name, server.version].join(' ').trim()}`,
-    row('state', `${liveText(probe)}${roundTrip}`),
+    row(
+      'state',
+      `${toldText(probe.isLive, 'live')}, ${toldText(probe.isReady, 'ready')}${roundTrip}`,
+    ),
     row('service', service),
     row('extensions', server.extensions.join(', ') || 'not reported'),
     ...(repository === undefined ? [] : [row('models', counted(repository.length, 'model'))]),
   ];
-}
-
-function liveText({ isLive, isReady }: ServerProbe): string {
-  return [toldText(isLive, 'live'), toldText(isReady, 'ready')].join(', ');
 }
 
 function toldText(is: boolean | undefined, what: string): string {

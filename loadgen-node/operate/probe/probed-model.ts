@@ -2,7 +2,6 @@ import { stringify } from 'yaml';
 import type { ProbedFacts } from '../../../qdl/protocols/index.ts';
 import { inputShapeText, resolveInputs } from '../../../shared/domain/input-shapes.ts';
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
-import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { flagText } from '../../run/plan/flag-text.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
@@ -106,10 +105,13 @@ export function readyMadeRun(
   const shapes = isUntold
     ? [DECLARATION]
     : freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
+  const { name, version } = probed.model;
+  // As `--model` takes it: the last colon is before the version.
+  const model = version === '' && !name.includes(':') ? name : `${name}:${version}`;
   const settings: Record<string, unknown> = {
     sut: [address],
     ...said(connection),
-    model: modelText(probed.model),
+    model,
     data: 'random',
     scenario: 'SingleStream',
   };
@@ -136,11 +138,6 @@ export interface ReadyMadeRun {
 const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
 const UNTOLD_COMMENT =
   'The server reports no inputs: say each as the model takes it, as in image:FP32:-1x3x224x224 (-1 first: counts samples)';
-
-/** As `--model` takes it: the last colon is before the version. */
-function modelText({ name, version }: OipModelRef): string {
-  return version === '' && !name.includes(':') ? name : `${name}:${version}`;
-}
 
 function configText(
   settings: Readonly<Record<string, unknown>>,

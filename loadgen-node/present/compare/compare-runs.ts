@@ -53,7 +53,11 @@ export function compareRuns(
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
   const disturbedBy = runs.map(disturbance);
   const settings = differingSettings(runs);
-  const inputs = inputsOf(settings);
+  // No merit of the SUT: the rate of the schedule, and completed queries where the load differs.
+  const isOtherLoad = settings.some(({ name }) => LOADS.includes(name));
+  const inputs: readonly FigureName[] = isOtherLoad
+    ? ['scheduled_qps', 'answered_qps', 'completed_qps']
+    : ['scheduled_qps'];
   const figures = FIGURE_NAMES.filter((name) =>
     runs.some(({ summary }) => summary.figures[name] !== undefined),
   );
@@ -100,15 +104,6 @@ interface ComparedFigure {
 
 /** Settings that decide the load. */
 const LOADS: readonly string[] = ['targetQps', 'arrivals', 'concurrency'];
-
-/**
- * Figures that are no merit of the SUT: the rate of the schedule, and completed queries where the
- * load differs.
- */
-function inputsOf(settings: readonly DifferingSetting[]): readonly FigureName[] {
-  const isOtherLoad = settings.some(({ name }) => LOADS.includes(name));
-  return isOtherLoad ? ['scheduled_qps', 'answered_qps', 'completed_qps'] : ['scheduled_qps'];
-}
 
 function disturbance({ folder, summary }: NamedRun): string | null {
   const { isGeneratorBound, generatorBoundReason, health } = summary;

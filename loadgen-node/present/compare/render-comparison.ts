@@ -56,7 +56,7 @@ function figuresOf(result: ComparisonResult): Html {
   const main = section(
     'series',
     by === null ? 'Main figures' : `Main figures by ${by}`,
-    html`<div class="charts">${series.filter(isDrawn).map((one) => seriesFigure(one, by))}</div>${series.map(zeroText)}`,
+    html`<div class="charts">${series.filter(isDrawn).map((one) => seriesFigure(one, by))}</div>${series.filter((one) => !isDrawn(one)).map(({ figure }) => html`<p>${figure} is 0 in every run.</p>`)}`,
   );
   return html`${series.length === 0 ? null : main}
 ${section('latency', 'Latency', html`<div class="charts">${distributionFigure(comparison)}</div>`)}
@@ -110,11 +110,6 @@ function isDrawn({ rows }: RunSeries): boolean {
   return rows.some(({ own }) => own.value !== 0);
 }
 
-function zeroText(series: RunSeries): Html | null {
-  if (isDrawn(series)) return null;
-  return html`<p>${series.figure} is 0 in every run.</p>`;
-}
-
 /** Colour of a judgement in a trend. */
 const CLASSES = { better: 'c5', worse: 'c6', other: 'c2', same: 'c1' } as const;
 
@@ -128,7 +123,9 @@ function seriesFigure({ figure, rows }: RunSeries, by: string | null): Html {
     const said = judgement === null || isBase ? '' : `, ${JUDGEMENTS[judgement]}`;
     const hint = `${name === folder ? '' : `${name}, `}${folder}: ${figureText(figure, value)}${said}`;
     const className = isBase || judgement === null ? 'c3' : CLASSES[judgement];
-    return [{ name: lastPart(name), value, interval, className, hint }];
+    // A folder by its own name: that of the folder above is the same for most.
+    const shown = name.split('/').findLast((part) => part !== '') ?? name;
+    return [{ name: shown, value, interval, className, hint }];
   });
   const baseline = rows.find(({ isBase }) => isBase)?.own.value ?? null;
   const cellsOf = rows.map((row) => seriesCells(figure, row, by));
@@ -141,11 +138,6 @@ function seriesFigure({ figure, rows }: RunSeries, by: string | null): Html {
       'The bar is the 95 % interval; the dashed line is the base. Green: surely better; red: surely worse; blue: within the noise; grey: not judged.',
     table: htmlTable(seriesTitles(by), cellsOf, (column) => column === firstNumber),
   });
-}
-
-/** A folder by its own name: that of the folder above is the same for most. */
-function lastPart(name: string): string {
-  return name.split('/').findLast((part) => part !== '') ?? name;
 }
 
 function distributionFigure({ runs }: RunComparison): Html {

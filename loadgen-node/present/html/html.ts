@@ -35,7 +35,9 @@ export function trusted(text: string): Html {
 function textOf(value: HtmlValue): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'string') return escapeHtml(value);
+  if (typeof value === 'string') {
+    return value.replace(UNSHOWN, '\u{fffd}').replace(/[&<>"']/g, (one) => ENTITIES[one] as string);
+  }
   if (typeof value === 'number') return String(value);
   return value.map(textOf).join('');
 }
@@ -54,13 +56,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
  */
 const UNSHOWN =
   /(?![\t\n])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** Text as HTML shows it, in elements and quoted attributes; what cannot be shown is U+FFFD. */
-function escapeHtml(text: string): string {
-  return text
-    .replace(UNSHOWN, '\u{fffd}')
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
-}
 
 /** A section of a page, named by its heading; `id` is its anchor. */
 export function section(id: string, title: string, content: Html, className?: string): Html {

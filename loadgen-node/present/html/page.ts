@@ -155,16 +155,12 @@ function hashOf(text: string): string {
 
 const CHART_SCRIPT = 'loadgen-node/present/live/page/report-charts.js';
 
-/** The script that reads and zooms charts, which stands in the page itself. */
-function chartScript(): string {
-  const text = readFileSync(compiledModule(CHART_SCRIPT), 'utf8');
-  return text.replace(/^export \{\};$/m, '').replace(/^\/\/# sourceMappingURL=.*$/m, '');
-}
-
 /** A page that opens from disk: its script, which the policy lets in by its hash, stands in it. */
 function inlineScript(body: Html): { policy: string; element: Html } | null {
   if (!body.text.includes(' data-hover="')) return null;
-  const script = chartScript();
+  const script = readFileSync(compiledModule(CHART_SCRIPT), 'utf8')
+    .replace(/^export \{\};$/m, '')
+    .replace(/^\/\/# sourceMappingURL=.*$/m, '');
   const element = html`<script type="module">${trusted(script)}</script>\n`;
   return { policy: `${STYLE_POLICY}; script-src '${hashOf(script)}'`, element };
 }

@@ -35,9 +35,10 @@ export function livePanels(
   connection: FeedConnection,
 ): Readonly<Record<string, Html | null>> {
   const run = runs.at(-1);
+  const facts = run?.facts;
   const verdict = run?.verdict ?? null;
   return {
-    run: html`${run === undefined ? 'no run yet' : runText(run)}`,
+    run: html`${facts === undefined ? 'no run yet' : `${facts.benchmark}, ${facts.scenario}, ${facts.mode}, to ${facts.output}`}`,
     state: stateOf(connection, run, verdict),
     progress: latest && progressOf(latest, verdict !== null),
     verdict: verdict && verdictOf(verdict),
@@ -70,10 +71,6 @@ export function originOf([first]: readonly LiveSnapshot[]): number {
 
 function isFigure(column: number): boolean {
   return column > 0;
-}
-
-function runText({ facts: { benchmark, scenario, mode, output } }: LiveRunState): string {
-  return `${benchmark}, ${scenario}, ${mode}, to ${output}`;
 }
 
 /** Whether anything goes on, in a word. */

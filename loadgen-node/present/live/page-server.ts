@@ -36,7 +36,9 @@ export async function startPageServer(at: ListenAddress) {
     /** Applies a message, and sends it to all pages. */
     apply(message: ToLiveThread): void {
       state.apply(message);
-      feed.send('change', withoutCounts(message));
+      // Distributions are for the metrics; the page gets their percentiles.
+      const { kind } = message;
+      feed.send('change', kind === 'snapshot' ? { kind, snapshot: message.snapshot } : message);
     },
     /** Says good-bye to all pages, which keep what they have. */
     async close(): Promise<void> {
@@ -45,11 +47,6 @@ export async function startPageServer(at: ListenAddress) {
       await server.close();
     },
   };
-}
-
-/** Distributions are for the metrics; the page gets their percentiles. */
-function withoutCounts(message: ToLiveThread): ToLiveThread {
-  return message.kind === 'snapshot' ? { kind: 'snapshot', snapshot: message.snapshot } : message;
 }
 
 /**
@@ -239,12 +236,12 @@ const DIGITS = 6;
 
 /** One event of a stream of server-sent events (WHATWG HTML, section 9.2). */
 export function eventText(event: string, content: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(content, shortNumber)}\n\n`;
-}
-
-function shortNumber(_key: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isInteger(value)) return value;
-  return Number(value.toPrecision(DIGITS));
+  const text = JSON.stringify(content, (_key, value: unknown) =>
+    typeof value !== 'number' || Number.isInteger(value)
+      ? value
+      : Number(value.toPrecision(DIGITS)),
+  );
+  return `event: ${event}\ndata: ${text}\n\n`;
 }
 
 /**

@@ -72,8 +72,9 @@ function adviceOnRule(
   const { performance, effectiveSettings: settings } = outcome;
   const ofEnd = adviceOnEnd(reason, outcome);
   if (ofEnd !== undefined) return ofEnd;
-  // Of a run that broke off, what its rates and lengths would have been is not known.
-  if (performance !== null && hasUnknownRates(performance)) return '';
+  // Of a run that broke off, what its rates and lengths would have been is not known; where every sample failed, the cause is.
+  const endCause = performance?.endCause;
+  if (endCause !== undefined && endCause !== 'all-failed' && isBrokenEnd(endCause)) return '';
   const ofArrivals =
     arrivals === undefined ? undefined : adviceOnArrivals(reason, performance, arrivals);
   if (ofArrivals !== undefined) return ofArrivals;
@@ -124,11 +125,6 @@ function adviceOnGenerator(
   }
   if (isThrottledNode) return `${limit}, or take a lower ${load}.`;
   return `Give the LoadGen node a machine, or cores, of its own, or take a lower ${load}.`;
-}
-
-/** A run of which every sample failed has no rates, and its cause is known. */
-function hasUnknownRates({ endCause }: PerformanceOutcome): boolean {
-  return isBrokenEnd(endCause) && endCause !== 'all-failed';
 }
 
 /** Where the arrivals decide rate or end, no setting of LoadGen's does. */
@@ -208,7 +204,9 @@ function adviceOnEarlyStopping(
     const limit = adviceOnLimit(performance, { ...settings, minQueryCount }, lines);
     const isServer = settings.scenario === 'Server';
     const perS = isServer ? settings.targetQps : queryCount / (durationNs / 1e9);
-    return `${longerRun(count, perS)} ${limit}`.trimEnd();
+    // Both flags are lower bounds: a longer run has as many queries as a larger count.
+    const lastingS = Math.ceil((count / perS) * (1 + MARGIN));
+    return `set --min-query-count ${count}, or --min-duration ${lastingS}s. ${limit}`.trimEnd();
   };
   const advisedCount = (needed: number): string =>
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
@@ -231,12 +229,6 @@ function adviceOnEarlyStopping(
   if (lasting === null)
     return `${least}; at this share of slow ones more do not help: ${lowerRate(settings, MARGIN)}`;
   return `${least}, about ${grouped(lasting - queryCount)} at this share of slow ones: ${longer(lasting)}`;
-}
-
-/** Both flags are lower bounds: a longer run has as many queries as a larger count. */
-function longerRun(count: number, perS: number): string {
-  const lastingS = Math.ceil((count / perS) * (1 + MARGIN));
-  return `set --min-query-count ${count}, or --min-duration ${lastingS}s.`;
 }
 
 /** Size at which a run with this share of slow queries meets early stopping; null if none does. */

@@ -6,13 +6,10 @@ import { formatNumber } from './figure-text.ts';
 
 /** A machine in a line: `host-a: AMD EPYC, 2 cores, 23.5 GiB, Linux 6.1`. */
 export function hostText(host: HostEvidence): string {
-  return `${host.hostname}: ${machineText(host)}, ${host.operatingSystem}`;
-}
-
-/** Processor and memory: `AMD EPYC, 2 cores, 23.5 GiB`. */
-function machineText({ cpuModel, cpuCount, memoryBytes }: HostEvidence): string {
+  const { cpuModel, cpuCount, memoryBytes } = host;
   const cores = `${cpuCount} ${cpuCount === 1 ? 'core' : 'cores'}`;
-  return `${cpuModel}, ${cores}, ${formatNumber(memoryBytes / 2 ** 30)} GiB`;
+  const memory = `${formatNumber(memoryBytes / 2 ** 30)} GiB`;
+  return `${host.hostname}: ${cpuModel}, ${cores}, ${memory}, ${host.operatingSystem}`;
 }
 
 /** The link between LoadGen and its nodes by the audit. `kind`: in a word, to compare; `text`: with times. */

@@ -55,7 +55,8 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   }
   add(4, `${grouped(outstanding)} out`);
   if (lag !== null) add(9, `dispatch lag p99 ${formatNs(lag.p99Ns)}`);
-  add(10, issuedText(snapshot));
+  const planned = snapshot.plannedQueries === null ? '' : ` of ${grouped(snapshot.plannedQueries)}`;
+  add(10, `issued ${grouped(snapshot.issuedQueriesOfSet)}${planned}`);
   add(11, `completed ${grouped(snapshot.completedSamplesOfSet)}`);
   return pieces;
 }
@@ -69,11 +70,6 @@ function decisionPieces(
   if (remainingS === null || isInTime === null) return pieces;
   const end = isInTime ? 'decided' : 'ends undecided';
   return [{ rank: 4.4, text: `${end} in about ${clockTime(remainingS)}` }, ...pieces];
-}
-
-function issuedText({ issuedQueriesOfSet, plannedQueries }: LiveSnapshot): string {
-  const planned = plannedQueries === null ? '' : ` of ${grouped(plannedQueries)}`;
-  return `issued ${grouped(issuedQueriesOfSet)}${planned}`;
 }
 
 /** Samples complete in batches, some seconds apart: their rate is that since the start. */

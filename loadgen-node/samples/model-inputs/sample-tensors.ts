@@ -48,7 +48,8 @@ export async function fileTensors(
   inputs: readonly OipTensor[],
 ): Promise<SampleTensors> {
   const [only, another] = inputs;
-  if (only?.datatype === 'BYTES' && another === undefined && isOneElement(only)) {
+  const isOne = only?.shape.every((length) => Math.abs(length) === 1);
+  if (only?.datatype === 'BYTES' && another === undefined && isOne) {
     return benchmarkTensors(dataSet, { ...only, shape: only.shape.map(() => 1) });
   }
   const texts = inputs.filter(({ datatype }) => datatype === 'BYTES');
@@ -116,8 +117,4 @@ function cutPayloads(
       return { ...input, raw: payload.subarray(begin, at) };
     });
   };
-}
-
-function isOneElement({ shape }: OipTensor): boolean {
-  return shape.every((length) => Math.abs(length) === 1);
 }

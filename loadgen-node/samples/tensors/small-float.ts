@@ -16,8 +16,11 @@ export function toSmallFloat(value: number, form: keyof typeof FORMS): number | 
   const size = Math.abs(value);
   if (size === Number.POSITIVE_INFINITY) return sign + allExponents;
   const bias = 2 ** (exponentBits - 1) - 1;
+  scratch.setFloat64(0, size);
+  // floor(log2(size)); far below all others for 0 and for numbers that a double holds with fewer bits.
+  const binary = ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023;
   // Below the smallest normal number all have its exponent, and no implied bit. Scaling by a power of two is exact.
-  const exponent = Math.max(binaryExponent(size), 1 - bias);
+  const exponent = Math.max(binary, 1 - bias);
   const fraction = roundToEven(size * 2 ** (fractionBits - exponent));
   // The implied bit carries into the exponent, as a fraction that was rounded up to the next power of two does.
   const bits = (exponent + bias - 1) * 2 ** fractionBits + fraction;
@@ -25,12 +28,6 @@ export function toSmallFloat(value: number, form: keyof typeof FORMS): number | 
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
-
-/** floor(log2(size)); far below all others for 0 and for numbers that a double holds with fewer bits. */
-function binaryExponent(size: number): number {
-  scratch.setFloat64(0, size);
-  return ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023;
-}
 
 function roundToEven(value: number): number {
   const low = Math.floor(value);

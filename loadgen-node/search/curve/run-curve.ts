@@ -128,7 +128,10 @@ async function lookFirst(
   print: PrintLine,
 ): Promise<void> {
   if (files.unloadedNs !== null || (plan.loads !== null && plan.tpotNs === undefined)) return;
-  const unloadedNs = await unloadedLatency(runProbe);
+  const outcome = await runProbe(LOOK);
+  refuseBroken(outcome);
+  const { latenciesNs } = outcome;
+  const unloadedNs = latenciesNs.reduce((sum, ns) => sum + ns, 0) / latenciesNs.length;
   files.keepLook(unloadedNs);
   const longer = answersNote(plan, unloadedNs);
   if (longer !== undefined) print(`note: ${longer}`);
@@ -145,12 +148,6 @@ async function measurePoint(
   const outcome = await runProbe({ ...spec, name: pointName(plan, files, load) });
   refuseBroken(outcome);
   return { spec, point: pointOf(plan, spec, outcome, watch.isHopeless) };
-}
-
-async function unloadedLatency(runProbe: RunProbe): Promise<number> {
-  const outcome = await runProbe(LOOK);
-  refuseBroken(outcome);
-  return outcome.latenciesNs.reduce((sum, ns) => sum + ns, 0) / outcome.latenciesNs.length;
 }
 
 /** @throws MlperfError where a run is no point: the SUT is gone, or the run was interrupted */

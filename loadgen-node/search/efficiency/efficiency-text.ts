@@ -233,8 +233,11 @@ function efficiencyNotes(inProcess: EfficiencySide, network: EfficiencySide): st
   const notes = [
     'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result',
   ];
-  const isSame = isSameMachine(inProcess, network);
-  const machine = inProcess.machine.hostname;
+  const [own, other] = [inProcess.machine, network.machine];
+  const machine = own.hostname;
+  // A machine may have no boot id.
+  const isKnown = own.bootId !== '' && other.bootId !== '';
+  const isSame = isKnown ? own.bootId === other.bootId && machine === other.hostname : undefined;
   if (isSame === false) {
     notes.push(
       `the model in process ran on ${machine}, the SUT node on ${network.machine.hostname}: other machines, or one that was started anew; what differs between them is in the efficiency`,
@@ -249,10 +252,4 @@ function efficiencyNotes(inProcess: EfficiencySide, network: EfficiencySide): st
 /** Where LoadGen itself ran on the SUT's machine. */
 function oneMachineNote(cpuCount: number): string {
   return `one machine: LoadGen, gRPC on both ends and the SUT node share ${cpuCount} cores, over loopback: no network was measured, and on two machines the efficiency is another`;
-}
-
-/** Undefined where a machine has no boot id. */
-function isSameMachine(a: EfficiencySide, b: EfficiencySide): boolean | undefined {
-  if (a.machine.bootId === '' || b.machine.bootId === '') return undefined;
-  return a.machine.bootId === b.machine.bootId && a.machine.hostname === b.machine.hostname;
 }

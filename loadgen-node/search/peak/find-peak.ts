@@ -1,6 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
-import type { VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import { likelyGrowth } from '../../loadgen/results/queue-growth.ts';
 import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
@@ -196,11 +195,8 @@ function ofFullRun(outcome: ProbeOutcome, growth: number | null): VerdictWithWhy
   if (isLate && isOwnLag(outcome)) return generatorVerdict(end);
   const other = reasons.find(({ rule }) => ![...RULES_OF_LOAD, 'generator-bound'].includes(rule));
   const first = other ?? reasons[0];
-  return { verdict: other === undefined ? 'misses' : 'invalid', why: inWords(first) };
-}
-
-function inWords(reason: VerdictReason | undefined): string {
-  return reason === undefined ? 'INVALID' : `INVALID: ${reason.text}`;
+  const why = first === undefined ? 'INVALID' : `INVALID: ${first.text}`;
+  return { verdict: other === undefined ? 'misses' : 'invalid', why };
 }
 
 function ofScreening(

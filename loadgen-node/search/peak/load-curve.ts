@@ -187,7 +187,8 @@ function summarize(
   const ofLimit = new Float64Array(LIMITS);
   let top = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < logs.length; at += 1) {
-    logs[at] = (logs[at] as number) + slopePrior(slopes[at % SLOPES] as number, prior);
+    const distance = Math.log((slopes[at % SLOPES] as number) / prior.centre) / prior.lnDeviation;
+    logs[at] = (logs[at] as number) - 0.5 * distance ** 2;
     top = Math.max(top, logs[at] as number);
   }
   let total = 0;
@@ -287,10 +288,6 @@ function pooledFactor(
     weights += over * weight;
   }
   return weights > 0 ? sum / weights : VARIANCE_FACTOR_UNKNOWN;
-}
-
-function slopePrior(slope: number, { centre, lnDeviation }: Neighbourhood['prior']): number {
-  return -0.5 * (Math.log(slope / centre) / lnDeviation) ** 2;
 }
 
 function softplus(x: number): number {

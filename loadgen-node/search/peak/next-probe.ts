@@ -172,23 +172,19 @@ function capOf(loaded: readonly PeakProbe[]): PeakProbe | undefined {
  * well. Once it has shown twice and none went well, one probe tells it of each lower load.
  */
 function isBound(loaded: readonly PeakProbe[], load: number): boolean {
-  const count = loaded.filter((probe) => isBoundNear(probe, load)).length;
-  const went = loaded.filter(wentWell);
+  const count = loaded.filter(
+    (probe) => probe.verdict === 'generator-bound' && Math.abs(probe.load / load - 1) <= SAME_LOAD,
+  ).length;
+  // LoadGen was fast enough. A probe that ended since its backlog grew was not asked.
+  const went = loaded.filter(
+    ({ verdict, why }) => !['generator-bound', 'lost'].includes(verdict) && why !== BACKLOG_GREW,
+  );
   if (went.some((probe) => probe.load >= load * (1 - SAME_LOAD))) {
     return count >= BOUND_TIMES_UNLIKELY;
   }
   const isKnown =
     loaded.filter(({ verdict }) => verdict === 'generator-bound').length > BOUND_TIMES;
   return count >= (went.length === 0 && isKnown ? 1 : BOUND_TIMES);
-}
-
-/** LoadGen was fast enough. A probe that ended since its backlog grew was not asked. */
-function wentWell({ verdict, why }: PeakProbe): boolean {
-  return verdict !== 'generator-bound' && verdict !== 'lost' && why !== BACKLOG_GREW;
-}
-
-function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
-  return verdict === 'generator-bound' && Math.abs(load / other - 1) <= SAME_LOAD;
 }
 
 /**
@@ -241,14 +237,11 @@ function below(
   const isTooSlow =
     (step.load * step.durationNsMax) / 1e9 < LATE_EXPECTED_MIN / (1 - search.percentile);
   if (!isIdle && !isTooSlow) return { probe: step };
-  return { ending: isIdle && isSurelyHeavy(screenings, high) ? 'none' : 'unconfirmed' };
-}
-
-/** Few queries of a slow SUT may be late by chance: then the load is undecided. */
-function isSurelyHeavy(screenings: readonly PeakProbe[], load: number): boolean {
-  return screenings.some(
-    (probe) => probe.load === load && (probe.verdict === 'misses' || probe.verdict === 'lost'),
+  // Few queries of a slow SUT may be late by chance: then the load is undecided.
+  const isHeavy = screenings.some(
+    ({ load, verdict }) => load === high && (verdict === 'misses' || verdict === 'lost'),
   );
+  return { ending: isIdle && isHeavy ? 'none' : 'unconfirmed' };
 }
 
 function bracketStep(search: PacedSearch, load: number): PlannedProbe {

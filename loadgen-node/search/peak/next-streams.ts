@@ -42,7 +42,8 @@ export function nextStreamsStep(search: LoadSearch, probes: readonly PeakProbe[]
   if (begun !== undefined) return { probe: fullProbe(search, begun.load) };
   if (high === 1) return { ending: 'none' };
   if (high === undefined) {
-    if (low < search.loadMax) return { probe: screening(search, doubled(search, low)) };
+    const next = low === 0 ? Math.max(1, Math.floor(search.startLoad ?? 1)) : low * 2;
+    if (low < search.loadMax) return { probe: screening(search, Math.min(search.loadMax, next)) };
     return confirmStreams(search, fulls, low, 'open');
   }
   if (high - low > 1) return { probe: screening(search, Math.floor((low + high) / 2)) };
@@ -53,11 +54,6 @@ export function nextStreamsStep(search: LoadSearch, probes: readonly PeakProbe[]
 export function streamsInterval(search: LoadSearch, probes: readonly PeakProbe[]): LoadInterval {
   const { low, high } = streamsBracket(search, probes);
   return { low, high: high === undefined ? Number.POSITIVE_INFINITY : high - 1 };
-}
-
-function doubled(search: LoadSearch, low: number): number {
-  const start = Math.max(1, Math.floor(search.startLoad ?? 1));
-  return Math.min(search.loadMax, low === 0 ? start : low * 2);
 }
 
 function confirmStreams(

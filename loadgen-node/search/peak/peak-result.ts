@@ -328,7 +328,7 @@ function aboveText(
   probes: readonly PeakProbe[],
   limitedBy: readonly BoundName[],
 ): string {
-  const late = lateText(search);
+  const late = percentage(1 - search.percentile);
   const all = namedBounds(search);
   if (all.length < 2) {
     return `Above it more than ${late} of the queries are late (above ${boundsText(all, 'or')}).`;
@@ -421,8 +421,4 @@ export function loadRateText(rate: number): string {
 /** The percentile of the bound, in percent: `99`, `97.5`. */
 export function percentileText({ percentile }: LoadSearch): string {
   return rounded(percentile * 100, 6);
-}
-
-function lateText({ percentile }: LoadSearch): string {
-  return percentage(1 - percentile);
 }

@@ -110,7 +110,10 @@ const LABEL_WIDTH = 10;
 
 /** A probe as a line of the table; longhaul_peak.json has all of what is wrong with it. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
-  const why = isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`;
+  const { kind, verdict } = probe;
+  // A full run that is VALID says so itself.
+  const isSaid = kind === 'full' && verdict === 'keeps';
+  const why = isSaid ? probe.why : `${verdict}: ${shortWhy(probe)}`;
   return [...columnsOf(search).map(({ text }) => text(probe)), why].join(' ');
 }
 
@@ -264,18 +267,9 @@ export function shortWhy({ kind, verdict, why, lagP99Ns }: PeakProbe): string {
   // The columns have what was seen.
   if (verdict !== 'generator-bound') {
     const [, reason] = (kind === 'full' && /^INVALID: ([^:.(]+)/.exec(why)) || [];
-    return reason === undefined ? why : `INVALID, ${inSentence(reason.trim())}`;
+    if (reason === undefined) return why;
+    return `INVALID, ${reason.trim().replace(/^(?:The|Too|Every)\b/, (word) => word.toLowerCase())}`;
   }
   if (why.includes(LARGE_LAG)) return `dispatch lag p99 ${formatNs(lagP99Ns)}`;
   return why.replace(/^LoadGen was too slow: |;.*$/g, '');
-}
-
-/** A text as it stands behind a comma. */
-function inSentence(text: string): string {
-  return text.replace(/^(?:The|Too|Every)\b/, (word) => word.toLowerCase());
-}
-
-/** A full run that is VALID says so itself. */
-function isSameWord({ kind, verdict }: PeakProbe): boolean {
-  return kind === 'full' && verdict === 'keeps';
 }

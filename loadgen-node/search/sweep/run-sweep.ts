@@ -116,18 +116,15 @@ export async function runSweep(plan: SweepPlan, host: RunHost) {
     return await withSutProcess(
       args,
       host,
-      (address) => measure(withNode(plan, address), begun, space, host),
+      (address) => {
+        const run = withDispatch(plan.peak.run, { nodes: [address] });
+        return measure({ ...plan, peak: { ...plan.peak, run } }, begun, space, host);
+      },
       space.inside,
     );
   } finally {
     await space.close();
   }
-}
-
-function withNode(plan: SweepPlan, address: string): SweepPlan {
-  const { peak } = plan;
-  const run = withDispatch(peak.run, { nodes: [address] });
-  return { ...plan, peak: { ...peak, run } };
 }
 
 /**

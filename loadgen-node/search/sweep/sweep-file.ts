@@ -212,17 +212,13 @@ function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
   if ('failure' in result) return { word: 'failed', why: result.failure };
   if (result.value === null) return { word: result.ending, why: result.limitText };
   const { low, high } = result.interval ?? { low: null, high: null };
+  const { tokensPerSecond: tokens } = result;
+  const ofTokens = tokens === null ? '' : `${grouped(Math.round(tokens))} tokens/s completed. `;
   return {
     value: result.value,
     ...(low !== null && high !== null && { interval: [low, high] as const }),
-    text: `${tokensSentence(result)}${result.limitText}${linkSentences(result)}`,
+    text: `${ofTokens}${result.limitText}${linkSentences(result)}`,
   };
-}
-
-function tokensSentence({ tokensPerSecond }: CellResult): string {
-  return tokensPerSecond === null
-    ? ''
-    : `${grouped(Math.round(tokensPerSecond))} tokens/s completed. `;
 }
 
 /** The link as it was: on a busy machine one in user space is slower than it was asked for. */

@@ -125,13 +125,9 @@ export function call(command: string, args: readonly string[]): Promise<CallResu
   return new Promise((resolve) => {
     execFile(command, args, { timeout: CALL_TIMEOUT_MS }, (error, stdout, stderr) => {
       if (error === null) resolve({ isOk: true, text: stdout });
-      else resolve({ isOk: false, text: oneLine(stderr || error.message) });
+      else resolve({ isOk: false, text: (stderr || error.message).trim().split('\n').join('; ') });
     });
   });
-}
-
-function oneLine(text: string): string {
-  return text.trim().split('\n').join('; ');
 }
 
 /**

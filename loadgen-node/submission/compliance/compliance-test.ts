@@ -213,7 +213,10 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
     case 'TEST06':
       return verifyTest06({
         ...runs,
-        tokenType: values.tokenType ?? sentType(benchmark) ?? tokenTypeOfRound(round),
+        // What SUT nodes of longhaul send of a language model.
+        tokenType:
+          values.tokenType ??
+          (datatypeOf(benchmark) === 'INT32' ? 'int32' : tokenTypeOfRound(round)),
         endToken:
           values.endToken ?? cardOf(benchmark)?.language?.limits.endToken ?? END_TOKEN_DEFAULT,
       });
@@ -262,11 +265,6 @@ function accuracyOutput({ accuracyOutput: path }: ComplianceValues): string {
 /** Datatype of a benchmark's responses; empty where the model decides. */
 function datatypeOf(benchmark: string): string {
   return benchmarkRules(benchmark).responseTensor?.datatype ?? '';
-}
-
-/** Type of the tokens that SUT nodes send of a language model; undefined for any other benchmark. */
-function sentType(benchmark: string): 'int32' | undefined {
-  return datatypeOf(benchmark) === 'INT32' ? 'int32' : undefined;
 }
 
 /** A submission run's folder serves as both: it has the accuracy run's log as well. */

@@ -109,13 +109,14 @@ export function testReadme(
   const { test } = verdict;
   const checks = verdict.checks.map(
     ({ name, isMet, isOfficial, text, warning }) =>
-      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${whose(isOfficial)} | ${cell(text)} |`,
+      `| ${name} | ${isMet ? `met${warning === undefined ? '' : ', **with a warning**'}` : '**not met**'} | ${whose(isOfficial)} | ${cell(text)} |`,
   );
   const lines = (key: 'warning' | 'advice'): string[] =>
     verdict.checks.flatMap((one) => (one[key] === undefined ? [] : [`- ${one.name}: ${one[key]}`]));
   const notes = [...ofTest, ...verdict.notes].map((note) => `- ${note}`);
+  const ended = verdict.hasPassed ? 'passed' : 'failed';
   return [
-    `# ${test}: ${titleWord(verdict)}`,
+    `# ${test}: ${verdict.isRehearsal ? REHEARSAL_TITLE : ended}`,
     '',
     `${QUESTION[test]} Verified by longhaul ${packageVersion()}.`,
     '',
@@ -137,22 +138,12 @@ export function testReadme(
   ].join('\n');
 }
 
-function titleWord({ isRehearsal, hasPassed }: TestVerdict): string {
-  if (isRehearsal) return REHEARSAL_TITLE;
-  return hasPassed ? 'passed' : 'failed';
-}
-
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `## ${title}`, '', ...lines];
 }
 
 function whose(isOfficial: boolean): string {
   return isOfficial ? 'official' : 'longhaul';
-}
-
-/** A check that is met with a warning does not read as one that is met without. */
-function metWord(warning: string | undefined): string {
-  return warning === undefined ? 'met' : 'met, **with a warning**';
 }
 
 function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestCheck): string[] {

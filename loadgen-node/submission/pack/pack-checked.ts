@@ -118,17 +118,13 @@ async function errorsOf(
     host.report(`${severity}: ${file}: ${seen} (${id})`);
   }
   if (errors.length === 0) return errors;
+  const ofRound = round === undefined ? '' : ` --round ${round}`;
+  const command = `${ownCommand()} submission check ${shellWord(tree)}${ofRound}`;
   const beside = marks.length === 0 ? '' : `, and ${counted(marks.length, 'mark')} beside them`;
   host.report(
-    `Not packed: the check found ${counted(errors.length, 'error')}${beside} ("${checkCommand(tree, round)}" lists them; --unchecked packs as it is).`,
+    `Not packed: the check found ${counted(errors.length, 'error')}${beside} ("${command}" lists them; --unchecked packs as it is).`,
   );
   return errors;
-}
-
-/** The command that tells the same of the tree, to be copied. */
-function checkCommand(tree: string, round: SubmissionRound | undefined): string {
-  const ofRound = round === undefined ? '' : ` --round ${round}`;
-  return `${ownCommand()} submission check ${shellWord(tree)}${ofRound}`;
 }
 
 function packedText(

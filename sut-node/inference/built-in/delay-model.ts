@@ -84,7 +84,9 @@ const END = -1;
 export class DelayModel extends BuiltInModel {
   readonly #parts: DelayModelParts;
   readonly #due = new TinyQueue<Due>([], (a, b) => a.atNs - b.atNs || a.order - b.order);
-  #next: () => DelayedAnswer = notLoaded;
+  #next = (): DelayedAnswer => {
+    throw new Error('the delay model is loaded before it is used');
+  };
   #onRoom: () => void = () => {};
   /** When the idle servers that have served before became free. */
   readonly #freedAtNs = new TinyQueue<number>();
@@ -229,10 +231,6 @@ function answerOf({ sample, answer, beganAtNs }: Service, nowNs: number): Sample
   const { payload, tokens } = answer;
   const known = { sample, payload, fault: undefined, times };
   return tokens === undefined ? known : { ...known, tokenCount: tokens.count };
-}
-
-function notLoaded(): never {
-  throw new Error('the delay model is loaded before it is used');
 }
 
 /** Which of the sequences of one seed; token counts have another. */

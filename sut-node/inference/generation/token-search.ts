@@ -39,17 +39,14 @@ export class GreedyTokenSearch implements TokenSearch {
   advance([scores]: readonly Scores[]): readonly NextRow[] {
     const { endToken, newTokensMin, newTokensMax } = this.#limits;
     const excluded = this.tokens.length < newTokensMin ? endToken : undefined;
-    const token = this.#isMarked() ? endToken : bestToken(scores as Scores, excluded); // It has one row.
+    const isMarked = this.#endMark?.every((id, i) => this.#latest[i] === id);
+    const token = isMarked === true ? endToken : bestToken(scores as Scores, excluded); // It has one row.
     this.tokens.push(token);
     const isEnd = token === endToken || this.tokens.length >= newTokensMax;
     if (isEnd) return [];
     this.#latest.push(token);
     this.#latest.shift();
     return [{ from: 0, token }];
-  }
-
-  #isMarked(): boolean {
-    return this.#endMark?.every((id, i) => this.#latest[i] === id) === true;
   }
 }
 

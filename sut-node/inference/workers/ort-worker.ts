@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { GenerationRunner } from './generation-runner.ts';
 import { openRunner, type Runner } from './open-runner.ts';
-import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
+import type { FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
 
 /**
  * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a
@@ -16,11 +16,6 @@ let isEnding = false;
 
 function post(message: FromWorker, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
-}
-
-function failedMessage(error: unknown): FailedMessage {
-  const code = error instanceof MlperfError ? error.code : 'ERR_SUT_WORKER';
-  return { kind: 'failed', code, text: messageOf(error) };
 }
 
 async function handle(runner: Runner, message: ToWorker): Promise<void> {
@@ -54,7 +49,8 @@ function end(): void {
 
 /** Says why and lets the thread end. What waits behind is left: the I/O thread knows what that was. */
 function giveUp(error: unknown): void {
-  post(failedMessage(error));
+  const code = error instanceof MlperfError ? error.code : 'ERR_SUT_WORKER';
+  post({ kind: 'failed', code, text: messageOf(error) });
   end();
 }
 

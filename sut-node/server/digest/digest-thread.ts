@@ -65,7 +65,12 @@ export class DigestThread implements PayloadDigester {
     if (this.#isEnded) return;
     this.#worker ??= this.#spawn({
       onDigest: (digest) => this.#onDigest(digest),
-      onEnd: () => this.#onEnd(),
+      onEnd: () => {
+        this.#isEnded = true;
+        this.#waitingBytes = 0;
+        // The payloads are gone with the thread: who waits must know.
+        for (const { onDigest } of this.#waiting.splice(0)) onDigest(undefined);
+      },
     });
   }
 
@@ -100,13 +105,6 @@ export class DigestThread implements PayloadDigester {
     if (first === undefined) return; // Given up before.
     this.#waitingBytes -= first.bytes;
     first.onDigest(digest);
-  }
-
-  /** The payloads are gone with the thread: who waits must know. */
-  #onEnd(): void {
-    this.#isEnded = true;
-    this.#waitingBytes = 0;
-    for (const { onDigest } of this.#waiting.splice(0)) onDigest(undefined);
   }
 }
 

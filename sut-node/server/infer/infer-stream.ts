@@ -234,7 +234,10 @@ export class InferStream implements SampleOwner, StreamHandler {
     );
     credit.grow();
     if (!open.features.includes(USAGE_FEATURE)) return;
-    this.#endUsage = services.usage.listen((message) => this.#tellUsage(message));
+    this.#endUsage = services.usage.listen((message) => {
+      // A stream that is full, or at its end, has more important messages.
+      if (this.#phase === 'open' && !this.#isBlocked) this.#write(message);
+    });
   }
 
   #takePart(bytes: Buffer, arrivedAtNs: number, memory: MessageMemory | undefined): void {
@@ -363,11 +366,6 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (credit === undefined || this.#phase !== 'open') return;
     const { grantedSamples, grantedBytes } = credit;
     this.#write(encodeSutMessage({ credit: { samples: grantedSamples, bytes: grantedBytes } }));
-  }
-
-  /** A stream that is full, or at its end, has more important messages. */
-  #tellUsage(message: Buffer): void {
-    if (this.#phase === 'open' && !this.#isBlocked) this.#write(message);
   }
 
   #endIfDone(): void {

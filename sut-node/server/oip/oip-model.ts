@@ -6,7 +6,7 @@ import {
 } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
-import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
+import type { LoadedModel, ResponseNumber } from '../../model/model-facts.ts';
 import { type NodeFacts, readBy } from '../describe/node-offer.ts';
 
 /** The only version of the only model. */
@@ -133,13 +133,8 @@ function outputsOf(rules: BenchmarkRules, { layout, tensors }: LoadedModel): Oip
       name,
       datatype: datatypeOf(elementType),
       // Its elements in a row, where the model does not tell how they lie.
-      shape: isRankUnknown ? [-1] : ownAxes(layout, shape),
+      shape: isRankUnknown ? [-1] : shape.slice(layout.hasBatchAxis ? 1 : 0),
     }));
-}
-
-/** Lengths of one sample's axes. */
-function ownAxes({ hasBatchAxis }: ModelLayout, shape: readonly number[]): readonly number[] {
-  return hasBatchAxis ? shape.slice(1) : shape;
 }
 
 function datatypeOf(elementType: string): OipDataType {

@@ -90,7 +90,7 @@ function askedOutputs(model: OipModel, asked: readonly RequestedOutput[]): reado
     const output = model.outputs.find((one) => one.name === name);
     if (output !== undefined) return output;
     throw invalidArgument(
-      `model "${model.name}" has no output "${name}"; it has: ${model.outputs.map(shapeInWords).join('; ')}`,
+      `model "${model.name}" has no output "${name}"; it has: ${model.outputs.map((one) => `"${one.name}"`).join('; ')}`,
     );
   });
 }
@@ -250,10 +250,6 @@ function axesInWords(shape: readonly number[]): string {
     return length < 0 ? 'below -2^53' : 'above 2^53';
   });
   return words.join(', ');
-}
-
-function shapeInWords({ name }: OipTensor): string {
-  return `"${name}"`;
 }
 
 function tooLarge(bytes: number, sampleBytesMax: number): Error {

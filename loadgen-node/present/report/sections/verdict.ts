@@ -1,7 +1,6 @@
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { counted, grouped } from '../../../../shared/base/text.ts';
 import { hasNetworkDivision } from '../../../../shared/rules/rounds/rounds.ts';
-import type { Verdict } from '../../../loadgen/engine/test-outcome.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
 import { generatorFinding } from '../../../observe/health/ceiling-file.ts';
 import { labelText } from '../../../observe/summary/run-labels.ts';
@@ -43,7 +42,9 @@ ${head.length === 0 ? null : html`<dl class="tiles head">${head}</dl>\n`}${reaso
 /** LoadGen's own verdict, whether the generator was the limit, accuracy, and the user's thresholds. */
 export function renderVerdict(summary: RunSummary): Html {
   const { loadgenVerdict, accuracy, peakTargetQps, thresholds } = summary;
-  return html`<p>${loadgenText(loadgenVerdict)}</p>
+  const { isValid, reasons } = loadgenVerdict;
+  const rules = reasons.length === 0 ? '' : ` (${reasons.map(({ rule }) => rule).join(', ')})`;
+  return html`<p>LoadGen's own verdict, as in its logs: ${isValid ? 'VALID' : `INVALID${rules}`}.</p>
 ${generatorText(summary)}
 ${accuracy && html`<p>Accuracy: ${accuracy.text} ${judged(accuracy.isMet, 'target met', 'target NOT met')}</p>\n`}${peakTargetQps === null ? null : html`<p>Peak that LoadGen's own search found: ${formatNumber(peakTargetQps)} queries/s keep the latency bound.</p>\n`}${thresholdList(thresholds)}
 `;
@@ -74,12 +75,6 @@ function thresholdList(thresholds: RunSummary['thresholds']): Html | null {
   );
   return html`<p>Thresholds of this run:</p><ul class="plain">${items}</ul>
 `;
-}
-
-function loadgenText({ isValid, reasons }: Verdict): string {
-  if (isValid) return "LoadGen's own verdict, as in its logs: VALID.";
-  const rules = reasons.map(({ rule }) => rule).join(', ');
-  return `LoadGen's own verdict, as in its logs: INVALID${rules === '' ? '' : ` (${rules})`}.`;
 }
 
 function reasonList({ reasons }: RunSummary['verdict']): Html | null {

@@ -29,8 +29,9 @@ export const benchmark: LoadgenBenchmark = {
 async function openFileDataSet(folder: string): Promise<DataSet> {
   const entries = await readingFile(folder, () => readdir(folder, { withFileTypes: true }));
   const files = entries
-    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isSample(entry.name))
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map(({ name }) => name)
+    .filter((name) => !name.startsWith('.') && name !== CHECKSUM_FILE)
     .sort();
   if (files.length === 0) {
     throw dataSetError(`${folder} has no files; each file in it is the payload of one sample`);
@@ -50,8 +51,4 @@ async function openFileDataSet(folder: string): Promise<DataSet> {
     },
     scoreAccuracy: (entries) => scoreAnswered(entries, files.length, rules.quality.metric),
   };
-}
-
-function isSample(fileName: string): boolean {
-  return !fileName.startsWith('.') && fileName !== CHECKSUM_FILE;
 }

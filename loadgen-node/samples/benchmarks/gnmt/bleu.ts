@@ -29,7 +29,9 @@ export async function scoreBleu(
   let [sampleCount, referenceWords, translatedWords] = [0, 0, 0];
   for await (const { sampleIndex, response } of firstOfEachSample(entries, references.length)) {
     sampleCount += 1;
-    const reference = wordsOfReference(references[sampleIndex] as string); // In range: checked.
+    const line = references[sampleIndex] as string; // In range: checked.
+    // Without outer space, parts of words joined.
+    const reference = line.replace(OUTER_SPACE, '').replaceAll('@@ ', '').split(' ');
     const translation = utf8Text(response, `the response for sample ${sampleIndex}`).split(' ');
     referenceWords += reference.length;
     translatedWords += translation.length;
@@ -50,11 +52,6 @@ export async function scoreBleu(
   );
   const printed = formatFixed(isAnyZero ? 0 : 100 * Math.exp(logarithms) * brevity, 1);
   return { metric, value: Number(printed) / 100, sampleCount, scriptLine: `BLEU: ${printed}` };
-}
-
-/** Without outer space, parts of words joined. */
-function wordsOfReference(line: string): string[] {
-  return line.replace(OUTER_SPACE, '').replaceAll('@@ ', '').split(' ');
 }
 
 /** N-grams of the translation that the reference has, each as often as it has them at most. */

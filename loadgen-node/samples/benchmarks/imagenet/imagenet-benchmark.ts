@@ -85,7 +85,10 @@ async function openOwnFolder(
     list: join(folder, VAL_MAP.file),
     paths: images.map(({ path }) => path),
     placeOf: (index: number) => `line ${index + 1}`,
-    hint: hintOf(folder),
+    // The archive of ImageNet unpacks to a folder `val` of its own in many copies.
+    hint: existsSync(join(folder, 'val'))
+      ? '; they may be in its folder val: put val_map.txt there, or "val/" before each file in it'
+      : '',
   };
   if (!isScoreOnly) await findFiles(files, onProgress);
   const reference = await readReferenceAccuracy(folder);
@@ -148,11 +151,4 @@ function foreignMarks(images: readonly LabelledImage[]): string[] {
     `the data set is not the validation set of ImageNet 2012: ${images.length} images, ${namedCount} of them with ` +
       `names of its ${IMAGENET_COUNT}; an official run needs all of these`,
   ];
-}
-
-/** The archive of ImageNet unpacks to a folder `val` of its own in many copies. */
-function hintOf(folder: string): string {
-  return existsSync(join(folder, 'val'))
-    ? '; they may be in its folder val: put val_map.txt there, or "val/" before each file in it'
-    : '';
 }

@@ -39,7 +39,8 @@ export function scoreByRouge(rowCount: number): Scorer {
       const found = scorer.score(text, bySentence(target));
       for (const { key, values } of scores) values[count] = found[key];
       count += 1;
-      characterCount += codePoints(text);
+      // As Python counts them.
+      for (const _ of text) characterCount += 1;
     },
     figures: () => {
       const means = (count === 0 ? [] : scores).map(({ key, values }) => {
@@ -82,7 +83,8 @@ export function scorePrograms(): Scorer {
     add: (answer, { passes }) => {
       if (passes === undefined) return;
       count += 1;
-      if (passes(programIn(answer))) passedCount += 1;
+      // Cut as the script cuts it. Source: mlcommons/inference v4.1, language/mixtral-8x7b/evaluate_mbxp.py.
+      if (passes(at(answer.split('```', 1), 0))) passedCount += 1;
     },
     figures: () => {
       if (count === 0) return { line: { mbxp: '0' }, metrics: {} };
@@ -90,18 +92,6 @@ export function scorePrograms(): Scorer {
       return { line: { mbxp: pythonFloat(percent) }, metrics: { mbxp_accuracy: percent } };
     },
   };
-}
-
-/** The program in an answer, cut as the script cuts it. Source: mlcommons/inference v4.1, language/mixtral-8x7b/evaluate_mbxp.py. */
-function programIn(answer: string): string {
-  return at(answer.split('```', 1), 0);
-}
-
-/** Length of a text as Python counts it. */
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
 }
 
 /** Four decimals as `numpy.round` has them: a tie goes to the even digit of the product, which may be off by its last bit. */

@@ -61,15 +61,11 @@ function readerOf(row: unknown, path: string, index: number): RowReader {
         const count = Array.isArray(ids) ? `it has ${ids.length}` : seen(ids);
         throw wrong(`"${column}" must be a list of 1 to ${max} token ids; ${count}`);
       }
-      const odd = ids.findIndex((id) => !isTokenId(id));
+      const odd = ids.findIndex((id) => typeof id !== 'number' || id !== (id | 0) || id < 0);
       if (odd === -1) return Int32Array.from(ids as number[]);
       throw wrong(`"${column}"[${odd}] must be a token id; ${seen(ids[odd])}`);
     },
   };
-}
-
-function isTokenId(value: unknown): value is number {
-  return typeof value === 'number' && value === (value | 0) && value >= 0;
 }
 
 /** Characters of a value that a message shows. */

@@ -22,15 +22,11 @@ export async function readCaptions(folder: string): Promise<string[]> {
   if (lines.length === 0) throw dataSetError(`${path} has no caption`);
   return lines.map((line, i) => {
     const fields = line.split('\t');
-    const caption = unquoted(fields[column] ?? '');
+    const field = fields[column] ?? '';
+    const caption = /^".*"$/s.test(field) ? field.slice(1, -1).replaceAll('""', '"') : field;
     if (fields.length === columns.length && caption !== '') return caption;
     throw dataSetError(
       `${path}, line ${i + 2}: has ${fields.length} fields of ${columns.length}${caption === '' ? ', and no caption' : ''}`,
     );
   });
-}
-
-function unquoted(field: string): string {
-  const isQuoted = field.length > 1 && field.startsWith('"') && field.endsWith('"');
-  return isQuoted ? field.slice(1, -1).replaceAll('""', '"') : field;
 }

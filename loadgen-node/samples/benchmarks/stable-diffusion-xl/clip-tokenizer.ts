@@ -85,7 +85,8 @@ function clipTokenizer({ ids, ranks, begin, end, pad }: Parts): ClipTokenizer {
       const tokens = splitAt(text, [...specials.keys()]).flatMap((piece) => {
         const special = specials.get(piece);
         if (special !== undefined) return [special];
-        return (clean(piece).match(PARTS) ?? []).flatMap(idsOfPart);
+        const clean = piece.normalize('NFC').replace(DROPPED, '').replace(IDEOGRAPH, ' $& ');
+        return (clean.toLowerCase().match(PARTS) ?? []).flatMap(idsOfPart);
       });
       const all = [begin.id, ...tokens.slice(0, PROMPT_TOKENS - 2), end.id];
       return Int32Array.from({ length: PROMPT_TOKENS }, (_, i) => all[i] ?? pad.id);
@@ -104,10 +105,6 @@ function splitAt(text: string, tokens: readonly string[]): string[] {
     );
   }
   return pieces;
-}
-
-function clean(text: string): string {
-  return text.normalize('NFC').replace(DROPPED, '').replace(IDEOGRAPH, ' $& ').toLowerCase();
 }
 
 /** Symbols of a part, the pair that is earliest in the list merged again and again. */

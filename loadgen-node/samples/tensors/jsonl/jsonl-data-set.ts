@@ -28,8 +28,10 @@ export async function openJsonlDataSet(
     const { size } = await stat(file);
     for await (const { number, offset, bytes, isCut } of readLines(file, LINE_BYTES_MAX)) {
       if (isCut) throw new RangeError(`line ${number} is longer than ${LINE_BYTES_MAX} bytes`);
-      if (isBlank(bytes)) continue;
-      forms.add(formOf(sampleIn(bytes, inputs, `${file}:${number}`)));
+      if (bytes.every((byte) => byte === 32 || byte === 9 || byte === 13)) continue;
+      const tensors = sampleIn(bytes, inputs, `${file}:${number}`);
+      // Equal for samples of the same shapes and lengths.
+      forms.add(tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(','));
       places.push({ number, offset, length: bytes.length });
       if (places.length % PROGRESS_STEP === 0) onProgress(offset / size, `reading ${file}`);
     }
@@ -76,11 +78,6 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-/** Equal for samples of the same shapes and lengths. */
-function formOf(tensors: readonly NamedTensor[]): string {
-  return tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(',');
-}
-
 /** Longest line: what a JavaScript text can hold is not far above. */
 const LINE_BYTES_MAX: number = 2 ** 28;
 
@@ -94,8 +91,4 @@ async function readPart(path: string, offset: number, length: number): Promise<B
   } finally {
     await file.close();
   }
-}
-
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

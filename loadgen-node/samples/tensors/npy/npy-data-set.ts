@@ -114,13 +114,10 @@ async function arraysIn(folder: string, dataSetFolder: string): Promise<readonly
     }),
   );
   return entries
-    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArray(entry.name))
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map(({ name }) => name)
+    .filter((name) => name.endsWith(ENDING) && !name.startsWith('.'))
     .sort();
-}
-
-function isArray(name: string): boolean {
-  return name.endsWith(ENDING) && !name.startsWith('.');
 }
 
 function noFiles(

@@ -78,7 +78,11 @@ async function findDirectory(size: number, read: Read, wrong: (what: string) => 
   const tailAt = Math.max(0, size - END_BYTES - COMMENT_BYTES_MAX);
   const tail = await read(tailAt, size - tailAt);
   let end = tail.length - END_BYTES;
-  while (end >= 0 && !isEnd(tail, end)) end -= 1;
+  // A comment may hold the mark, too: the end record says how long the comment behind it is.
+  const isEnd = (): boolean =>
+    tail.readUInt32LE(end) === END_MARK &&
+    end + END_BYTES + tail.readUInt16LE(end + 20) === tail.length;
+  while (end >= 0 && !isEnd()) end -= 1;
   if (end < 0) throw wrong('is no archive of NumPy (.npz), or is cut off: it has no directory');
   const [bytes, at] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
   const locator = await read(tailAt + end - LOCATOR_BYTES, LOCATOR_BYTES);
@@ -88,12 +92,6 @@ async function findDirectory(size: number, read: Read, wrong: (what: string) => 
       : { at, bytes };
   if (found.at + found.bytes <= size) return found;
   throw wrong('has a damaged directory of its files');
-}
-
-/** A comment may hold the mark, too: the end record says how long the comment behind it is. */
-function isEnd(tail: Buffer, at: number): boolean {
-  const isMarked = tail.readUInt32LE(at) === END_MARK;
-  return isMarked && at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length;
 }
 
 async function findDirectory64(endAt: number, read: Read, wrong: (what: string) => MlperfError) {

@@ -73,12 +73,6 @@ function readRecord(path: string): Readonly<Record<string, unknown>> {
   return file?.run ?? {};
 }
 
-/** The benchmark that was run, where the run says so. */
-function benchmarkOf(run: SubmittedRun): string | undefined {
-  const said = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
-  return typeof said === 'string' ? said : undefined;
-}
-
 const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
 /**
@@ -137,18 +131,15 @@ function madeUserConf(run: SubmittedRun): string {
     const number = typeof value === 'boolean' ? Number(value) : numberOf(run, record);
     // 0 is LoadGen's word for: not set.
     if (number === undefined || number === 0) return [];
-    return [`*.${scenario}.${key} = ${inDecimal(number * factor)}\n`];
+    // Without the noise of a multiplication, and without an exponent.
+    const rounded = Number((number * factor).toPrecision(12));
+    const text = Number.isInteger(rounded) ? rounded.toFixed(0) : String(rounded);
+    return [`*.${scenario}.${key} = ${text}\n`];
   });
   return (
     `# user.conf of this run, made by longhaul ${packageVersion()} from the settings in its detail log.\n` +
     `# Times are in ms, percentiles in percent.\n${lines.join('')}`
   );
-}
-
-/** Without the noise of a multiplication, and without an exponent. */
-function inDecimal(value: number): string {
-  const rounded = Number(value.toPrecision(12));
-  return Number.isInteger(rounded) ? rounded.toFixed(0) : String(rounded);
 }
 
 /** Requirements on a run. */
@@ -236,8 +227,8 @@ function checkIdentity(run: SubmittedRun, expected: ExpectedRun, problems: Probl
       `the run's mode is ${mode}; a run for ${kind} has ${modes.join(' or ')}, says ${log}`,
     );
   }
-  const benchmark = benchmarkOf(run);
-  if (model !== undefined && benchmark !== undefined && benchmark !== model.benchmark) {
+  const benchmark = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
+  if (model !== undefined && typeof benchmark === 'string' && benchmark !== model.benchmark) {
     const text = `the run is of the benchmark ${benchmark}, not of ${model.benchmark}, says ${run.files.folder}`;
     // In open a model of another benchmark may stand for the round's.
     if (isOpenOnly(divisions)) problems.warn(text);

@@ -122,7 +122,8 @@ export async function checkAccuracyLog(
     findings.add('accuracy-log-empty', path, 'It has no records.');
     return;
   }
-  const isWhole = isWholeLog(text);
+  const records = jsonOf(text);
+  const isWhole = Array.isArray(records) && records.length > 0 && records.every(isRecord);
   const isCut = context.round !== 'v0.5';
   const cutDamage = () =>
     isCut ? truncatedDamage(text.replaceAll('\r\n', '\n')) : 'It is cut; the round cuts no log.';
@@ -156,12 +157,6 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** A JSON array of records that is not cut. */
-function isWholeLog(text: string): boolean {
-  const records = jsonOf(text);
-  return Array.isArray(records) && records.length > 0 && records.every(isRecord);
 }
 
 function isRecord(value: unknown): boolean {

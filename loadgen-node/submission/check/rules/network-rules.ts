@@ -252,8 +252,10 @@ function ownEngine(facts: ResultFacts): Answer {
 }
 
 function standIn(facts: ResultFacts): Answer {
+  const nodes = evidenceRuns(facts).flatMap((run) => auditOf(facts, run)?.nodes ?? []);
+  const node = nodes.find(({ description }) => description?.model?.isStandIn === true);
   return (
-    standInNode(facts) ??
+    (node && `SUT node ${node.address} runs ${node.description?.model?.name}.`) ??
     standInOfLogs(facts) ??
     standInNote('accuracy.txt says', facts.notes) ??
     readmeMarks(facts).find((mark) => OWN_STAND_IN.test(mark))
@@ -270,12 +272,6 @@ function traceOf({ layout, listing, place }: ResultSite, run: string): string | 
   return [RUN_FILES.record, RUN_FILES.audit]
     .map((name) => posix.join(layout.evidence(place, run), name))
     .find((path) => listing.hasFile(path));
-}
-
-function standInNode(facts: ResultFacts): string | undefined {
-  const nodes = evidenceRuns(facts).flatMap((run) => auditOf(facts, run)?.nodes ?? []);
-  const node = nodes.find(({ description }) => description?.model?.isStandIn === true);
-  return node && `SUT node ${node.address} runs ${node.description?.model?.name}.`;
 }
 
 /** An audit that cannot be read is found where it is needed. */

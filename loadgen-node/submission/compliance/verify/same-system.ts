@@ -4,7 +4,6 @@ import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { recordedSettings } from '../../../run/plan/run-record.ts';
 import {
   areSameSeeds,
-  type RoundSeeds,
   type SubmissionRound,
   seedsOfRound,
   test05SeedsOfRound,
@@ -41,10 +40,6 @@ const AUDITED = [
   'effective_accuracy_log_sampling_target',
 ];
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== false && value !== 0;
-}
-
 /**
  * Refuses to compare a run with one of something else: another benchmark, scenario, SUT, latency bound or round.
  * @param what The other run, for messages: `test run`, `accuracy run`.
@@ -79,7 +74,8 @@ export function requireSameSystem(
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function requireRound(reference: ComplianceRun, round: SubmissionRound): void {
-  const audited = AUDITED.find((key) => isSet(recordOf(reference, key)));
+  const unset: readonly unknown[] = [undefined, false, 0];
+  const audited = AUDITED.find((key) => !unset.includes(recordOf(reference, key)));
   if (audited !== undefined) {
     const what = `${audited} is ${String(recordOf(reference, audited))}`;
     throw configInvalid(
@@ -113,15 +109,12 @@ function seedDifference(reference: ComplianceRun, other: ComplianceRun, what: st
   if (a === undefined || b === undefined || areSameSeeds(a, b)) return [];
   const of = roundOfRun(other);
   // TEST05: LoadGen logs the alternate seeds as if they had been requested.
+  const own = roundOfRun(reference);
+  const test05 = own && test05SeedsOfRound(own);
   const mayBeTest05 = what === 'test run' && of === undefined;
-  if (mayBeTest05 && isTest05Of(roundOfRun(reference), b)) return [];
+  if (mayBeTest05 && test05 !== undefined && areSameSeeds(test05, b)) return [];
   const round = of === undefined ? '' : `, which are those of round ${of}`;
   return [`seeds: ${seedsInWords(b)}${round}; in the submission run ${seedsInWords(a)}`];
-}
-
-function isTest05Of(round: SubmissionRound | undefined, seeds: RoundSeeds): boolean {
-  const own = round === undefined ? undefined : test05SeedsOfRound(round);
-  return own !== undefined && areSameSeeds(own, seeds);
 }
 
 function modeProblem(other: ComplianceRun, what: string): string[] {

@@ -62,7 +62,10 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
   const found = { first: [] as string[], end: [] as string[], length: [] as string[] };
   for await (const entry of readAccuracyLog(tested.folder.accuracy)) {
     entries += 1;
-    withoutFirst += Number(isStreamed && isWithoutFirst(entry, tokenType));
+    // A readable response without a first token.
+    const lacksFirst =
+      entry.firstToken?.length === 0 && readTokens(entry.response, tokenType) !== undefined;
+    withoutFirst += Number(isStreamed && lacksFirst);
     const faults = faultsOf(entry, test, isStreamed);
     for (const key of LOOK_KEYS) if (faults[key] !== undefined) found[key].push(faults[key]);
   }
@@ -103,11 +106,6 @@ const ADVICE =
   'Are tokens read with the right type and end token (--token-type, --end-token)? If so, the SUT pads, cuts or counts its responses otherwise than it streams them.';
 const COVERAGE_ADVICE =
   'The official script passes a log without responses or without first tokens; the test is then meaningless. Was the run made with audit.config, and does the SUT stream its first token?';
-
-/** True for a readable response without a first token. */
-function isWithoutFirst({ response, firstToken }: AccuracyLogEntry, type: TokenType): boolean {
-  return firstToken?.length === 0 && readTokens(response, type) !== undefined;
-}
 
 /** Faults of a response in words, by check; undefined: none. */
 function faultsOf(
