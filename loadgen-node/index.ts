@@ -3,6 +3,29 @@
  * file of the package is to be imported.
  */
 
+export {
+  askOnce,
+  type ChannelEvents,
+  type ChannelPlace,
+  type CompletedSample,
+  type DispatchChannel,
+  type DispatchSettings,
+  type NamedNode,
+  NetworkNames,
+  type NodeName,
+  nodeOfOneEnd,
+  type OutgoingPart,
+  OutstandingTable,
+  type ProtocolDriver,
+  type QdlNode,
+} from '../qdl/index.ts';
+export {
+  addProtocol,
+  type Preparation,
+  type Protocol,
+  type ProtocolTraits,
+  type ProtocolWords,
+} from '../qdl/protocols/index.ts';
 export { MlperfError, type MlperfErrorCode } from '../shared/base/errors/mlperf-error.ts';
 export { SCENARIOS, type Scenario } from '../shared/domain/scenario.ts';
 export type {

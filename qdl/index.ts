@@ -4,12 +4,28 @@ import { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
 import { protocolNamed } from './protocols/index.ts';
 import { checkCommonSettings, type DispatchSettings } from './settings/dispatch-settings.ts';
 
-export { resolveNodeAddresses } from './dispatch/network-name.ts';
+export type {
+  ChannelEvents,
+  ChannelPlace,
+  CompletedSample,
+  DispatchChannel,
+  OutgoingPart,
+} from './dispatch/dispatch-channel.ts';
+export {
+  askOnce,
+  type NamedNode,
+  NetworkNames,
+  type NodeName,
+  resolveNodeAddresses,
+} from './dispatch/network-name.ts';
+export { OutstandingTable } from './dispatch/outstanding-table.ts';
 export type {
   NodeActivity,
+  ProtocolDriver,
   QdlNode,
   QueryDispatchLibrary,
 } from './dispatch/query-dispatch-library.ts';
+export { nodeOfOneEnd } from './dispatch/run-ledger.ts';
 export { servedBenchmarks } from './protocols/native/describe-nodes.ts';
 export { testLink } from './protocols/native/node/link-test.ts';
 export { askSystems, probeNode } from './protocols/native/probe-node.ts';

@@ -1,4 +1,4 @@
-import { PROBED_SCHEMES } from '../../qdl/protocols/index.ts';
+import { probedSchemes } from '../../qdl/protocols/index.ts';
 import { PROBE_SETTINGS, probeServer } from '../operate/probe/probe-server.ts';
 import { askNodeNames, NAME_SETTINGS } from '../run/ask-nodes.ts';
 import { nameLines } from '../run/screen/print-report.ts';
@@ -19,11 +19,15 @@ Example:
 
 /** `longhaul probe`: what a server has, and a run against it. */
 export const probeVerb = verb({
-  takes: { '<address>': PROBED_SCHEMES.map((scheme) => `${scheme}host:port`).join(', ') },
+  takes: {
+    '<address>': probedSchemes()
+      .map((scheme) => `${scheme}host:port`)
+      .join(', '),
+  },
   settings: PROBE_SETTINGS,
   example: `
 Examples:
-  longhaul probe ${PROBED_SCHEMES[0]}10.0.0.4:8001 --model resnet50 --output run.yaml
+  longhaul probe ${probedSchemes()[0]}10.0.0.4:8001 --model resnet50 --output run.yaml
   longhaul run --config run.yaml
 
 Asks and prints what there is: no inference, no load. docs/other-servers.md

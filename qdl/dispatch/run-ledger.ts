@@ -5,7 +5,7 @@ import {
   ledgerCounts,
   type NodeEvidence,
 } from '../../shared/evidence/evidence-schema.ts';
-import type { ClaimBook } from '../../shared/evidence/node-claims.ts';
+import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 
 /** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
 export class RunLedgerCounter {
@@ -70,6 +70,16 @@ export class HandOverCounter {
       },
     };
   }
+}
+
+/** A node that counts nothing: only this end does. @param ledgerMissing Why, for people. */
+export function nodeOfOneEnd(address: string, ledgerMissing: string) {
+  const counted = { ledger: new RunLedgerCounter(), claims: new ClaimBook() };
+  return {
+    address,
+    ...counted,
+    evidence: () => evidenceOfOneEnd(address, counted, ledgerMissing),
+  };
 }
 
 /** Evidence of a node that counts nothing: only this end does. @param ledgerMissing Why, for people. */

@@ -1,3 +1,4 @@
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { AddressScheme, AddressSchemes } from '../../shared/config/address-scheme.ts';
 import { hasScheme } from '../../shared/domain/node-address.ts';
 import type { Protocol } from '../dispatch/protocol.ts';
@@ -22,26 +23,33 @@ export type { ProbedFacts, ServerProbe } from '../dispatch/server-probe.ts';
 /** All protocols; the first one is that of addresses without a scheme. */
 const protocols: [Protocol, ...Protocol[]] = [NATIVE_PROTOCOL, OIP_PROTOCOL];
 
-const servers = protocols.filter(({ traits }) => traits.peer === 'server');
+const servers = (): readonly Protocol[] =>
+  protocols.filter(({ traits }) => traits.peer === 'server');
 
 /** Schemes of servers, for the texts of settings. */
-export const SERVER_SCHEMES = servers.map(({ scheme }) => `${scheme}://`).join(', ');
+export function serverSchemes(): string {
+  return servers()
+    .map(({ scheme }) => `${scheme}://`)
+    .join(', ');
+}
 
 /** Addresses of servers, for the texts of settings. */
-export const SERVER_ADDRESSES = servers
-  .map(({ scheme, title }) => `${scheme}://host:port for servers of ${title}`)
-  .join('; ');
+export function serverAddresses(): string {
+  return servers()
+    .map(({ scheme, title }) => `${scheme}://host:port for servers of ${title}`)
+    .join('; ');
+}
 
 /** Schemes of servers that can be probed. */
-export const PROBED_SCHEMES = servers.flatMap(({ scheme, probe }) =>
-  probe === undefined ? [] : [`${scheme}://`],
-);
+export function probedSchemes(): readonly string[] {
+  return servers().flatMap(({ scheme, probe }) => (probe === undefined ? [] : [`${scheme}://`]));
+}
 
 /** Settings that protocols have of their own, as flags of `longhaul run`. */
 export const PROTOCOL_OPTIONS = {
   ...NATIVE_PROTOCOL.options,
   ...OIP_PROTOCOL.options,
-  model: { ...SERVER_OPTIONS.model, help: `${SERVER_SCHEMES}: ${SERVER_OPTIONS.model.help}` },
+  model: { ...SERVER_OPTIONS.model, help: `${serverSchemes()}: ${SERVER_OPTIONS.model.help}` },
 };
 
 /** Of these, those that verbs need that ask for names alone. */
@@ -52,17 +60,26 @@ export function knownProtocols(): readonly Protocol[] {
   return protocols;
 }
 
+/** Schemes of RFC 3986 in lower case, but for the one of names of nodes. */
+const SCHEME = /^(?!dns$)[a-z][a-z\d+.-]*$/;
+
 /**
- * Adds a protocol of the caller.
+ * Adds a protocol of the caller, for addresses with its scheme.
  * @returns Takes it out again.
- * @throws RangeError for a name or scheme that another one has
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a name or scheme that another one has, and a scheme that no address can have
  */
 export function addProtocol(protocol: Protocol): () => void {
-  const same = protocols.find(
-    ({ name, scheme }) => name === protocol.name || scheme === protocol.scheme,
-  );
+  const { name, scheme } = protocol;
+  if (scheme === null || !SCHEME.test(scheme)) {
+    throw configInvalid(
+      `addProtocol: scheme ${JSON.stringify(scheme)} must be a word in lower case other than dns, for example "lines"`,
+    );
+  }
+  const same = protocols.find((one) => one.name === name || one.scheme === scheme);
   if (same !== undefined) {
-    throw new RangeError(`protocol ${protocol.name}: ${same.name} has its name or scheme`);
+    throw configInvalid(
+      `addProtocol: ${same.title} has the name "${name}" or the scheme "${scheme}" already; choose others`,
+    );
   }
   protocols.push(protocol);
   return () => {

@@ -337,10 +337,11 @@ const NO_SCHEMES: AddressSchemes = { known: () => [], areTaken: false };
 /**
  * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
  * flag.
+ * @param help A function: made when it is shown, as a program may have added schemes by then.
  */
 export function addressList<
   const O extends Options<string[]> & { readonly schemes?: AddressSchemes } = NoOptions,
->(help: string, options?: O) {
+>(help: string | (() => string), options?: O) {
   const { known, areTaken } = options?.schemes ?? NO_SCHEMES;
   const schemeOf = (value: string): AddressScheme | undefined =>
     known().find(({ scheme }) => hasScheme(value, scheme));
@@ -368,10 +369,17 @@ export function addressList<
       },
     })
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
-  const schemes = areTaken ? known().map(({ scheme }) => `${scheme}://`) : [];
-  const placeholder =
-    schemes.length > 0 ? `[${schemes.join('|')}]host:port[,...]` : 'host:port[,host:port...]';
-  return setting({ placeholder, schema, fromFlag: asTexts, ...LIST }, help, options);
+  const placeholder = (): string => {
+    const schemes = areTaken ? known().map(({ scheme }) => `${scheme}://`) : [];
+    return schemes.length > 0
+      ? `[${schemes.join('|')}]host:port[,...]`
+      : 'host:port[,host:port...]';
+  };
+  const made = setting({ placeholder: '', schema, fromFlag: asTexts, ...LIST }, '', options);
+  return Object.defineProperties(made, {
+    placeholder: { get: placeholder },
+    help: { get: () => (typeof help === 'string' ? help : help()) },
+  });
 }
 
 /** Key of a table as a flag: `targetQps` → `--target-qps`. */

@@ -4,7 +4,7 @@ import {
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
 } from '../../../qdl/index.ts';
-import { ANY_PROTOCOL, SERVER_ADDRESSES } from '../../../qdl/protocols/index.ts';
+import { ANY_PROTOCOL, serverAddresses } from '../../../qdl/protocols/index.ts';
 import {
   addressList,
   choice,
@@ -19,7 +19,8 @@ import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.t
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
 export const DISPATCH_OPTIONS = {
   sut: addressList(
-    `addresses of the SUT nodes; dns:///name:port for all behind a name; ${SERVER_ADDRESSES}`,
+    () =>
+      `addresses of the SUT nodes; dns:///name:port for all behind a name; ${serverAddresses()}`,
     { schemes: ANY_PROTOCOL, required: true },
   ),
   policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {

@@ -6,7 +6,7 @@ import {
   type Protocol,
   type ProtocolRunValues,
   protocolOf,
-  SERVER_SCHEMES,
+  serverSchemes,
   withoutScheme,
 } from '../../../qdl/protocols/index.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
@@ -28,7 +28,7 @@ export const RUN_MODEL_OPTIONS = {
   ),
   inputShape: textList(
     'name[:datatype]:3x224x224[,...]',
-    `with --data: lengths of the axes of one sample where the model leaves them free, -1 where the samples bring them; ${SERVER_SCHEMES}, with a datatype: an input of a server that does not report its inputs`,
+    `with --data: lengths of the axes of one sample where the model leaves them free, -1 where the samples bring them; ${serverSchemes()}, with a datatype: an input of a server that does not report its inputs`,
   ),
   ...otherOptions,
 };

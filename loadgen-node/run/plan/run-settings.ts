@@ -1,5 +1,5 @@
 import { DIVISIONS } from '../../../qdl/index.ts';
-import { SERVER_SCHEMES } from '../../../qdl/protocols/index.ts';
+import { serverSchemes } from '../../../qdl/protocols/index.ts';
 import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
 import {
   choice,
@@ -67,10 +67,8 @@ export const RUN_SETTINGS = {
   benchmark: {
     ...text(
       'name',
-      `${RUN_BENCHMARKS.join(', ')} (default: the one that the first node serves; with ${SERVER_SCHEMES}: custom)`,
-      {
-        required: true,
-      },
+      `${RUN_BENCHMARKS.join(', ')} (default: the one that the first node serves; with ${serverSchemes()}: custom)`,
+      { required: true },
     ),
     fallbackFrom: benchmarkWithout,
   },
@@ -159,7 +157,7 @@ export const RUN_SETTINGS = {
     'open division: export the run and a share of its queries as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT, after the run',
   ),
   otelSample: share(
-    `with --otel: percent of the queries that become spans; ${SERVER_SCHEMES}: their calls carry traceparent (default: 1)`,
+    `with --otel: percent of the queries that become spans; ${serverSchemes()}: their calls carry traceparent (default: 1)`,
   ),
   prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
   copySummaryToStdout: toggle('the summary log goes to stdout as well'),

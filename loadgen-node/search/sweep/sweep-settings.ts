@@ -1,4 +1,4 @@
-import { ANY_PROTOCOL, SERVER_SCHEMES } from '../../../qdl/protocols/index.ts';
+import { ANY_PROTOCOL, serverSchemes } from '../../../qdl/protocols/index.ts';
 import {
   addressList,
   choice,
@@ -45,6 +45,6 @@ export const CELL_SETTINGS = {
   ),
   model: text(
     'name',
-    `model of the node that is started, as in longhaul sut; ${SERVER_SCHEMES}: of the server`,
+    `model of the node that is started, as in longhaul sut; ${serverSchemes()}: of the server`,
   ),
 };

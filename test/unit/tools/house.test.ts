@@ -200,6 +200,15 @@ describe('the entry of the QDL', () => {
     ]);
   });
 
+  it('is open to the entry of the package', () => {
+    const files = {
+      'loadgen-node/index.ts': "export { qdl } from '../qdl/index.ts';",
+      'qdl/index.ts': 'export const qdl = 1;',
+    };
+    const entries = ['loadgen-node/index.ts'];
+    expect(offencesOf(files, { mayImportQdl: ['run'], entries })).toEqual([]);
+  });
+
   it('is, beside the list of protocols, the only file that LoadGen may import', () => {
     const files = {
       'loadgen-node/observe/a.ts': "import '../../qdl/protocols/index.ts';",

@@ -3,15 +3,16 @@ import {
   PROBE_SETTINGS,
   probeServer,
 } from '../../../../../loadgen-node/operate/probe/probe-server.ts';
-import { addProtocol } from '../../../../../qdl/protocols/index.ts';
+import { addProtocol, protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { LINES_PROTOCOL } from '../../../../scenes/toy-protocol/lines-protocol.ts';
 
 // Goal: an address with a scheme is asked in its own protocol, or not at all.
 // Method: a protocol without `probe` in the list; addresses at which nothing listens.
 
 it('refuses an address of a protocol whose servers cannot be probed', async () => {
-  onTestFinished(addProtocol(LINES_PROTOCOL));
+  const { probe: _, ...others } = protocolNamed('oip');
+  const lines = { ...others, name: 'lines', scheme: 'lines', title: 'lines of JSON' };
+  onTestFinished(addProtocol(lines));
   const { values } = resolveSettings(PROBE_SETTINGS, {
     ...{ section: undefined, file: undefined, flags: {} },
   });
