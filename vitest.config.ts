@@ -10,7 +10,6 @@ const TOGETHER = [
   'command-line',
   'compliance',
   'compression',
-  'conformance-verbs',
   'custom-model',
   'digits-model',
   'dlrm-v2',
@@ -51,6 +50,7 @@ const TOGETHER = [
   'sut-node',
   'sut-node-life',
   'system-describe',
+  'trace',
   'use-from-code',
   'worker-process',
 ].map((name) => `test/integration/*/${name}.test.ts`);

@@ -1,10 +1,10 @@
 import { compareEnginesVerb } from './compare-engines.ts';
-import { earlyStoppingVerb, resultsVerb, traceVerb } from './conformance.ts';
 import { linkVerb } from './link.ts';
 import { listVerb, verifyVerb } from './linked.ts';
 import { compressionVerb, confVerb } from './rounds.ts';
 import { selfCheckVerb } from './self-check.ts';
 import { settingsVerb } from './settings.ts';
+import { traceVerb } from './trace.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul loadgen`: what checks or explains LoadGen. */
@@ -17,8 +17,6 @@ export const loadgenVerb = verb({
     settings: ["show what LoadGen's configuration files set", settingsVerb],
     conf: ["write a round's mlperf.conf to stdout", confVerb],
     trace: ['print what a test would issue, as JSON', traceVerb],
-    results: ['print what LoadGen makes of measurements, as JSON', resultsVerb],
-    'early-stopping': ['how many queries early stopping asks for', earlyStoppingVerb],
     compression: ['show what the rules allow to compress', compressionVerb],
     'self-check': ["compare this program's files with its manifest", selfCheckVerb],
   },

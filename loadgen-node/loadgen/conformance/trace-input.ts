@@ -17,13 +17,13 @@ const COUNT_MESSAGE = 'must be a whole number of 1 or more';
 const count = z.int(COUNT_MESSAGE).min(1, COUNT_MESSAGE);
 
 /** Counts of the sample library. */
-export const librarySchema = z.object(
+const librarySchema = z.object(
   { total: count, performance: count },
   'must be an object with total and performance',
 );
 
 /** Settings by LoadGen's names. Texts: a JSON number of 64 bits would lose digits on the way. */
-export const argsSchema = z.record(
+const argsSchema = z.record(
   z.string(),
   z.string('must be a text in quotes: JSON numbers lose digits of 64-bit values'),
   'must be an object with the settings as texts',

@@ -190,22 +190,14 @@ describe('wrong input', () => {
     [`${TRACE} --set qsl_rng_seed=${2n ** 64n}`, 2, /qsl_rng_seed .* 2\^64 - 1/],
     [`${TRACE} --user-conf no.conf`, 2, /cannot read no\.conf/],
     ['loadgen trace --round v9.9', 2, /v9\.9/],
-    ['loadgen results', 2, /--input/],
-    [`loadgen results --input ${file('none.json', '{')}`, 2, /is not JSON/],
     ['accuracy nowhere', 6, /nowhere: there is no such file or folder; it is mlperf_log_accuracy/],
     [`accuracy ${suiteFolder()} --benchmark gnmt`, 6, /has no mlperf_log_accuracy\.json/],
     [
-      `loadgen results --input ${file('no.json', '{"args": {"scenario": "Server"}, "qsl": {"total": 10, "performance": 10}}')}`,
-      2,
-      /input must be an object/,
-    ],
-    [
-      `loadgen results --input ${file('number.json', '{"args": {"qsl_rng_seed": 1}, "qsl": {}}')}`,
+      `loadgen trace --args ${file('number.json', '{"args": {"qsl_rng_seed": 1}, "qsl": {}}')}`,
       2,
       /must be a text in quotes/,
     ],
-    ['loadgen early-stopping --over 3', 2, /--percentile <share>/],
-    ['loadgen early-stopping --percentile 99', 2, /for example 0\.99/],
+    [`loadgen trace --args ${file('none.json', '{')}`, 2, /is not JSON/],
   ])('longhaul %s: one line and exit code %d', async (commandLine, exitCode, message) => {
     const { code, stdout, stderr } = await longhaulHere(commandLine.split(' '));
     expect(stderr).toMatch(message);

@@ -182,7 +182,6 @@ it.each([
   ['loadgen settings explain target_latency', 'settings'],
   ['loadgen settings --benchmark resnet50 --scenario Server', 'not_in_files'],
   ['loadgen self-check', 'files'],
-  ['loadgen early-stopping --percentile 0.99', 'h'],
   ['loadgen trace --scenario Server --qsl-total 9 --qsl-performance 3', 'effective'],
   ['probe name --sut NODE', 'nodes'],
   ['submission system describe --local --output OUT/system.json', 'fieldsToFillIn'],

@@ -17,22 +17,13 @@ interface LineFlags {
 export class DetailLog {
   readonly #file: Pick<LogFile, 'append'>;
   readonly #elapsedNs: () => number;
-  readonly #notJson: 'null' | 'as-loadgen';
   #errorCount = 0;
   #warningCount = 0;
 
-  /**
-   * @param elapsedNs Time since logging began, in ns.
-   * @param notJson Doubles that JSON cannot say: as null, or as LoadGen prints them.
-   */
-  constructor(
-    file: Pick<LogFile, 'append'>,
-    elapsedNs: () => number,
-    notJson: 'null' | 'as-loadgen' = 'null',
-  ) {
+  /** @param elapsedNs Time since logging began, in ns. */
+  constructor(file: Pick<LogFile, 'append'>, elapsedNs: () => number) {
     this.#file = file;
     this.#elapsedNs = elapsedNs;
-    this.#notJson = notJson;
   }
 
   /** Error lines so far. */
@@ -55,8 +46,7 @@ export class DetailLog {
 
   /** Six significant digits, as LoadGen. What JSON cannot say (infinite, not a number) is null. */
   double(key: string, value: number): void {
-    const isText = Number.isFinite(value) || this.#notJson === 'as-loadgen';
-    this.#line(key, isText ? formatGeneral(value) : 'null');
+    this.#line(key, Number.isFinite(value) ? formatGeneral(value) : 'null');
   }
 
   boolean(key: string, value: boolean): void {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
+  allowedOver,
   earlyStoppingOfStream,
   minPassingQueries,
 } from '../../../../../loadgen-node/loadgen/results/early-stopping.ts';
@@ -34,6 +35,53 @@ it('discards as many latencies as LoadGen counting up', () => {
     }),
     { numRuns: 40 },
   );
+});
+
+const QUESTIONS = fc.record({
+  over: fc.nat(3000),
+  percentile: fc.double({ min: 0.5, max: 0.999, noNaN: true }),
+  confidence: fc.double({ min: 0.5, max: 0.999, noNaN: true }),
+});
+
+// Goal: early stopping never gets easier when it should get harder. Method: random questions, pairs.
+describe('early stopping', () => {
+  it('asks for no less with each query above the bound', () => {
+    fc.assert(
+      fc.property(QUESTIONS, fc.integer({ min: 1, max: 500 }), (question, more) => {
+        const { over, percentile, confidence } = question;
+        expect(minPassingQueries(over + more, percentile, confidence)).toBeGreaterThanOrEqual(
+          minPassingQueries(over, percentile, confidence),
+        );
+      }),
+    );
+  });
+
+  it('asks for more at a higher percentile or confidence', () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(QUESTIONS, share, ({ over, percentile, confidence }, part) => {
+        const plain = minPassingQueries(over, percentile, confidence);
+        const higher = percentile + (0.999 - percentile) * part;
+        const surer = confidence + (0.999 - confidence) * part;
+        expect(minPassingQueries(over, higher, confidence)).toBeGreaterThanOrEqual(plain);
+        expect(minPassingQueries(over, percentile, surer)).toBeGreaterThanOrEqual(plain);
+      }),
+    );
+  });
+
+  it('allows more slow queries in a longer run, and just as many as it says', () => {
+    fc.assert(
+      fc.property(QUESTIONS, fc.nat(20_000), fc.nat(2000), (question, queries, more) => {
+        const { percentile, confidence } = question;
+        const allowed = allowedOver(queries, percentile, confidence);
+        expect(allowedOver(queries + more, percentile, confidence)).toBeGreaterThanOrEqual(allowed);
+        const isEnough = (over: number): boolean =>
+          minPassingQueries(over, percentile, confidence) + over <= queries;
+        if (allowed >= 0) expect(isEnough(allowed)).toBe(true);
+        expect(isEnough(allowed + 1)).toBe(false);
+      }),
+    );
+  });
 });
 
 it('needs more passing queries for each one above the bound', () => {
