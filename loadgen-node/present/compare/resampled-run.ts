@@ -2,7 +2,8 @@ import { upperMedian } from '../../../shared/base/text.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
 import { tokenTimes } from '../../loadgen/recorder/recording.ts';
-import { keepsBounds } from '../../loadgen/settings/query-bounds.ts';
+import { laneOf } from '../../loadgen/settings/lanes.ts';
+import { boundNsOn, keepsBounds, type QueryBound } from '../../loadgen/settings/query-bounds.ts';
 import {
   type FigureName,
   LAG_PERCENTILES,
@@ -13,7 +14,7 @@ import {
 } from '../../observe/figures/figure-names.ts';
 import { type LatencyTable, latencyTable } from '../../observe/figures/latency-table.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import { boundNsOf, boundsOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
+import { boundNsOf, lanesOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
 
 /** Resampled runs. */
@@ -61,14 +62,18 @@ export function resampleRun(
   const draw = new BlockDraw(table.count, replicateCount, seed);
   const isOffline = summary.scenario === 'Offline';
   const tokens = tokenRows(records);
+  const lanes = lanesOfRun(summary);
+  // Where the run has bounds, each row is a sample.
+  const boundsOf = (row: number) => laneOf(lanes, records.sampleIndex[row] as number).bounds;
+  const isGood = goodRow(table, tokens, summary, boundsOf);
   return new Map([
     ...(isOffline ? [] : draw.values(table.latencyNs, 'mean', LATENCY_PERCENTILES)),
     ...(summary.scenario === 'Server' ? draw.values(table.lagNs, null, LAG_PERCENTILES) : []),
-    ...overlatencyOf(draw, table, summary),
+    ...overlatencyOf(draw, table, summary, boundsOf),
     ...(tokens === null ? [] : draw.values(tokens.firstNs, null, TTFT_PERCENTILES)),
     ...(tokens === null ? [] : draw.values(tokens.perOutputNs, null, TPOT_PERCENTILES)),
-    ...goodputOf(draw, table, tokens, summary),
-    ...ratesOf(draw, isOffline ? inOrderOfCompletion(table) : table, tokens, summary),
+    ...goodputOf(draw, table, isGood),
+    ...ratesOf(draw, isOffline ? inOrderOfCompletion(table) : table, tokens, summary, isGood),
   ]);
 }
 
@@ -156,45 +161,46 @@ class BlockDraw {
   }
 }
 
+/** Bounds of the lane of a row. */
+type BoundsOfRow = (row: number) => readonly QueryBound[];
+
+/** Whether a row was completed within every bound; null where the run has no bound. */
+type GoodRow = ((row: number) => boolean) | null;
+
 function overlatencyOf(
   draw: BlockDraw,
   { count, latencyNs }: LatencyTable,
   summary: RunSummary,
+  boundsOf: BoundsOfRow,
 ): Drawn[] {
-  const boundNs = boundNsOf('latency', summary);
-  if (boundNs === null) return [];
-  const above = draw.perPiece(count, (row) => ((latencyNs[row] as number) > boundNs ? 1 : 0));
+  if (boundNsOf('latency', summary) === null) return [];
+  const isAbove = (row: number): boolean =>
+    (latencyNs[row] as number) > (boundNsOn('latency', boundsOf(row)) ?? Number.NaN);
+  const above = draw.perPiece(count, (row) => (isAbove(row) ? 1 : 0));
   const all = draw.perPiece(count, () => 1);
   return [['overlatency', draw.ratios(above, all)]];
 }
 
-/** True for a row that was completed within every bound; null where the run has no bound. */
 function goodRow(
   { latencyNs }: LatencyTable,
   tokens: TokenRows | null,
   summary: RunSummary,
-): ((row: number) => boolean) | null {
-  const bounds = boundsOfRun(summary);
+  boundsOf: BoundsOfRow,
+): GoodRow {
   const hasTimes = tokens !== null || boundNsOf('latency', summary) !== null;
-  if (summary.figures.goodput === undefined || bounds.length === 0 || !hasTimes) return null;
+  if (summary.figures.goodput === undefined || !hasTimes) return null;
   return (row) =>
-    keepsBounds(bounds, {
+    keepsBounds(boundsOf(row), {
       latency: latencyNs[row] as number,
       ttft: tokens?.firstNs[row] ?? Number.NaN,
       tpot: tokens?.perOutputNs[row] ?? Number.NaN,
     });
 }
 
-function goodputOf(
-  draw: BlockDraw,
-  table: LatencyTable,
-  tokens: TokenRows | null,
-  summary: RunSummary,
-): Drawn[] {
-  const isGood = goodRow(table, tokens, summary);
+function goodputOf(draw: BlockDraw, { count }: LatencyTable, isGood: GoodRow): Drawn[] {
   if (isGood === null) return [];
-  const good = draw.perPiece(table.count, (row) => (isGood(row) ? 1 : 0));
-  const all = draw.perPiece(table.count, () => 1);
+  const good = draw.perPiece(count, (row) => (isGood(row) ? 1 : 0));
+  const all = draw.perPiece(count, () => 1);
   return [['goodput', draw.ratios(good, all)]];
 }
 
@@ -203,11 +209,10 @@ function ratesOf(
   draw: BlockDraw,
   table: LatencyTable,
   tokens: TokenRows | null,
-  summary: RunSummary,
+  { figures, scenario }: RunSummary,
+  isGood: GoodRow,
 ): Drawn[] {
   const { count, scheduledNs, completedSamples, endNs } = table;
-  const { figures, scenario } = summary;
-  const isGood = goodRow(table, tokens, summary);
   const beginOf = (piece: number): number => {
     const row = pieceStart(count, draw.pieceCount, piece);
     return row >= count ? endNs : (scheduledNs[row] as number);
