@@ -1,4 +1,4 @@
-import { type Lane, type LaneRequest, ONE_LANE, resolveLanes } from './lanes.ts';
+import { checkLanes, type Lane, type LaneRequest, ONE_LANE } from './lanes.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
 import { boundsOfServer, namedBounds, type QueryBound } from './query-bounds.ts';
 import type { TestSettings } from './test-settings.ts';
@@ -47,13 +47,19 @@ export function deriveEffectiveSettings(
   const { scenario } = requested;
   const ofServer = namedBounds(boundsOfServer(requested));
   const isServer = scenario === 'Server';
+  checkLanes(lanes, library.totalSampleCount);
+  const whole = { first: 0, end: library.totalSampleCount };
   const effective = {
     ...requested,
     ...byScenario,
     ...queries,
     bounds: isServer ? ofServer : [],
-    lanes: resolveLanes(lanes, library.totalSampleCount, ofServer).map(
-      (lane): Lane => (isServer ? lane : { ...lane, bounds: [] }),
+    lanes: lanes.map(
+      ({ samples = whole, bounds = ofServer, ...lane }): Lane => ({
+        ...lane,
+        samples,
+        bounds: isServer ? bounds : [],
+      }),
     ),
     minSampleCount: queries.minQueryCount * queries.samplesPerQuery,
     performanceSampleCount,

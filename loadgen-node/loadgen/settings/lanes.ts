@@ -29,42 +29,38 @@ export function wholeLane(bounds: Lane['bounds']): Lane {
 /** The lane of a run whose queries are all of one class. */
 export const ONE_LANE: readonly LaneRequest[] = [{ name: 'all', share: 1 }];
 
+/** Sums of fractions differ by so little. */
+const SHARE_NOISE = 1e-9;
+
 /**
- * The lanes of a run. The performance set may be any samples of the library, so that each of them is in a lane.
- * @param ofSettings Bounds of a lane without some of its own.
+ * The performance set may be any samples of the library, so that each of them has to be in a lane.
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong
  */
-export function resolveLanes(
-  requests: readonly LaneRequest[],
-  sampleCount: number,
-  ofSettings: Lane['bounds'],
-): readonly Lane[] {
-  const whole = { first: 0, end: sampleCount };
-  const lanes = requests.map((asked) => ({ samples: whole, bounds: ofSettings, ...asked }));
-  const problems = [...nameProblems(lanes), ...rangeProblems(lanes, sampleCount)];
+export function checkLanes(lanes: readonly LaneRequest[], sampleCount: number): void {
+  const problems = rangeProblems(lanes, sampleCount);
+  const names = lanes.map(({ name }) => name);
+  const again = names.find((name, i) => names.indexOf(name) < i);
+  if (again !== undefined) problems.push(`${again} is the name of several`);
   const share = lanes.reduce((sum, lane) => sum + lane.share, 0);
   if (Math.abs(share - 1) > SHARE_NOISE) {
     problems.push(`their shares add up to ${Number(share.toPrecision(6))}, and must to 1`);
   }
   if (problems.length > 0) throw configInvalid(`lanes: ${problems.join('; ')}`);
-  return lanes;
 }
 
-/** Sums of fractions differ by so little. */
-const SHARE_NOISE = 1e-9;
-
-function nameProblems(lanes: readonly Lane[]): string[] {
-  const names = lanes.map(({ name }) => name);
-  return [...new Set(names.filter((name, i) => names.indexOf(name) < i))].map(
-    (name) => `${name} is the name of several`,
-  );
-}
-
-function rangeProblems(lanes: readonly Lane[], sampleCount: number): string[] {
+function rangeProblems(lanes: readonly LaneRequest[], sampleCount: number): string[] {
   const problems: string[] = [];
+  const noLane = (first: number, end: number): void => {
+    if (first < end) problems.push(`samples ${first} to before ${end} are in no lane`);
+  };
+  const ranges = lanes.map(({ name, samples }) => ({
+    name,
+    first: 0,
+    end: sampleCount,
+    ...samples,
+  }));
   let before = { name: '', end: 0 };
-  for (const { name, samples } of lanes.toSorted((a, b) => a.samples.first - b.samples.first)) {
-    const { first, end } = samples;
+  for (const { name, first, end } of ranges.sort((a, b) => a.first - b.first)) {
     const isRange = Number.isInteger(first) && Number.isInteger(end) && first >= 0 && first < end;
     if (!isRange || end > sampleCount) {
       problems.push(
@@ -72,15 +68,11 @@ function rangeProblems(lanes: readonly Lane[], sampleCount: number): string[] {
       );
     }
     if (first < before.end) problems.push(`${before.name} and ${name} share sample ${first}`);
-    if (first > before.end) problems.push(noLane(before.end, first));
+    noLane(before.end, first);
     if (end > before.end) before = { name, end };
   }
-  if (before.end < sampleCount) problems.push(noLane(before.end, sampleCount));
+  noLane(before.end, sampleCount);
   return problems;
-}
-
-function noLane(first: number, end: number): string {
-  return `samples ${first} to before ${end} are in no lane`;
 }
 
 /** The lane of a sample index of the library. */

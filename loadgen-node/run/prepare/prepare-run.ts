@@ -3,6 +3,7 @@ import type { OpenedSamples, RunToPrepare, SampleInput } from '../../../qdl/prot
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/cards/synthetic.ts';
+import { checkLanes } from '../../loadgen/settings/lanes.ts';
 import { loadOtel } from '../../observe/spans/otel-packages.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
@@ -164,6 +165,7 @@ const IN_FILE =
 
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */
 async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promise<PreparedRun> {
+  checkLanes(plan.lanes, opened.totalSampleCount);
   if (plan.settings.mode === 'AccuracyOnly' || plan.settings.mode === 'SubmissionRun') {
     requireOutputRoom(plan, opened.totalSampleCount);
   }

@@ -105,6 +105,14 @@ describe('a run that does not begin', () => {
     expect(made.sut.stopCount).toBe(1);
   });
 
+  it('keeps it where its lanes leave samples out, before anything is prepared', async () => {
+    const made = await scene();
+    const lanes = made.plan.lanes.map((lane) => ({ ...lane, samples: { first: 1, end: 3 } }));
+    const preparing = prepareData({ ...made.plan, lanes }, SILENT_HOST);
+    await expect(preparing).rejects.toThrow('lanes: samples 0 to before 1 are in no lane; ');
+    expect(earlierSummary(made)).toBe('an earlier result\n');
+  });
+
   it('keeps it where the host gives up while it waits', async () => {
     const made = await scene();
     const host = { ...SILENT_HOST, signal: AbortSignal.abort(new Error('given up')) };
