@@ -12,6 +12,7 @@ import type {
   SamplePayloads,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
+import { checkCompression } from '../../shared/rules/check-compression.ts';
 import { orAbort, type RunHost } from '../run/host/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { onlyTarget, withDispatch } from '../run/plan/target.ts';
@@ -134,14 +135,17 @@ export class NetworkSut implements Qdl {
       const nodes = await orAbort(host, resolveNodeAddresses(onlyTarget(plan).dispatch.nodes));
       const named = this.#withNodes(plan, nodes);
       const { dispatch, preparation } = onlyTarget(named);
-      namingOptions(() => checkDispatchSettings(dispatch));
+      namingOptions(() => {
+        checkDispatchSettings(dispatch);
+        checkCompression(named.compression, named.division);
+      });
       const { preparePayloads } = preparation;
       if (preparePayloads === null) {
         return { plan: named, library: await this.#make(named), given: undefined };
       }
       const given = await preparePayloads(runToPrepare(named, host));
       const prepared = withDispatch(named, given.settings);
-      await orAbort(host, this.#checkFirst(prepared, given.payloadBytes));
+      await orAbort(host, this.#checkFirst(given.payloadBytes));
       return { plan: prepared, library: await this.#make(prepared), given };
     } catch (error) {
       this.#isInUse = false;
@@ -154,7 +158,10 @@ export class NetworkSut implements Qdl {
     const { rules, encodingName } = plan;
     const { dispatch, preparation } = onlyTarget(plan);
     const digestPerMillion = digestOf === undefined ? 0 : dispatch.digestPerMillion;
-    const own = { ...withDispatch(plan, { encoding, nodes, digestPerMillion }), encoding };
+    const own = {
+      ...withDispatch(plan, { encoding, nodes, digestPerMillion }),
+      compression: { ...plan.compression, encoding },
+    };
     if (preparation.preparePayloads === null) return own;
     const names = Object.entries(rules.encodings);
     const [name] = names.find(([, { form }]) => form === encoding.form) ?? [encodingName];
@@ -166,10 +173,10 @@ export class NetworkSut implements Qdl {
    * Nearly always a wrong length is that of all samples: it is reported before the test, not left
    * to the server.
    */
-  async #checkFirst({ encoding }: RunPlan, payloadBytes: number): Promise<void> {
+  async #checkFirst(payloadBytes: number): Promise<void> {
     if (!(this.samples instanceof SourcedSamples)) return;
     const { dataSet } = this.samples.source;
-    const { length } = await dataSet.readPayload(0, encoding.form);
+    const { length } = await dataSet.readPayload(0, this.samples.encoding.form);
     if (length === payloadBytes) return;
     throw new MlperfError(
       'ERR_DATA_SET',

@@ -76,12 +76,12 @@ export async function openSamples(
 ): Promise<SampleLibrary> {
   const said = checkOptions(options, KEYS, 'openSamples');
   const plan = planTest({ ...said, benchmark: options.benchmark, targetQps: 1 });
-  const { rules, encoding } = plan;
+  const { rules, compression } = plan;
   const { openDataSet } = await loadgenBenchmark(rules.key);
   const dataSet = await openDataSet({ ...plan, onProgress });
   const check = await checkDataSet(dataSet, plan.dataChecksums, onProgress);
   const { performanceSampleCount } = rules;
-  const store = { encoding, performanceSampleCount, isDigested: true };
+  const store = { encoding: compression.encoding, performanceSampleCount, isDigested: true };
   return new SourcedSamples({ dataSet, check, options: said }, store);
 }
 

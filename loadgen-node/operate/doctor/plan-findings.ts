@@ -193,7 +193,7 @@ export async function plannedLoad(
     flags: { ...said, sut: ANY_NODE, targetQps: said['targetQps'] ?? ANY_QPS },
   });
   const plan = planRun(values);
-  const { settings, rules, encoding } = plan;
+  const { settings, rules, compression } = plan;
   const { scenario } = settings;
   const isServer = scenario === 'Server';
   const hasRate = isServer || scenario === 'Offline';
@@ -203,7 +203,7 @@ export async function plannedLoad(
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
-    dataType: dataTypeOf(rules, encoding.form),
+    dataType: dataTypeOf(rules, compression.encoding.form),
     ...(await lookAtSamples(plan, host)),
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     boundsTokens: isServer && settings.useTokenLatencies,
@@ -241,7 +241,8 @@ export interface PlannedLoad {
  * Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data.
  */
 async function lookAtSamples(plan: RunPlan, host: RunHost) {
-  const { rules, encoding } = plan;
+  const { rules, compression } = plan;
+  const { encoding } = compression;
   try {
     const { openDataSet } = await loadgenBenchmark(rules.key);
     const dataSet = await openDataSet({ ...plan, onProgress: progressOf(host) });

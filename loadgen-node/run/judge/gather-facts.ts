@@ -23,7 +23,7 @@ export async function gatherFacts(
   phases: Phases,
 ): Promise<AuditFacts> {
   const evidence = await qdl.evidence();
-  const { form, compression } = plan.encoding;
+  const { form, compression } = plan.compression.encoding;
   return {
     run: {
       runId: evidence.runId,

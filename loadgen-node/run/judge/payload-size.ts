@@ -15,7 +15,7 @@ const NPY_MAGIC = '\x93NUMPY';
  * @throws MlperfError `ERR_DATA_SET`
  */
 export async function requirePayloadSize(
-  { rules, encoding }: RunPlan,
+  { rules, compression: { encoding } }: RunPlan,
   dataSet: DataSet,
   { nodes }: Pick<QueryDispatchLibrary, 'nodes'>,
 ): Promise<void> {

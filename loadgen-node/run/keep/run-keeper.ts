@@ -85,7 +85,7 @@ const ID_BYTES = 4;
 
 /** Samples of a benchmark of texts are token ids, int32, and travel without padding. */
 function promptTokensOf(
-  { rules, encoding, settings }: RunPlan,
+  { rules, compression: { encoding }, settings }: RunPlan,
   store: Partial<SamplePayloads>,
 ): PromptTokensOf {
   const isOfIds = rules.sampleTensors?.[encoding.form]?.datatype === 'INT32';

@@ -42,7 +42,7 @@ interface PlannedSamples {
   readonly rules: BenchmarkRules;
   /** For people: `raw`, or `raw, compressed by lz4`. */
   readonly encodingName: string;
-  readonly encoding: PayloadEncoding;
+  /** With their encoding. */
   readonly compression: CompressionPlan;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
@@ -133,7 +133,6 @@ export function planRun(
   const { protocol, preparation, data } = planProtocol(values, said);
   const test = runTestSettings(values, said, rules, audit, latencyFlag);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
-  const { encoding } = compression;
   refuseHugePlan(test.settings);
   refuseWithoutEffect(values, test.settings);
   const thresholds: readonly Threshold[] = values.thresholds ?? [];
@@ -141,7 +140,7 @@ export function planRun(
   const dispatch: DispatchSettings = {
     ...toDispatchSettings(values, nodesOfRun(values.sut, values)),
     benchmark: rules.key,
-    encoding,
+    encoding: compression.encoding,
     responseEncodings: compression.responseCompressions.map((name) => ({
       form: 'raw',
       compression: name,
@@ -156,7 +155,6 @@ export function planRun(
   return {
     rules,
     encodingName: encodingInWords(encodingName, compression),
-    encoding,
     compression,
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,

@@ -111,7 +111,6 @@ function withEncoding(plan: RunPlan, encodingName: string | undefined): RunPlan 
   return {
     ...withDispatch(plan, { encoding }),
     encodingName,
-    encoding,
     compression: { ...plan.compression, encoding },
   };
 }
@@ -140,7 +139,7 @@ async function openSamples(
     plan.rules.sampleTensors === undefined || input === undefined
       ? await fileTensors(dataSet, inputs)
       : benchmarkTensors(dataSet, input);
-  const { form } = withEncoding(plan, encodingName).encoding;
+  const { form } = withEncoding(plan, encodingName).compression.encoding;
   return {
     dataSet,
     isUniform: inputs.every(({ sampleBytes }) => sampleBytes !== undefined),
@@ -173,7 +172,7 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promis
     ? { ...opened, marks: [...(opened.marks ?? []), IN_FILE] }
     : opened;
   const store = new SampleStore(dataSet, {
-    encoding: plan.encoding,
+    encoding: plan.compression.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
     isDigested: targetsOf(plan).some(({ dispatch }) => dispatch.digestPerMillion > 0),

@@ -124,13 +124,14 @@ export class WarmUp {
   }
 
   async #warmUp(plan: RunPlan, host: RunHost, ms: number, test: WarmUpTest): Promise<void> {
-    const { length } = await this.#dataSet.readPayload(0, plan.encoding.form);
+    const { encoding } = plan.compression;
+    const { length } = await this.#dataSet.readPayload(0, encoding.form);
     const isServer = plan.settings.scenario === 'Server';
     const partMs = Math.ceil(isServer ? ms / 2 : ms);
     const lasting = { minQueryCount: 1, minDurationMs: partMs, maxDurationMs: partMs };
     /** @returns Queries per second; undefined where not measured. */
     const run = async (own: Partial<TestSettings>): Promise<number | undefined> => {
-      const payloads = new Zeros(length, plan.encoding);
+      const payloads = new Zeros(length, encoding);
       const dispatch = {
         ...onlyTarget(plan).dispatch,
         isWarmUp: true as const,

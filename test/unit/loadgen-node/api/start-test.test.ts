@@ -192,6 +192,24 @@ describe('startTest', () => {
     const sut = createQdl({ nodes: ['127.0.0.1:1'] }, other);
     await expect(startTest(parts(SERVER, { sut }))).rejects.toThrow(/qsl is not the library/);
   });
+
+  it.each([
+    ['network', 'ERR_RULE'],
+    ['open', 'ERR_SUT_UNREACHABLE'],
+  ] as const)(
+    'holds the encoding of a library of the program to division %s',
+    async (division, code) => {
+      const packed = {
+        ...{ name: 'packed', totalSampleCount: 1, performanceSampleCount: 1 },
+        encoding: { form: 'raw', compression: 'lz4' },
+        payloadOf: () => new Uint8Array(1),
+        loadSamplesToRam: () => Promise.resolve(),
+        unloadSamplesFromRam: () => Promise.resolve(),
+      };
+      const sut = createQdl({ nodes: ['127.0.0.1:1'], division }, packed);
+      await expect(startTest(parts(SERVER, { sut, qsl: packed }))).rejects.toMatchObject({ code });
+    },
+  );
 });
 
 describe('createQdl', () => {
