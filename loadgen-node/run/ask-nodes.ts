@@ -6,7 +6,6 @@ import {
   type DispatchSettings,
   defaultDispatchSettings,
   probeNode,
-  type QueryDispatchLibrary,
   resolveNodeAddresses,
   servedBenchmarks,
   testLink,
@@ -107,18 +106,16 @@ export async function identifyNodes({ plan, store }: AskedRun) {
   const qdl = await createQueryDispatchLibrary(dispatch, store);
   try {
     await qdl.connect(() => {});
-    const settings = qdl.nodes.map((node) => node.evidence().description?.settings ?? {});
-    return { names: nodes.map(({ name }) => name ?? ''), models: modelsOf(qdl), settings };
+    const told = qdl.nodes.map((node) => node.evidence().description);
+    const settings = told.map((description) => description?.settings ?? {});
+    const models = told.map((description) => {
+      const { name, sha256 } = description?.model ?? { name: 'none', sha256: '' };
+      return `${name} ${sha256}`.trim();
+    });
+    return { names: nodes.map(({ name }) => name ?? ''), models, settings };
   } finally {
     await qdl.stop();
   }
-}
-
-function modelsOf(qdl: QueryDispatchLibrary): string[] {
-  return qdl.nodes.map((node) => {
-    const model = node.evidence().description?.model;
-    return model == null ? 'none' : `${model.name} ${model.sha256}`.trim();
-  });
 }
 
 /**

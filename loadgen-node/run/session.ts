@@ -67,8 +67,6 @@ export type ProbePlan = Pick<
   readonly arrivals?: RunPlan['arrivals'];
   readonly departures?: RunPlan['departures'];
   readonly lanes?: RunPlan['lanes'];
-  /** Where the C++ LoadGen issues the queries. */
-  readonly linked?: RunPlan['linked'];
   readonly log: Omit<LogSettings, 'outdir'>;
 };
 
@@ -189,7 +187,7 @@ function watchRun(
  * @throws MlperfError when the SUT is not ready, or the logs cannot be written; the SUT is stopped.
  */
 export async function probe(
-  plan: ProbePlan,
+  plan: ProbePlan | RunPlan,
   store: QuerySampleLibrary,
   sut: Pick<RunSut, 'sut' | 'ready'> & Partial<Pick<RunSut, 'monitor'>>,
   host: RunHost,
@@ -210,8 +208,7 @@ export async function probe(
           `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries}${isClosedLoop ? '' : ` of at most ${generatedQueries}`} queries issued`,
         ),
     };
-    const driven = isDriven(untraced) ? byEngine(untraced, store) : {};
-    const outcome = await runTest({ ...setup, ...driven, observer });
+    const outcome = await runTest({ ...setup, ...byEngine(untraced, store), observer });
     refuseBreaches(outcome);
     return outcome;
   } finally {
@@ -334,14 +331,10 @@ function keepRecords(
   };
 }
 
-function isDriven(plan: ProbePlan): plan is RunPlan {
-  return plan.linked !== undefined;
-}
-
 /** Of a run whose queries the C++ LoadGen issues: its driver, and other names for the logs of the engine that follows it. */
-function byEngine(plan: RunPlan, qsl: QuerySampleLibrary): Partial<TestSetup> {
+function byEngine(plan: ProbePlan | RunPlan, qsl: QuerySampleLibrary): Partial<TestSetup> {
+  if (!('linked' in plan) || plan.linked === undefined) return {};
   const { linked, settings, unaudited, auditConfig, round, rules, output } = plan;
-  if (linked === undefined) return {};
   const log = { ...plan.log, outdir: output };
   const test = { linked, settings, unaudited, auditConfig, round, model: confNameOf(rules), log };
   return {

@@ -20,8 +20,11 @@ export type {
 } from '../dispatch/protocol.ts';
 export type { ProbedFacts, ServerProbe } from '../dispatch/server-probe.ts';
 
-/** All protocols; the first one is that of addresses without a scheme. */
-const protocols: [Protocol, ...Protocol[]] = [NATIVE_PROTOCOL, OIP_PROTOCOL];
+/** Longhaul's; the first one is that of addresses without a scheme. */
+const OWN = [NATIVE_PROTOCOL, OIP_PROTOCOL] as const;
+
+/** With those of callers. */
+const protocols: [Protocol, ...Protocol[]] = [...OWN];
 
 const servers = (): readonly Protocol[] =>
   protocols.filter(({ traits }) => traits.peer === 'server');
@@ -47,13 +50,21 @@ export function probedSchemes(): readonly string[] {
 
 /** Settings that protocols have of their own, as flags of `longhaul run`. */
 export const PROTOCOL_OPTIONS = {
-  ...NATIVE_PROTOCOL.options,
-  ...OIP_PROTOCOL.options,
+  ...joined('options'),
   model: { ...SERVER_OPTIONS.model, help: `${serverSchemes()}: ${SERVER_OPTIONS.model.help}` },
 };
 
 /** Of these, those that verbs need that ask for names alone. */
-export const SERVICE_OPTIONS = { ...NATIVE_PROTOCOL.nameOptions, ...OIP_PROTOCOL.nameOptions };
+export const SERVICE_OPTIONS = joined('nameOptions');
+
+/** An object that is each of a union. */
+type Each<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer A) => void
+  ? A
+  : never;
+
+function joined<K extends 'options' | 'nameOptions'>(key: K): Each<(typeof OWN)[number][K]> {
+  return Object.assign({}, ...OWN.map((one) => one[key])); // As all of its arguments.
+}
 
 /** All protocols that addresses and files may name. */
 export function knownProtocols(): readonly Protocol[] {

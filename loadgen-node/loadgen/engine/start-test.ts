@@ -338,10 +338,8 @@ function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: nu
 /** As LoadGen logs what keeps a run from being submitted: an error, which its verdict does not look at. */
 function writeDepartures(log: DetailLog, { arrivals, departures = [] }: TestSetup): void {
   if (arrivals !== undefined) log.text('longhaul_arrivals', arrivals.text);
-  for (const { mark } of departures) {
-    const text = `${mark}. This is not valid for official submission.`;
-    log.error('error_invalid_test_settings', text);
-  }
+  for (const { mark } of departures)
+    log.error('error_invalid_test_settings', `${mark}. This is not valid for official submission.`);
 }
 
 /** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */

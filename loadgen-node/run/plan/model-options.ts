@@ -10,6 +10,7 @@ import {
   withoutScheme,
 } from '../../../qdl/protocols/index.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import { flagOf, type SettingValues, text, textList } from '../../../shared/config/setting.ts';
 import {
   DATA_SOURCE_FORM,
@@ -119,18 +120,21 @@ function refuseOptionsOfOthers(
   }
 }
 
-/** Settings that not every protocol has: the value without effect, and whether a protocol lacks the setting. */
-const TRAIT_SETTINGS: Readonly<
-  Record<
-    string,
-    { readonly neutral: unknown; readonly lacks: (traits: Protocol['traits']) => boolean }
-  >
-> = {
+/** A setting that not every protocol has. */
+interface TraitSetting {
+  /** Value without effect. */
+  readonly neutral: unknown;
+  readonly lacks: (traits: Protocol['traits']) => boolean;
+  readonly inWords?: (value: never) => string;
+}
+
+const TRAIT_SETTINGS: Readonly<Record<string, TraitSetting>> = {
   compression: { neutral: 'identity', lacks: ({ hasCompression }) => !hasCompression },
   compressionScope: { neutral: 'sample', lacks: ({ hasCompression }) => !hasCompression },
   responseCompression: { neutral: ['identity'], lacks: ({ hasCompression }) => !hasCompression },
   tokenTimes: { neutral: false, lacks: ({ tokenTimes }) => tokenTimes !== 'each' },
   digest: { neutral: 0, lacks: ({ hasDigests }) => !hasDigests },
+  warmUp: { neutral: 0, lacks: ({ hasWarmUp }) => !hasWarmUp, inWords: formatNs },
   partBytesMax: { neutral: undefined, lacks: ({ message }) => message !== 'part' },
 };
 
@@ -141,13 +145,16 @@ function refuseLacking(
 ): void {
   for (const key of new Set([...Object.keys(TRAIT_SETTINGS), ...Object.keys(reasons)])) {
     // A setting without a trait has no effect where the protocol gives a reason.
-    const { neutral, lacks } = TRAIT_SETTINGS[key] ?? { neutral: undefined, lacks: () => true };
+    const row = TRAIT_SETTINGS[key] ?? { neutral: undefined, lacks: () => true };
+    const { neutral, lacks, inWords = String } = row;
     const value = values[key];
     if (!lacks(traits) || !said.has(key) || JSON.stringify(value) === JSON.stringify(neutral)) {
       continue;
     }
     const why = reasons[key] ?? `${title} has nothing for it`;
-    throw configInvalid(`${flagOf(key)} ${String(value)} has no effect with ${scheme}://: ${why}`);
+    throw configInvalid(
+      `${flagOf(key)} ${inWords(value as never)} has no effect with ${scheme}://: ${why}`,
+    );
   }
 }
 

@@ -22,10 +22,12 @@ export function openArrivals(
   if (concurrency !== undefined) {
     const flag = `--concurrency ${concurrency}`;
     if (asked.kind !== 'poisson') {
-      refuse(`${flag} and --arrivals ${text}: a closed loop has no arrivals, give one of the two`);
+      throw configInvalid(
+        `${flag} and --arrivals ${text}: a closed loop has no arrivals, give one of the two`,
+      );
     }
     if (said.has('targetQps')) {
-      refuse(
+      throw configInvalid(
         `--target-qps and ${flag}: in a closed loop the rate is a result, leave --target-qps out`,
       );
     }
@@ -49,11 +51,7 @@ function refuseContradictions(arrivals: OtherArrivals, said: ReadonlySet<string>
   const key = keys.find((one) => said.has(one));
   if (key === undefined) return;
   const what = key === 'targetQps' ? 'the rate' : 'the end of the run';
-  refuse(
+  throw configInvalid(
     `${flagOf(key)} and --arrivals ${arrivals.text}: ${what} is decided by the arrivals alone`,
   );
-}
-
-function refuse(message: string): never {
-  throw configInvalid(message);
 }

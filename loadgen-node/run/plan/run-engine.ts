@@ -24,10 +24,9 @@ export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, why: stri
  */
 export function withEngine(values: RunValues, said: ReadonlySet<string>) {
   if (!isCppEngine(values.engine)) return { values, said, linked: undefined, linkNotes: [] };
+  for (const { flag, inPlaceOf } of departuresOf(values))
+    throw configInvalid(`--engine cpp cannot do ${flag}: its Server has ${inPlaceOf}`);
   const refused: readonly (readonly [boolean, string])[] = [
-    ...departuresOf(values).map(
-      ({ flag, inPlaceOf }) => [true, `${flag}: its Server has ${inPlaceOf}`] as const,
-    ),
     [values.extendUntilDecided === true, '--extend-until-decided: it ends a run by its own rules'],
     [values.mode === 'find-peak', '--mode find-peak: use longhaul find-peak'],
     [(values.runs ?? 1) > 1, '--runs: make them one by one, each with an --output of its own'],

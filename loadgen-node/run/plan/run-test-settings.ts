@@ -122,7 +122,8 @@ export function runTestSettings(
     configNotes,
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
     isBoundUnsaid:
-      hasNoBound(rules) &&
+      // A model of the user's own, or no model: only the user knows what is fast enough.
+      (rules.isSynthetic === true || rules.key === 'custom') &&
       final.get('serverTargetLatencyNs').source === sourceOf(rules) &&
       final.get('useTokenLatencies').value !== true,
     limitLines: {
@@ -221,11 +222,6 @@ function requireServer(settings: ExactSettings, rules: BenchmarkRules): void {
 
 function sourceOf(rules: BenchmarkRules): string {
   return `benchmark ${confNameOf(rules)}`;
-}
-
-/** A model of the user's own, or no model: only the user knows what is fast enough. */
-function hasNoBound({ key, isSynthetic = false }: BenchmarkRules): boolean {
-  return isSynthetic || key === 'custom';
 }
 
 /** True where LoadGen's default or the round's own mlperf.conf is the source of a value. */

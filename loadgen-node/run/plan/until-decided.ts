@@ -23,9 +23,8 @@ export function goesOnByDefault(
   isAudited: boolean,
 ): boolean {
   const { extendUntilDecided, mode } = values;
-  if (extendUntilDecided === false || isAudited) return false;
   // A load test decides nothing: it lasts as long as its own length says.
-  if (departuresOf(values).length > 0) return false;
+  if (extendUntilDecided === false || isAudited || departuresOf(values).length > 0) return false;
   return (mode === 'performance' || mode === 'submission') && !LENGTHS.some((key) => said.has(key));
 }
 

@@ -74,7 +74,9 @@ export class WarmUp {
     test: WarmUpTest,
   ): Promise<void> {
     const ms = durationMs(plan);
-    if (this.#isDone || ms <= 0 || !nodes.every(knowsWarmUp)) return;
+    const knows = (node: QdlNode): boolean =>
+      node.evidence().description?.features.includes(WARM_UP_FEATURE) === true;
+    if (this.#isDone || ms <= 0 || !nodes.every(knows)) return;
     this.#isDone = true;
     this.#ms = ms;
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-warm-up-'));
@@ -155,10 +157,6 @@ export class WarmUp {
     if (!isServer || qps === undefined) return;
     await run({ scenario: 'Server', serverTargetQps: qps * SERVER_SHARE });
   }
-}
-
-function knowsWarmUp(node: QdlNode): boolean {
-  return node.evidence().description?.features.includes(WARM_UP_FEATURE) === true;
 }
 
 function durationMs(plan: RunPlan): number {

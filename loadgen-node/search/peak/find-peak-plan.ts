@@ -128,15 +128,14 @@ function rateOf(
 }
 
 /**
- * Refuses settings of one run that a search cannot take.
- * @param words Of the verb: what it makes, what bounds it, and who has scenarios of MLPerf.
+ * Refuses settings of one run that a search cannot take. Its words: the verb, what it makes, what bounds it, and who has
+ * scenarios of MLPerf.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function refuseOfRun(
   { mode, thresholds, dashboard, metricsListen, otel, ...values }: Omit<RunValues, 'benchmark'>,
-  words: Readonly<Record<'verb' | 'parts' | 'bounds' | 'whose', string>>,
+  { verb, parts, bounds, whose }: Readonly<Record<'verb' | 'parts' | 'bounds' | 'whose', string>>,
 ): void {
-  const { verb, parts, bounds, whose } = words;
   const refused: readonly (readonly [boolean, string, string])[] = [
     [mode !== 'performance', `--mode ${mode}`, `${verb} makes performance runs only`],
     [thresholds !== undefined, '--threshold', bounds],
@@ -189,20 +188,15 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
       loadsMax: values.confirmLoads,
     },
   });
-  refuseShorter(settings.maxDurationMs * 1e6, search);
+  const leastNs = search.full.minDurationNs;
+  const mostNs = settings.maxDurationMs * 1e6;
+  // A run that --max-duration ends is INVALID where it is too short: better refused before the search.
+  if (mostNs > 0 && mostNs < leastNs)
+    throw configInvalid(
+      `--max-duration ${formatNs(mostNs)} is too short: a full run under a bound of ${formatNs(search.boundNs)} lasts ${formatNs(leastNs)} or more`,
+    );
   if (!isServer) return search;
   return { ...search, loadMax: QUERIES_MAX / Math.max(1, search.full.minDurationNs / 1e9) };
-}
-
-/**
- * A run that --max-duration ends is INVALID where it is too short: better refused before the
- * search.
- */
-function refuseShorter(maxDurationNs: number, { boundNs, full }: LoadSearch): void {
-  if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
-  throw configInvalid(
-    `--max-duration ${formatNs(maxDurationNs)} is too short: a full run under a bound of ${formatNs(boundNs)} lasts ${formatNs(full.minDurationNs)} or more`,
-  );
 }
 
 function noteOf(

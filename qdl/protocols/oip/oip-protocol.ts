@@ -72,6 +72,7 @@ export const OIP_PROTOCOL = {
     responseCompression: 'no part of the protocol says how responses are compressed',
     tokenTimes: 'its streams tell a first response, and then the rest',
     digest: 'these servers make no digests to compare with',
+    warmUp: 'these servers would answer with their model, and count it',
     partBytesMax: 'a request has the samples that --oip-batch says',
   },
   settings: oipSettingsOf,

@@ -116,6 +116,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
       '--compression gzip has no effect with oip://',
     ],
     ['digests', { ...OIP, digest: '5' }, '--digest 5 has no effect with oip://'],
+    ['a warm-up', { ...OIP, warmUp: '5s' }, '--warm-up 5 s has no effect with oip://: these'],
     ['parts', { ...OIP, partBytesMax: '4096' }, '--part-bytes-max 4096 has no effect with oip://'],
     [
       'two sources',
@@ -161,7 +162,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
   });
 
   it('take what asks for nothing', () => {
-    const neutral = { compression: 'identity', digest: '0' };
+    const neutral = { compression: 'identity', digest: '0', warmUp: '0s' };
     expect(onlyTarget(plan({ ...OIP, ...neutral })).protocol.name).toBe('oip');
   });
 });
