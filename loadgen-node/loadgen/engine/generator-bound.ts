@@ -32,7 +32,11 @@ export interface JudgedSet {
 export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   const { recorder, health } = judged.issued;
   const lagsNs = recorder.dispatchLagsNs().sort();
-  const limit = limitOf(judged, lagsNs);
+  // Without completed samples there is no result that LoadGen could limit.
+  const limit =
+    judged.summary.completedSampleCount === 0
+      ? null
+      : (verdictFlip(judged) ?? largeLag(lagsNs, judged) ?? starved(judged));
   const causes = health === null ? [] : causesOfLateness(health);
   return {
     ...dispatchTimes([judged.issued]),
@@ -65,20 +69,21 @@ interface GeneratorLimit {
   readonly seen: string;
 }
 
-/** Null where LoadGen was not the limit; also where no sample completed, since there is no result then that it could limit. */
-function limitOf(judged: JudgedSet, sortedLagsNs: Float64Array): GeneratorLimit | null {
-  if (judged.summary.completedSampleCount === 0) return null;
-  return verdictFlip(judged) ?? largeLag(sortedLagsNs, judged) ?? starved(judged);
-}
-
 function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const { settings, summary } = judged;
   // Only Server keeps a schedule that LoadGen could miss, and has a bound.
   if (settings.scenario !== 'Server') return null;
   const fromIssue = summarizeFromIssue(judged);
-  if (isKept(fromIssue) === isKept(summary)) return null;
+  const [isKeptFromIssue, isKept] = [fromIssue, summary].map(
+    (one) => one.isValid && one.keepsBounds,
+  );
+  if (isKeptFromIssue === isKept) return null;
   const what = summary.tokens === null ? 'latency' : 'TTFT';
-  const lane = Math.max(0, flippedLane(summary, fromIssue));
+  const flipped = summary.lanes.findIndex(({ bounds }, lane) =>
+    bounds.some(({ isMet }, i) => isMet !== fromIssue.lanes[lane]?.bounds[i]?.isMet),
+  );
+  // Early stopping may flip without any of them.
+  const lane = Math.max(0, flipped);
   const [issueNs, scheduleNs] = [targetNs(fromIssue.lanes[lane]), targetNs(summary.lanes[lane])];
   const whose = summary.lanes.length === 1 ? '' : ` of lane ${summary.lanes[lane]?.name}`;
   const ofIssue = formatBeside(issueNs, scheduleNs);
@@ -90,18 +95,6 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
     needed: `${ofIssue} from the issue`,
     seen: `${ofSchedule} from the schedule`,
   };
-}
-
-/** By LoadGen's rules, and by the bounds of all lanes. */
-function isKept({ isValid, keepsBounds }: PerformanceSummary): boolean {
-  return isValid && keepsBounds;
-}
-
-/** Number of a lane whose verdict another summary flips; -1: none. */
-function flippedLane({ lanes }: PerformanceSummary, other: PerformanceSummary): number {
-  return lanes.findIndex(({ bounds }, lane) =>
-    bounds.some(({ isMet }, i) => isMet !== other.lanes[lane]?.bounds[i]?.isMet),
-  );
 }
 
 /** Latency of a lane of Server at the percentile of its bound; of a token model its time to the first token. */

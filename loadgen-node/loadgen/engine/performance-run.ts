@@ -104,11 +104,6 @@ export async function measureSet(
   return { context, outcome };
 }
 
-/** LoadGen's verdict: its rules, and an end at which the C++ LoadGen would have ended too. */
-function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): boolean {
-  return summary.isValid && counts.lostSamples === 0 && !isBrokenEnd(endCause);
-}
-
 /** Of a run that went on its first part: later parts have no first query for a sample. */
 function firstQueriesOf(
   { plan, recorder }: IssuedSet,
@@ -157,8 +152,9 @@ export function writePerformance(
   outcome: PerformanceOutcome,
 ): void {
   const { logs, effective, loadgen } = context;
-  const { summary } = outcome;
-  const isValid = isValidForLoadgen(outcome);
+  const { summary, counts, endCause } = outcome;
+  // LoadGen's rules, and an end at which the C++ LoadGen would have ended too.
+  const isValid = summary.isValid && counts.lostSamples === 0 && !isBrokenEnd(endCause);
   logs.appendSummary(
     performanceSummaryText({ sutName, settings: effective, summary, isValid, loadgen }),
   );

@@ -81,12 +81,13 @@ function setGoal(
   plan: QueryPlan,
 ): SetGoal {
   const { scenario, arrivalIntervalNs } = settings;
+  const intervalQps = arrivalIntervalNs > 0 ? 1e9 / arrivalIntervalNs : 0;
   const isTimed = phase === 'performance';
   const hasSchedule = plan.scheduledDeltaNs.length > 0;
   const endsByItself = isTimed && !hasSchedule && scenario !== 'Offline';
   return {
     scenario,
-    targetQps: hasSchedule ? settings.targetQps : intervalQps(arrivalIntervalNs),
+    targetQps: hasSchedule ? settings.targetQps : intervalQps,
     latencyBoundNs: (isTimed && boundNsOn('latency', settings.bounds)) || 0,
     lagNsMax: (isTimed && hasSchedule && lagLimit(settings, generatorLagShareMax)?.ns) || 0,
     hasOneRate: isTimed && hasSchedule && arrivals === undefined && plan.samplesPerQuery === 1,
@@ -99,10 +100,6 @@ function setGoal(
     maxQueryCount: isTimed ? settings.maxQueryCount : 0,
     decision,
   };
-}
-
-function intervalQps(arrivalIntervalNs: number): number {
-  return arrivalIntervalNs > 0 ? 1e9 / arrivalIntervalNs : 0;
 }
 
 const PROGRESS_PERIOD_NS = 1_000_000_000;

@@ -2,7 +2,6 @@ import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.t
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import { performanceRule } from '../results/bound-verdicts.ts';
-import type { FirstQueries } from '../results/first-queries.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
@@ -318,8 +317,11 @@ export function writeVerdict(
   if (performance !== null) {
     writeCounts(logs.detail, 'performance', performance.counts);
     logs.detail.boolean('longhaul_generator_bound', performance.isGeneratorBound);
-    if (performance.firstQueries !== null) {
-      writeFirstQueries(logs.detail, performance.firstQueries);
+    const { firstQueries: found } = performance;
+    if (found !== null) {
+      logs.detail.integer('longhaul_first_query_pairs', found.pairCount);
+      logs.detail.integer('longhaul_first_query_repeat_faster', found.repeatFasterCount);
+      logs.detail.integer('longhaul_first_query_first_faster', found.firstFasterCount);
     }
   }
   const { isValid, reasons } = verdicts.longhaul;
@@ -330,12 +332,6 @@ export function writeVerdict(
   if (isInterrupted) logs.appendSummary('\nINCOMPLETE: the test was interrupted.\n');
   if (isValid) return;
   logs.appendSummary(`\nlonghaul's verdict : INVALID\n${listOf(reasons.map(({ text }) => text))}`);
-}
-
-function writeFirstQueries(log: DetailLog, found: FirstQueries): void {
-  log.integer('longhaul_first_query_pairs', found.pairCount);
-  log.integer('longhaul_first_query_repeat_faster', found.repeatFasterCount);
-  log.integer('longhaul_first_query_first_faster', found.firstFasterCount);
 }
 
 function listOf(texts: readonly string[]): string {

@@ -80,17 +80,13 @@ function parseLine(tokens: readonly string[]): LineResult {
   }
   let value: string | undefined;
   for (const token of values) {
-    if (!isNumber(token)) {
+    if (parseUint64(token).length < token.length && parseDouble(token).length < token.length) {
       const loadgenText = 'value needs to be integer or double';
       return { key, value, error: { loadgenText, explanation: explainValue(key, token, value) } };
     }
     value = token;
   }
   return { key, value };
-}
-
-function isNumber(token: string): boolean {
-  return parseUint64(token).length === token.length || parseDouble(token).length === token.length;
 }
 
 function explainValue(key: string, token: string, before: string | undefined): string {

@@ -54,7 +54,8 @@ export function tokenSplit(
       for (rows of pieces) for (let row = rows.begin; row < rows.end; row += 1) visit(row);
     },
     read: (row, parts) => {
-      hasLatency = readWhole(rows, row, whole);
+      // The parts of the latency are known, and possible.
+      hasLatency = !Number.isNaN(rows.readParts(row, whole)) && (whole[NETWORK] as number) >= 0;
       return hasLatency && readFirst(whole, timeOf(row), parts);
     },
     leaveOut: () => {
@@ -65,11 +66,6 @@ export function tokenSplit(
   if (sampleCount === 0) return null;
   const split = { sampleCount, ...sums.figures(), perToken: timesPerToken(records, timesNs) };
   return { split, sums, leftOut };
-}
-
-/** @returns False where the parts of the latency are not known, or not possible. */
-function readWhole(rows: SplitRows, row: number, whole: Float64Array): boolean {
-  return !Number.isNaN(rows.readParts(row, whole)) && (whole[NETWORK] as number) >= 0;
 }
 
 /** Fills the parts of the time to the first token. @returns False where it never came, or before its measured parts. */

@@ -93,6 +93,7 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null): Prom
   });
   // Of them only counts are wanted.
   const ofNodes = figuresBy(records, byNode(records, about.nodes), () => new LatencyHistogram());
+  const { audit = [] } = summary ?? {};
   const isSutLost = summary?.verdict.cause?.kind === 'sut-broke';
   const figures = isSutLost ? withoutRates(measured) : measured;
   return {
@@ -103,7 +104,9 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null): Prom
     figures,
     split: latencySplit(records, {
       nodeNames: about.nodes,
-      isOneMachine: wasOneMachine(summary),
+      isOneMachine: audit.some(
+        ({ rule, verdict }) => rule === 'separate-machines' && verdict === 'broken',
+      ),
       hasModel: !SYNTHETIC_BENCHMARKS.includes(about.benchmark),
       isGeneratorBound: summary?.isGeneratorBound,
     }),
@@ -128,11 +131,6 @@ export interface DerivedRun {
   readonly nodes: readonly { readonly name: string; readonly completedSamples: number }[];
   /** Those that the figures are of. */
   readonly records: SampleRecords;
-}
-
-function wasOneMachine(summary: RunSummary | null): boolean {
-  const rules = summary?.audit ?? [];
-  return rules.some(({ rule, verdict }) => rule === 'separate-machines' && verdict === 'broken');
 }
 
 /**

@@ -60,9 +60,14 @@ export function row(label: string, text: string): string {
   return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
 }
 
-/** Lines below one label. */
+/** Texts below one label. */
+export function rowsUnder(label: string, texts: readonly string[]): LabelledText[] {
+  return texts.map((text, i) => [i === 0 ? label : '', text]);
+}
+
+/** The same as lines. */
 export function rowsBelow(label: string, texts: readonly string[]): string[] {
-  return texts.map((text, i) => row(i === 0 ? label : '', text));
+  return rowsUnder(label, texts).map((one) => row(...one));
 }
 
 /** The causes of a late LoadGen take several lines; any other reason takes one. */

@@ -8,7 +8,7 @@ import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
 import { boundInWords, isCarried, percentileName } from '../../present/text/figure-text.ts';
 import { resultTables, tableText } from '../../present/text/result-tables.ts';
-import type { LabelledText as Row } from '../../present/text/result-text.ts';
+import { type LabelledText as Row, rowsUnder } from '../../present/text/result-text.ts';
 import type { EndedReport } from './run-report.ts';
 
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
@@ -66,9 +66,7 @@ export function peakRows({ outcome: { peakTargetQps } }: EndedReport): Row[] {
 
 /** The tables of a run. */
 export function tableRows(report: EndedReport): Row[] {
-  return resultTables(report).flatMap((table) =>
-    tableText(table).map((line, i): Row => [i === 0 ? table.label : '', line]),
-  );
+  return resultTables(report).flatMap((table) => rowsUnder(table.label, tableText(table)));
 }
 
 /**

@@ -10,7 +10,6 @@ import type {
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
-import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
@@ -21,7 +20,7 @@ import {
   percentileName,
   timeOrDash,
 } from '../../present/text/figure-text.ts';
-import { causeWords, type LabelledText as Row } from '../../present/text/result-text.ts';
+import { causeWords, type LabelledText as Row, rowsUnder } from '../../present/text/result-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { isOutsideDivision } from '../plan/run-plan.ts';
 import { peakRows, tableRows, tokenRows } from './figure-rows.ts';
@@ -33,10 +32,12 @@ const RATE_DIFFERENCE = 0.01;
 
 /** The result of a run, a fact a line: the verdict and what was measured first. */
 export function rowsOfResult(report: EndedReport): Row[] {
+  const failures = failuresOf(report.outcome);
   return [
     verdictRow(report),
     ...measuredRows(report),
-    ...failureRows(failuresOf(report.outcome)),
+    // The reasons of the verdict name the first failure only; one is told there.
+    ...(failures.length > 1 ? rowsUnder('Failures', failures) : []),
     ...sutText(report).map((text): Row => ['SUT', text]),
   ];
 }
@@ -139,20 +140,17 @@ function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]):
     : [...lines, `${grouped(count - told)} ${code}, for further reasons`];
 }
 
-/** The reasons of the verdict name the first failure only; one is told there. */
-function failureRows(failures: readonly string[]): Row[] {
-  return failures.length > 1 ? failures.map((text, i) => [i === 0 ? 'Failures' : '', text]) : [];
-}
-
 function requestedText(report: EndedReport, performance: PerformanceOutcome): string {
   const { settings, arrivals } = report.plan;
   const time = settings.minDurationMs > 0 ? [formatNs(settings.minDurationMs * 1e6)] : [];
   const least = [...time, counted(settings.minQueryCount, 'query', 'queries')];
+  const isLongByCount =
+    settings.minQueryCount > (settings.serverTargetQps * settings.minDurationMs) / 1e3;
   const { summary, counts } = performance;
   switch (summary.scenario) {
     case 'Server':
       return arrivals === undefined
-        ? `${requestedRate(report)}${atLeast(isLongByCount(settings) ? least : time)}${drawnText(report, performance)}`
+        ? `${requestedRate(report)}${atLeast(isLongByCount ? least : time)}${drawnText(report, performance)}`
         : requestedRate(report);
     case 'Offline':
       return (
@@ -168,11 +166,6 @@ function requestedText(report: EndedReport, performance: PerformanceOutcome): st
 /** With the blank before it; empty where nothing is the least. */
 function atLeast(least: readonly string[]): string {
   return least.length === 0 ? '' : ` for at least ${least.join(' and ')}`;
-}
-
-/** The least number of queries takes longer than the shortest duration. */
-function isLongByCount({ minQueryCount, serverTargetQps, minDurationMs }: TestSettings): boolean {
-  return minQueryCount > (serverTargetQps * minDurationMs) / 1e3;
 }
 
 /** MultiStream of round v0.5, whose metric is the streams. */

@@ -21,7 +21,13 @@ export function writeResults(log: DetailLog, summary: PerformanceSummary, isVali
   writeScenarioResults(log, summary);
   writeStatistics(log, summary.sampleLatency, 'latency_ns');
   if (summary.tokens !== null) writeTokens(log, summary.tokens);
-  if (summary.arrivals !== null) writeArrivals(log, summary.arrivals);
+  const { arrivals } = summary;
+  if (arrivals !== null) {
+    log.integer('longhaul_arrival_interval_ns', arrivals.intervalNs);
+    log.integer('longhaul_samples_per_query', arrivals.samplesPerQuery);
+    log.integer('longhaul_skipped_intervals', arrivals.skippedIntervals);
+    log.integer('longhaul_skipping_queries', arrivals.skippingQueries);
+  }
   if (summary.inferredTokensPerSecond !== null) {
     const completed = scenario === 'Server' ? 'completed_' : '';
     log.double(`result_inferred_${completed}tokens_per_second`, summary.inferredTokensPerSecond);
@@ -37,16 +43,6 @@ function writeEarlyStopping(log: DetailLog, { validity, tokens }: PerformanceSum
   }
   write('early_stopping_ttft_result', tokens.firstTokenEarlyStopping);
   write('early_stopping_tpot_result', tokens.perOutputTokenEarlyStopping);
-}
-
-function writeArrivals(
-  log: DetailLog,
-  arrivals: NonNullable<PerformanceSummary['arrivals']>,
-): void {
-  log.integer('longhaul_arrival_interval_ns', arrivals.intervalNs);
-  log.integer('longhaul_samples_per_query', arrivals.samplesPerQuery);
-  log.integer('longhaul_skipped_intervals', arrivals.skippedIntervals);
-  log.integer('longhaul_skipping_queries', arrivals.skippingQueries);
 }
 
 /** Keys and their order are LoadGen's, "to output token" for "per output token" included. */

@@ -25,7 +25,8 @@ export interface SummaryLogInput {
 export function performanceSummaryText(input: SummaryLogInput): string {
   const lines = [
     ...heading('MLPerf Results Summary'),
-    `SUT name : ${oneLine(input.sutName)}`,
+    // A name from outside may not start a line of its own.
+    `SUT name : ${input.sutName.replaceAll(/[\r\n]+/g, ' ')}`,
     `Scenario : ${input.settings.scenario}`,
     `Mode     : ${input.settings.mode}`,
     resultLine(input),
@@ -58,11 +59,6 @@ function countLine(count: number, one: string, many: string): string {
 
 function heading(title: string): string[] {
   return [RULE, title, RULE];
-}
-
-/** A name from outside may not start a line of its own. */
-function oneLine(text: string): string {
-  return text.replaceAll(/[\r\n]+/g, ' ');
 }
 
 function resultLine({ summary, loadgen }: SummaryLogInput): string {
