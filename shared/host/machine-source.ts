@@ -5,16 +5,21 @@ import * as nodeOs from 'node:os';
 import { join } from 'node:path';
 
 /** Facts of a machine that Node.js itself tells. */
-export interface OsFacts {
-  readonly hostname: string;
-  readonly architecture: string;
-  /** Kind and release of the kernel: `Linux`, `6.1.0`. */
-  readonly kind: string;
-  readonly release: string;
-  readonly threads: number;
-  readonly model: string | undefined;
-  readonly memoryBytes: number;
-  readonly addresses: Readonly<Record<string, readonly nodeOs.NetworkInterfaceInfo[] | undefined>>;
+export type OsFacts = Readonly<ReturnType<typeof osFacts>>;
+
+function osFacts() {
+  const processors = nodeOs.cpus();
+  return {
+    hostname: nodeOs.hostname(),
+    architecture: nodeOs.arch(),
+    /** Kind and release of the kernel: `Linux`, `6.1.0`. */
+    kind: nodeOs.type(),
+    release: nodeOs.release(),
+    threads: processors.length,
+    model: processors[0]?.model,
+    memoryBytes: nodeOs.totalmem(),
+    addresses: nodeOs.networkInterfaces(),
+  };
 }
 
 /**
@@ -44,17 +49,7 @@ const PROGRAM_BYTES_MAX = 256 * 1024;
 
 /** This machine. */
 export function thisMachine(): MachineSource {
-  const processors = nodeOs.cpus();
-  return machineAt('/', {
-    hostname: nodeOs.hostname(),
-    architecture: nodeOs.arch(),
-    kind: nodeOs.type(),
-    release: nodeOs.release(),
-    threads: processors.length,
-    model: processors[0]?.model,
-    memoryBytes: nodeOs.totalmem(),
-    addresses: nodeOs.networkInterfaces(),
-  });
+  return machineAt('/', osFacts());
 }
 
 /** A machine whose files lie under `root`; elsewhere than at `/` no program is run. */

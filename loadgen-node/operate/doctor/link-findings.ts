@@ -10,7 +10,7 @@ import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { formatRate } from '../../samples/bandwidth-formulas.ts';
-import { type LinkFacts, linkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
+import { type LinkEnd, linkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function measureLink(
   own: LoadgenEnd,
   durationMs: number,
   host: RunHost,
-): Promise<MeasuredLink> {
+) {
   const onStep = (what: string): void => host.progress?.(`SUT node ${address}`, what);
   onStep('asking');
   const probe = await probeNode(address, settings);
@@ -55,31 +55,22 @@ export async function measureLink(
     probe,
     link: linkFacts(ends, own.facts, system?.facts ?? null),
     loadgen: own.facts,
+    /** HTTP/2 receive window of this end, in bytes. */
     loadgenWindowBytes: settings.receiveWindowBytes,
     toSut,
     fromSut,
+    /** Of the connection that sent load to the SUT. */
     tcp: toSut.bitsPerSecond === null ? null : tcp,
+    /** Largest socket buffers, in bytes; null unknown. */
     buffers: { loadgen: buffersOf(own.tuning), sut: buffersOf(system?.tuning ?? null) },
   };
 }
 
+/** A link as it was found, with its tests. */
+export type MeasuredLink = Awaited<ReturnType<typeof measureLink>>;
+
 function buffersOf(tuning: TuningFacts | null) {
   return { send: tuning?.tcpSendBytesMax ?? null, receive: tuning?.tcpReceiveBytesMax ?? null };
-}
-
-/** A link as it was found, with its tests. */
-export interface MeasuredLink {
-  readonly probe: NodeProbe;
-  readonly link: LinkFacts;
-  readonly loadgen: SystemFacts;
-  /** HTTP/2 receive window of this end, in bytes. */
-  readonly loadgenWindowBytes: number;
-  readonly toSut: LinkTestOutcome;
-  readonly fromSut: LinkTestOutcome;
-  /** Of the connection that sent load to the SUT. */
-  readonly tcp: { readonly pathMtu: number | null; readonly retransmitted: number } | null;
-  /** Largest socket buffers, in bytes; null unknown. */
-  readonly buffers: Readonly<Record<'loadgen' | 'sut', ReturnType<typeof buffersOf>>>;
 }
 
 /** Of the connection to the node that has sent most; null without `ss` of iproute2. */
@@ -158,7 +149,7 @@ function cardFindings({ link, loadgen, probe }: MeasuredLink): DoctorFinding[] {
 function cardFinding(
   end: string,
   id: string,
-  { interface: name, nics, speedMbps }: LinkFacts['loadgen'],
+  { interface: name, nics, speedMbps }: LinkEnd,
   facts: SystemFacts,
 ): DoctorFinding {
   const bitsPerSecond = speedMbps && speedMbps * 1e6;

@@ -3,7 +3,6 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
-import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { confNameOf, keyOfRun } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { GeneratorCeiling } from '../../loadgen/results/generator-health.ts';
@@ -184,7 +183,7 @@ export async function plannedLoad(
   flags: Readonly<Record<string, string | undefined>>,
   nodeCount: number,
   host: RunHost,
-): Promise<PlannedLoad> {
+) {
   const keys = ['benchmark', ...Object.keys(PLAN_SETTINGS)];
   const said = Object.fromEntries(keys.map((key) => [key, flags[key]]));
   const { values } = resolveSettings(RUN_SETTINGS, {
@@ -200,16 +199,21 @@ export async function plannedLoad(
   return {
     benchmark: confNameOf(rules),
     scenario,
+    /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
     dataType: dataTypeOf(rules, compression.encoding.form),
     ...(await lookAtSamples(plan, host)),
+    /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     boundsTokens: isServer && settings.useTokenLatencies,
     nodeCount,
   };
 }
+
+/** The run that is planned. */
+export type PlannedLoad = Readonly<Awaited<ReturnType<typeof plannedLoad>>>;
 
 /** Data type of a sample's elements: `int32`. Its form where that is no tensor: `jpeg`. */
 function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: string): string {
@@ -218,29 +222,13 @@ function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: str
   return datatype === 'BYTES' ? form : datatype.toLowerCase();
 }
 
-/** The run that is planned. */
-export interface PlannedLoad {
-  readonly benchmark: string;
-  readonly scenario: Scenario;
-  /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
-  readonly targetQps: number | null;
-  readonly samplesPerQuery: number;
-  readonly encodingName: string;
-  /** Of a sample's elements: `int32`; its form where that is no tensor: `jpeg`. */
-  readonly dataType: string;
-  /** Of some samples; null: there are none to look at. */
+/** Bytes of a sample on the wire: mean and largest of `count` samples; null, with the reason, where there is no data. */
+interface LookedAt {
   readonly sampleBytes: Readonly<Record<'mean' | 'largest' | 'count', number>> | null;
   readonly whyNoData: string | null;
-  /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
-  readonly latencyBoundNs: number | null;
-  readonly boundsTokens: boolean;
-  readonly nodeCount: number;
 }
 
-/**
- * Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data.
- */
-async function lookAtSamples(plan: RunPlan, host: RunHost) {
+async function lookAtSamples(plan: RunPlan, host: RunHost): Promise<LookedAt> {
   const { rules, compression } = plan;
   const { encoding } = compression;
   try {

@@ -187,16 +187,7 @@ function submitterFields({ sutNodes }: FactsFile): SystemDescription {
 }
 
 /** Values that a user gives. */
-export interface MergeValues {
-  /** Field → text; without those that are still to do. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Where each of them stands: `path:line:column`. */
-  readonly places: Readonly<Record<string, string>>;
-  /** Keys that no description has, each with its place. */
-  readonly unknown: readonly { readonly place: string; readonly key: string }[];
-  /** Errors in values, each with its place. */
-  readonly problems: readonly string[];
-}
+export type MergeValues = Readonly<ReturnType<typeof parseMergeFile>>;
 
 const KEYS = new Set(ALL_FIELDS.map(({ key }) => key));
 
@@ -212,10 +203,14 @@ export function readMergeFile(path: string | undefined): MergeValues {
 }
 
 /** See {@link readMergeFile}. @param path Stands in messages only. */
-export function parseMergeFile(path: string, text: string): MergeValues {
+export function parseMergeFile(path: string, text: string) {
+  /** Field → text; without those that are still to do. */
   const values: Record<string, string> = {};
+  /** Where each of them stands: `path:line:column`. */
   const places: Record<string, string> = {};
+  /** Keys that no description has, each with its place. */
   const unknown: { place: string; key: string }[] = [];
+  /** Errors in values, each with its place. */
   const problems: string[] = [];
   const { document, placeOf } = parseGoodYaml(path, text);
   const root = document.contents;

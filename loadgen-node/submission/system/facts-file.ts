@@ -56,18 +56,8 @@ interface NodeConnection {
   readonly dataConnections: number;
 }
 
-/** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
-export interface LinkFacts extends NodeConnection {
-  readonly loadgen: LinkEnd;
-  /** Unknown where an address is translated on the way. */
-  readonly sut: LinkEnd;
-  /** The QDL asks Name, Ready and Describe on one connection of their own. */
-  readonly controlConnections: number;
-  readonly isSameMachine: boolean | null;
-}
-
 /** One end of a link. */
-interface LinkEnd {
+export interface LinkEnd {
   /** The interface that has the address. */
   readonly interface: string | null;
   /** The cards behind it: itself, or what a bond, bridge or VLAN is made of; none where it is software only. */
@@ -87,7 +77,7 @@ export function linkFacts(
   connection: NodeConnection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
-): LinkFacts {
+) {
   const { localAddress, remoteAddress } = connection;
   const bootIds = [loadgen.bootId, sut?.bootId ?? null];
   const isOneBoot = bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
@@ -98,11 +88,16 @@ export function linkFacts(
   return {
     ...connection,
     loadgen: end(loadgen, localAddress),
+    /** Unknown where an address is translated on the way. */
     sut: end(sut, remoteAddress),
+    /** The QDL asks Name, Ready and Describe on one connection of their own. */
     controlConnections: 1,
     isSameMachine,
   };
 }
+
+/** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
+export type LinkFacts = Readonly<ReturnType<typeof linkFacts>>;
 
 function linkEnd(interfaces: readonly NicFacts[], address: string | null): LinkEnd {
   const end = interfaces.find(

@@ -6,7 +6,7 @@ import type { NicFacts } from '../../../shared/host/network-facts.ts';
 import { bareAddress } from '../../../shared/host/network-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import { isTodo } from '../tree/system-fields.ts';
-import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
+import { type FactsFile, type LinkEnd, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { networkRateText, nicModelText, present, todo, told } from './host-fields.ts';
 
 /** One end of a link: its cards by name, and the machine that has them; null where it sent no facts. */
@@ -16,7 +16,7 @@ interface End {
   readonly nics: readonly NicFacts[];
 }
 
-function endOf({ nics: names }: LinkFacts['sut'], machine: SystemFacts | null): End {
+function endOf({ nics: names }: LinkEnd, machine: SystemFacts | null): End {
   const interfaces = machine?.network.interfaces ?? [];
   return { names, machine, nics: interfaces.filter(({ name }) => names.includes(name)) };
 }
