@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { cpus, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
 import { z } from 'zod';
 import type { DeepReadonly } from '../base/deep-readonly.ts';
+import { ownText } from './machine-source.ts';
 
 /** A number that a node tells: any of 64 bits, rounded above 2^53 as it was when it came. */
 export const claimed = z
@@ -35,34 +35,15 @@ export type HostIdentity = () => HostEvidence;
 /** This machine. */
 export const thisHost: HostIdentity = () => {
   const processors = cpus();
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return {
     hostname: hostname(),
-    bootId: bootId(),
+    // Only Linux has one. Equal on both ends of a connection: one machine.
+    bootId: ownText('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
     operatingSystem: `${type()} ${release()}`,
     cpuModel: processors[0]?.model ?? 'unknown',
     cpuCount: processors.length,
     memoryBytes: totalmem(),
-    addresses: hostAddresses(),
+    addresses: interfaces.filter(({ internal }) => !internal).map(({ address }) => address),
   };
 };
-
-/**
- * Identity of this start of the machine, or an empty string where the system has none (only Linux
- * has). Equal on both ends of a connection: one machine.
- */
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    // Not Linux, or a sandbox without /proc: unknown is an answer, too.
-    return '';
-  }
-}
-
-/** Addresses of this machine, loopback left out. */
-function hostAddresses(): string[] {
-  return Object.values(networkInterfaces())
-    .flatMap((list) => list ?? [])
-    .filter((entry) => !entry.internal)
-    .map((entry) => entry.address);
-}

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import * as nodeOs from 'node:os';
 import { join } from 'node:path';
@@ -60,8 +60,7 @@ export function machineAt(root: string, os: OsFacts): MachineSource {
     bytes,
     text: async (path) => {
       const content = await bytes(path);
-      const text = content === null ? '' : Buffer.from(content).toString('utf8');
-      return text.trim() === '' ? null : text.trim();
+      return (content && Buffer.from(content).toString('utf8').trim()) || null;
     },
     names: async (path) => {
       const names = await readdir(join(root, path)).catch(() => []);
@@ -133,6 +132,15 @@ export function interruptible(source: MachineSource, shouldStop: () => boolean) 
       return isInterrupted;
     },
   };
+}
+
+/** Text of a small file of this machine, read at once; null where there is none: another system, or a process that has ended. */
+export function ownText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 /** A folder of a machine's files; what is not there, or not as expected, is null. */

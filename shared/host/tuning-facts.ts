@@ -173,25 +173,32 @@ async function lowestLimit(policies: readonly FactFolder[]) {
 const MOMENT_MS = 250;
 
 async function sharesOf(root: FactFolder) {
-  const before = await processorTicks(root);
+  const before = processorTicks(await root.text('proc/stat'));
   // Without counters there is no need to wait.
   if (before !== null) await sleep(MOMENT_MS);
-  const after = before && (await processorTicks(root));
-  const share = (of: 'steal' | 'busy'): number | null => {
-    if (before === null || after === null || after.total <= before.total) return null;
-    return Math.min(1, Math.max(0, (after[of] - before[of]) / (after.total - before.total)));
-  };
-  return { steal: share('steal'), busy: share('busy') };
+  const after = before && processorTicks(await root.text('proc/stat'));
+  return { steal: tickShare('steal', before, after), busy: tickShare('busy', before, after) };
 }
 
-/** Times of all processors since the start. Source: Linux, proc(5), /proc/stat; guest time is in user time. */
-async function processorTicks(root: FactFolder) {
-  const line = await root.text('proc/stat', /^cpu\s+(.+)$/m);
-  const fields = (line ?? '').trim().split(/\s+/).slice(0, 8).map(Number);
+type Ticks = ReturnType<typeof processorTicks>;
+
+/**
+ * Times of all processors since the start; null where a sandbox tells none. Source: Linux, proc(5), /proc/stat; guest
+ * time is in user time.
+ */
+export function processorTicks(stat: string | null) {
+  const line = /^cpu\s+(.+)$/m.exec(stat ?? '')?.[1] ?? '';
+  const fields = line.trim().split(/\s+/).slice(0, 8).map(Number);
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] = fields;
   if (fields.length < 8 || fields.some((field) => !Number.isFinite(field))) return null;
   const total = fields.reduce((sum, field) => sum + field, 0);
   return { total, busy: user + nice + system + irq + softIrq, steal };
+}
+
+/** Share of the processors' time between two looks, 0 to 1; null where it is unknown. */
+export function tickShare(of: 'steal' | 'busy', before: Ticks, after: Ticks): number | null {
+  if (before === null || after === null || after.total <= before.total) return null;
+  return Math.min(1, Math.max(0, (after[of] - before[of]) / (after.total - before.total)));
 }
 
 function meminfo(root: FactFolder, key: string): Promise<number | null> {

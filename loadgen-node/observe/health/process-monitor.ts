@@ -1,10 +1,11 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import {
   type IntervalHistogram,
   monitorEventLoopDelay,
   PerformanceObserver,
 } from 'node:perf_hooks';
-import { cpuGroupFolders } from '../../../shared/host/tuning-facts.ts';
+import { ownText } from '../../../shared/host/machine-source.ts';
+import { cpuGroupFolders, processorTicks, tickShare } from '../../../shared/host/tuning-facts.ts';
 import { monotonicClock } from '../../loadgen/engine/monotonic-clock.ts';
 import type {
   GeneratorHealth,
@@ -48,7 +49,7 @@ export function watchProcessUse(): () => { cores: number; residentBytes: number 
 class Watch {
   readonly #backPressure: BackPressureNow | null;
   readonly #pressureAtBegin: ReturnType<BackPressureNow> | undefined;
-  readonly #machineAtBegin = readMachineCpu();
+  readonly #ticksAtBegin = ticksNow();
   readonly #throttling = new Throttling();
   /** Of the seconds that have ended. */
   #gcSeen = NOTHING_SEEN;
@@ -102,7 +103,7 @@ class Watch {
       },
       gc: pausesIn(elapsedNs, this.#gcSeen),
       throttled: this.#throttling.end(),
-      stealShare: stealShare(this.#machineAtBegin, readMachineCpu()),
+      stealShare: tickShare('steal', this.#ticksAtBegin, ticksNow()),
       backPressure: this.#pressureSinceBegin(),
       seconds: this.#seconds,
     };
@@ -165,7 +166,7 @@ export class Throttling {
   readonly #atBegin;
 
   /** @param folders Control groups of the process; some may not be there. */
-  constructor(folders = cpuGroupFolders(readOrNull('/proc/self/cgroup') ?? '')) {
+  constructor(folders = cpuGroupFolders(ownText('/proc/self/cgroup') ?? '')) {
     this.#atBegin = folders.flatMap((folder) => {
       const seen = readThrottling(folder);
       return seen === null ? [] : [{ folder, ...seen }];
@@ -193,7 +194,7 @@ export class Throttling {
 
 /** Counters of a group since it was made; without a limit the kernel counts no periods. Null where there is no such group. Source: Linux, cgroup-v2 and sched-bwc. */
 function readThrottling(folder: string): NonNullable<GeneratorHealth['throttled']> | null {
-  const text = readOrNull(`${folder}/cpu.stat`) ?? '';
+  const text = ownText(`${folder}/cpu.stat`) ?? '';
   const count = (name: string): number =>
     Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
   const periods = count('nr_periods');
@@ -203,20 +204,9 @@ function readThrottling(folder: string): NonNullable<GeneratorHealth['throttled'
   return { periods, throttledPeriods: count('nr_throttled') || 0, totalNs };
 }
 
-function readOrNull(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Not Linux, or without control groups.
-    return null;
-  }
-}
-
-type MachineCpuTimes = ReturnType<typeof readMachineCpu>;
-
-function stealShare(begin: MachineCpuTimes, end: MachineCpuTimes): number | null {
-  if (begin === null || end === null || end.totalTicks <= begin.totalTicks) return null;
-  return (end.stealTicks - begin.stealTicks) / (end.totalTicks - begin.totalTicks);
+/** On a large machine the file takes a millisecond: not for the timed path. */
+function ticksNow() {
+  return processorTicks(ownText('/proc/stat'));
 }
 
 /** Pauses of garbage collection during looks, in ns. */
@@ -287,19 +277,6 @@ function pausesIn(lengthNs: number, seen: SeenPauses) {
     totalNs: Math.round(seen.totalNs * factor),
     maxNs: seen.maxNs,
   };
-}
-
-/**
- * The machine's CPU time of all cores since boot, and what of it the hypervisor took, in ticks; null where the system has no /proc/stat, or an old one without steal. On a large
- * machine the file takes a millisecond: not for the timed path.
- */
-function readMachineCpu(path = '/proc/stat') {
-  const match = /^cpu +(\d[\d ]*)$/m.exec(readOrNull(path) ?? '');
-  // user nice system idle iowait irq softirq steal; guest times after them are in user already.
-  const ticks = match?.[1]?.split(' ').slice(0, 8).map(Number) ?? [];
-  const [, , , , , , , stealTicks] = ticks;
-  if (stealTicks === undefined) return null;
-  return { totalTicks: ticks.reduce((a, b) => a + b, 0), stealTicks };
 }
 
 type ThreadCpuTimes = ReturnType<ThreadCpu['read']>;
