@@ -20,6 +20,31 @@ export const wordOf = <const T extends readonly [string, ...string[]]>(list: T) 
 const LIST_LENGTH_MAX = 4096;
 export const list = <T extends z.ZodType>(schema: T) => z.array(schema).max(LIST_LENGTH_MAX);
 
+/** A table of facts that are read of one look at a machine: the kind of each, and how it is read. */
+type FactTable<L> = Readonly<
+  Record<string, { readonly kind: z.ZodType; readonly read: (look: L) => unknown }>
+>;
+type KindsOf<T extends FactTable<never>> = { [K in keyof T]: T[K]['kind'] };
+type FactsOf<T extends FactTable<never>> = { [K in keyof T]: z.infer<T[K]['kind']> };
+
+/** Makes rows of a table; each has a type of its own. */
+export const rowsOf =
+  <L>() =>
+  <T>(kind: z.ZodType<T>, read: (look: L) => T | Promise<T>) => ({ kind, read });
+
+/** Form of the facts of a table, as they come from a file or from another machine. */
+export function formOf<T extends FactTable<never>>(table: T): z.ZodObject<KindsOf<T>> {
+  const kinds = Object.entries(table).map(([key, { kind }]) => [key, kind]);
+  return z.object(Object.fromEntries(kinds) as KindsOf<T>);
+}
+
+/** Reads the facts of a table one after the other. */
+export async function readFacts<L, T extends FactTable<L>>(table: T, look: L): Promise<FactsOf<T>> {
+  const facts: Record<string, unknown> = {};
+  for (const [key, { read }] of Object.entries(table)) facts[key] = await read(look);
+  return facts as FactsOf<T>; // Those keys.
+}
+
 /** Facts as a message: what is unknown is left out, as the protocol wants it. */
 export function toWire<T>(facts: T): WithoutNulls<T> {
   return withoutNulls(facts) as WithoutNulls<T>;

@@ -2,47 +2,77 @@ import { isIPv6, SocketAddress } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { line, list, quantity, wordOf, words } from './fact-kinds.ts';
+import { formOf, line, list, quantity, readFacts, rowsOf, wordOf, words } from './fact-kinds.ts';
 import { cleanText, FactFolder, type MachineSource } from './machine-source.ts';
 
+const fact = rowsOf<Look>();
+
+/** Fabrics as `network_type` of a system description names them. */
+const FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
+
 /** One network interface. */
-const nic = z.object({
-  name: line,
-  /** As `network_type` of a system description names it. */
-  fabric: wordOf(['Ethernet', '802.11', 'InfiniBand', '3GPP']),
+const NIC = {
+  name: fact(line, ({ name }) => name),
+  fabric: fact(wordOf(FABRICS), fabricOf),
   /**
    * `hardware`: a card; `hypervisor`: a card that a hypervisor makes, whose speed is what that says;
    * `software`: a bridge, a bond, a tunnel, one end of a container's link. Null: a kind that this version does not know.
    */
-  backing: wordOf(['hardware', 'hypervisor', 'software']),
+  backing: fact(wordOf(['hardware', 'hypervisor', 'software']), ({ driver, entries }) => {
+    if (HYPERVISOR_DRIVERS.test(driver ?? '')) return 'hypervisor';
+    return entries.includes('device') ? 'hardware' : 'software';
+  }),
   /** Interfaces of the same machine that this one is made of (a bond, a bridge, a VLAN). */
-  madeOf: list(line),
-  driver: words,
+  madeOf: fact(list(line), ({ entries }) =>
+    entries.filter((entry) => entry.startsWith(LOWER)).map((entry) => entry.slice(LOWER.length)),
+  ),
+  driver: fact(words, ({ driver }) => driver),
   /** Maker and model by the list of PCI ids of the machine. */
-  model: words,
+  model: fact(words, ({ pci }) => pci?.name ?? null),
   /** `vendor:device` on the PCI bus, hexadecimal. */
-  pciId: words,
+  pciId: fact(words, ({ pci }) => pci?.id ?? null),
   /** Of the link as it is now, in 10^6 bit/s. */
-  speedMbps: quantity,
-  duplex: words,
-  mtu: quantity,
+  speedMbps: fact(
+    quantity,
+    async (look) => (await look.nic.number('speed')) ?? infinibandSpeed(look),
+  ),
+  duplex: fact(words, ({ nic }) => nic.line('duplex', KNOWN)),
+  mtu: fact(quantity, ({ nic }) => nic.number('mtu')),
   /** `up`, `down`, or what else the kernel says. */
-  linkState: words,
+  linkState: fact(words, ({ nic }) => nic.line('operstate', KNOWN)),
   /**
    * IP addresses with their prefix length: `10.0.0.2/24`. Without IPv6 addresses of the link alone; of those that hold
    * the MAC address only the prefix is told.
    */
-  addresses: list(line),
+  addresses: fact(list(line), ({ nic, name }) =>
+    toldAddresses(nic.source.os.addresses[name] ?? []),
+  ),
   /** Whether the device also offers RDMA to the kernel. */
-  hasRdma: z.boolean(),
-});
-export type NicFacts = z.infer<typeof nic>;
+  hasRdma: fact(z.boolean(), ({ rdma }) => rdma.length > 0),
+};
+
+const nicForm = formOf(NIC);
+export type NicFacts = z.infer<typeof nicForm>;
+
+/** What several facts of an interface come from. */
+async function lookAt(nic: FactFolder, name: string, type: string, names: PciNames) {
+  const device = await pciFolder(nic);
+  return {
+    ...{ nic, name, type },
+    entries: await nic.names(),
+    driver: lastName(await nic.target('device/driver')),
+    pci: device && (await readPciDevice(device, names)),
+    rdma: await nic.in('device/infiniband').names(),
+  };
+}
+
+type Look = Awaited<ReturnType<typeof lookAt>>;
 
 export const network = z.object({
   /** For example `cubic`. */
   congestionControl: words,
   /** Without loopback. */
-  interfaces: list(nic),
+  interfaces: list(nicForm),
 });
 
 /** Kinds of link by the kernel's number. Source: Linux, if_arp.h: ARPHRD_ETHER, _INFINIBAND, _LOOPBACK. */
@@ -50,15 +80,14 @@ const ETHERNET = '1';
 const INFINIBAND = '32';
 const LOOPBACK = '772';
 
-/** Drivers of cards that a hypervisor makes. */
-const HYPERVISOR_DRIVERS = new Set([
-  'virtio_net',
-  'vmxnet3',
-  'hv_netvsc',
-  'xen_netfront',
-  'vif',
-  'e1000', // Real ones left the shops with PCI; every hypervisor has one.
-]);
+/** Drivers of cards that a hypervisor makes. Real ones of e1000 left the shops with PCI; every hypervisor has one. */
+const HYPERVISOR_DRIVERS = /^(virtio_net|vmxnet3|hv_netvsc|xen_netfront|vif|e1000)$/;
+
+/** What an interface is made of stands in its folder as `lower_NAME`. */
+const LOWER = 'lower_';
+
+/** All but `unknown`. */
+const KNOWN = /^(?!unknown$)(.*)$/s;
 
 /** Reads the interfaces in `/sys/class/net`. Offloads are left out: they cost a system call that Node.js does not have. */
 export async function networkFacts(
@@ -71,45 +100,11 @@ export async function networkFacts(
     const type = await all.text(`${name}/type`);
     // Beside interfaces there are control files there, such as bonding_masters.
     if (type === null || type === LOOPBACK) continue;
-    interfaces.push(await nicFacts(all.in(name), name, type, names));
+    interfaces.push(await readFacts(NIC, await lookAt(all.in(name), name, type, names)));
   }
   const ipv4 = new FactFolder(source, '/proc/sys/net/ipv4');
   return { congestionControl: await ipv4.line('tcp_congestion_control'), interfaces };
 }
-
-async function nicFacts(
-  folder: FactFolder,
-  name: string,
-  type: string,
-  names: PciNames,
-): Promise<NicFacts> {
-  const entries = await folder.names();
-  const driver = lastName(await folder.target('device/driver'));
-  const device = await pciFolder(folder);
-  const pci = device && (await readPciDevice(device, names));
-  const rdma = await folder.in('device/infiniband').names();
-  const backing = entries.includes('device') ? 'hardware' : 'software';
-  const madeOf = entries.filter((entry) => entry.startsWith('lower_'));
-  return {
-    name,
-    fabric: await fabricOf(folder, type, entries),
-    backing: driver !== null && HYPERVISOR_DRIVERS.has(driver) ? 'hypervisor' : backing,
-    madeOf: madeOf.map((entry) => entry.slice('lower_'.length)),
-    driver,
-    model: pci?.name ?? null,
-    pciId: pci?.id ?? null,
-    speedMbps:
-      (await folder.number('speed')) ??
-      (type === INFINIBAND ? await infinibandSpeed(folder, rdma[0]) : null),
-    duplex: await folder.line('duplex', KNOWN),
-    mtu: await folder.number('mtu'),
-    linkState: await folder.line('operstate', KNOWN),
-    addresses: toldAddresses(folder.source.os.addresses[name] ?? []),
-    hasRdma: rdma.length > 0,
-  };
-}
-
-const KNOWN = /^(?!unknown$)(.*)$/s;
 
 function lastName(path: string | null): string | null {
   return path?.split('/').at(-1) ?? null;
@@ -124,24 +119,22 @@ async function pciFolder(nic: FactFolder): Promise<FactFolder | null> {
   return target === null ? null : new FactFolder(nic.source, posix.dirname(target));
 }
 
-async function fabricOf(
-  folder: FactFolder,
-  type: string,
-  entries: readonly string[],
-): Promise<NicFacts['fabric']> {
+async function fabricOf(look: Look): Promise<(typeof FABRICS)[number] | null> {
+  const { nic, type, entries } = look;
   if (type === INFINIBAND) return 'InfiniBand';
   if (entries.includes('wireless') || entries.includes('phy80211')) return '802.11';
-  if (/^DEVTYPE=wwan$/m.test((await folder.text('uevent')) ?? '')) return '3GPP';
+  if ((await nic.text('uevent', /^(DEVTYPE=wwan)$/m)) !== null) return '3GPP';
   // A tunnel looks like Ethernet, too; what carries it is not known here.
-  const isTunnel = !entries.some((entry) => entry === 'device' || entry.startsWith('lower_'));
+  const isTunnel = !entries.some((entry) => entry === 'device' || entry.startsWith(LOWER));
   return type === ETHERNET && !isTunnel ? 'Ethernet' : null;
 }
 
 /** The port's rate, as `100 Gb/sec (4X EDR)`. */
-async function infinibandSpeed(folder: FactFolder, rdma?: string): Promise<number | null> {
-  const port = Number((await folder.text('dev_port')) ?? 0) + 1;
-  const rate = `device/infiniband/${rdma}/ports/${port}/rate`;
-  const gbps = await folder.number(rate, /^(\d+(?:\.\d+)?) Gb\/sec/);
+async function infinibandSpeed({ nic, type, rdma }: Look): Promise<number | null> {
+  if (type !== INFINIBAND) return null;
+  const port = Number((await nic.text('dev_port')) ?? 0) + 1;
+  const rate = `device/infiniband/${rdma[0]}/ports/${port}/rate`;
+  const gbps = await nic.number(rate, /^(\d+(?:\.\d+)?) Gb\/sec/);
   return gbps && gbps * 1000;
 }
 

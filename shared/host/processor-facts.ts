@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line, list, positive, quantity, words } from './fact-kinds.ts';
+import { formOf, line, list, positive, quantity, readFacts, rowsOf, words } from './fact-kinds.ts';
 import {
   cleanText,
   FactFolder,
@@ -12,43 +12,55 @@ import {
 const cache = z.object({ name: line, bytes: positive, count: positive, sharedByThreads: positive });
 type CacheFacts = z.infer<typeof cache>;
 
+const fact = rowsOf<Look>();
+
 /** All processors together. */
-export const processor = z.object({
-  model: words,
+const PROCESSOR = {
+  model: fact(words, ({ model }) => model),
   /** As Node.js names it: `x64`, `arm64`. */
-  architecture: words,
-  sockets: quantity,
+  architecture: fact(words, ({ source }) => source.os.architecture),
+  sockets: fact(quantity, ({ sockets }) => sockets),
   /** Cores and hardware threads of all sockets together. */
-  cores: quantity,
-  threads: quantity,
-  numaNodes: quantity,
-  baseMhz: quantity,
-  maxMhz: quantity,
+  cores: fact(quantity, ({ first }) => first.length || null),
+  threads: fact(quantity, ({ online, source }) => online.length || source.os.threads || null),
+  numaNodes: fact(quantity, async ({ source }) => {
+    const nodes = new FactFolder(source, '/sys/devices/system/node');
+    return (await nodes.cpuList('online')).length || null;
+  }),
+  baseMhz: fact(quantity, ({ base: [mhz] }) => mhz),
+  maxMhz: fact(quantity, ({ maxMhz }) => maxMhz),
   /** From which file or text the frequencies are. */
-  frequencyHow: words,
-  caches: list(cache),
-});
+  frequencyHow: fact(words, ({ base: [, how], maxMhz }) => {
+    const maxHow = maxMhz === null ? null : 'max: cpufreq/cpuinfo_max_freq';
+    return joined([how && `base: ${how}`, maxHow], '; ');
+  }),
+  caches: fact(list(cache), ({ cpus, first }) => cachesOf(cpus, first)),
+};
+
+export const processorForm = formOf(PROCESSOR);
 
 /** Reads `/proc/cpuinfo` and `/sys/devices/system/cpu`. */
-export async function processorFacts(source: MachineSource): Promise<z.infer<typeof processor>> {
-  const system = new FactFolder(source, '/sys/devices/system');
-  const cpus = system.in('cpu');
+export async function processorFacts(source: MachineSource) {
+  return await readFacts(PROCESSOR, await lookAt(source));
+}
+
+/** What several facts come from. */
+async function lookAt(source: MachineSource) {
+  const cpus = new FactFolder(source, '/sys/devices/system/cpu');
   const listed = await cpus.cpuList('online');
   const named = (await cpus.names(/^cpu\d+$/)).map((name) => Number(name.slice(3)));
   const online = listed.length > 0 ? listed : named;
   const model = modelOf((await source.text('/proc/cpuinfo')) ?? '', source.os.model);
-  const { sockets, first } = await coresOf(cpus, online);
+  const cpu = cpus.in(`cpu${online[0] ?? 0}`);
   return {
-    model,
-    architecture: source.os.architecture,
-    sockets,
-    cores: first.length || null,
-    threads: online.length || source.os.threads || null,
-    numaNodes: (await system.cpuList('node/online')).length || null,
-    ...(await frequencies(cpus.in(`cpu${online[0] ?? 0}`), model)),
-    caches: await cachesOf(cpus, first),
+    ...{ source, cpus, online, model },
+    ...(await coresOf(cpus, online)),
+    base: await baseMhz(cpu, model),
+    maxMhz: await mhzIn(cpu, 'cpufreq/cpuinfo_max_freq'),
   };
 }
+
+type Look = Awaited<ReturnType<typeof lookAt>>;
 
 /** Cores by implementer and part, as `/proc/cpuinfo` numbers them. Source: Arm's MIDR_EL1 of each core. */
 const ARM_CORES: Readonly<Record<string, string>> = {
@@ -101,23 +113,21 @@ async function coresOf(cpus: FactFolder, online: readonly number[]) {
   return { sockets: packages.size || null, first: [...siblings.values()] };
 }
 
-/** Frequencies that are properties of the processor; the current one is none. */
-async function frequencies(cpu: FactFolder, model: string | null) {
+/** The base frequency, a property of the processor, and where it was read. */
+async function baseMhz(cpu: FactFolder, model: string | null) {
   // Intel writes the base frequency into the name: `... @ 2.20GHz`.
   const named = positiveValue(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
-  const mhzIn = async (name: string): Promise<number | null> => {
-    const khz = await cpu.number(name);
-    return khz && Math.round(khz / 1000);
-  };
   const bases = [
-    [await mhzIn('cpufreq/base_frequency'), 'cpufreq/base_frequency'],
+    [await mhzIn(cpu, 'cpufreq/base_frequency'), 'cpufreq/base_frequency'],
     [await cpu.number('acpi_cppc/nominal_freq'), 'acpi_cppc/nominal_freq'],
     [named && Math.round(named * 1000), 'the name of the model'],
   ] as const;
-  const [baseMhz, how] = bases.find(([value]) => value !== null) ?? [null];
-  const maxMhz = await mhzIn('cpufreq/cpuinfo_max_freq');
-  const maxHow = maxMhz === null ? null : 'max: cpufreq/cpuinfo_max_freq';
-  return { baseMhz, maxMhz, frequencyHow: joined([how ? `base: ${how}` : null, maxHow], '; ') };
+  return bases.find(([mhz]) => mhz !== null) ?? ([null, null] as const);
+}
+
+async function mhzIn(cpu: FactFolder, name: string): Promise<number | null> {
+  const khz = await cpu.number(name);
+  return khz && Math.round(khz / 1000);
 }
 
 /** The caches of the cores of these hardware threads. Each is counted once, by the list of those that share it. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { line, list, quantity, wordOf, words } from './fact-kinds.ts';
+import type { ComponentVersion } from './component-versions.ts';
+import { formOf, line, list, quantity, readFacts, rowsOf, wordOf, words } from './fact-kinds.ts';
 import {
   cleanText,
   FactFolder,
@@ -15,7 +16,7 @@ import {
   readPciDevice,
   readPciNames,
 } from './network-facts.ts';
-import { processor, processorFacts } from './processor-facts.ts';
+import { processorFacts, processorForm } from './processor-facts.ts';
 
 /** Where the facts were read: hardware, a virtual machine, a container. */
 const enclosure = z.object({
@@ -53,29 +54,49 @@ const accelerator = z.object({
 });
 export type AcceleratorFacts = z.infer<typeof accelerator>;
 
-/** Form of {@link SystemFacts}, as it comes from a file or from another machine. */
-export const systemFactsSchema = z.object({
-  hostname: words,
+/** What several facts come from. */
+async function lookAt(source: MachineSource, components: readonly ComponentVersion[]) {
+  const pciNames = await readPciNames(source);
+  const root = new FactFolder(source);
+  return { source, root, components, pciNames, found: await acceleratorFacts(source, pciNames) };
+}
+
+const fact = rowsOf<Awaited<ReturnType<typeof lookAt>>>();
+
+const SOFTWARE = {
+  /** For example `Debian GNU/Linux 12 (bookworm)`; inside a container that of the image. */
+  operatingSystem: fact(
+    words,
+    async ({ root }) =>
+      (await root.line('etc/os-release', PRETTY_NAME)) ??
+      (await root.line('usr/lib/os-release', PRETTY_NAME)),
+  ),
+  /** For example `Linux 6.1.0-18-amd64`; inside a container that of the machine. */
+  kernel: fact(words, async ({ root, source: { os } }) =>
+    cleanText(`${os.kind} ${(await root.line('proc/sys/kernel/osrelease')) ?? os.release}`),
+  ),
+  /** longhaul itself, Node.js and the packages that matter to a measurement. */
+  components: fact(list(z.object({ name: line, version: line })), (look) => [...look.components]),
+};
+
+const SYSTEM_FACTS = {
+  hostname: fact(words, ({ source }) => cleanText(source.os.hostname)),
   /** Changes at every start of the machine. Equal on two sides of a link: one machine. */
-  bootId: words,
-  enclosure,
-  processor,
-  memory,
+  bootId: fact(words, ({ root }) => root.line('proc/sys/kernel/random/boot_id')),
+  enclosure: fact(enclosure, ({ root }) => enclosureFacts(root)),
+  processor: fact(processorForm, ({ source }) => processorFacts(source)),
+  memory: fact(memory, ({ source }) => memoryFacts(source)),
   /** Disks; without those that can be removed and those that are only made of others. */
-  storage: list(disk),
-  accelerators: list(accelerator),
+  storage: fact(list(disk), ({ root }) => storageFacts(root.in('sys/block'))),
+  accelerators: fact(list(accelerator), ({ found }) => found.accelerators),
   /** Where accelerators were searched; null: there is no such place, so an empty list does not prove that there are none. */
-  acceleratorsHow: words,
-  software: z.object({
-    /** For example `Debian GNU/Linux 12 (bookworm)`; inside a container that of the image. */
-    operatingSystem: words,
-    /** For example `Linux 6.1.0-18-amd64`; inside a container that of the machine. */
-    kernel: words,
-    /** longhaul itself, Node.js and the packages that matter to a measurement. */
-    components: list(z.object({ name: line, version: line })),
-  }),
-  network,
-});
+  acceleratorsHow: fact(words, ({ found }) => found.acceleratorsHow),
+  software: fact(formOf(SOFTWARE), (look) => readFacts(SOFTWARE, look)),
+  network: fact(network, ({ source, pciNames }) => networkFacts(source, pciNames)),
+};
+
+/** Form of {@link SystemFacts}, as it comes from a file or from another machine. */
+export const systemFactsSchema = formOf(SYSTEM_FACTS);
 
 /**
  * Facts of one machine that could be read without root and without other programs. Null: unreadable, never a
@@ -91,29 +112,9 @@ export type SystemFacts = z.infer<typeof systemFactsSchema>;
  */
 export async function gatherSystemFacts(
   source: MachineSource,
-  components: SystemFacts['software']['components'],
+  components: readonly ComponentVersion[],
 ): Promise<SystemFacts> {
-  const root = new FactFolder(source);
-  const names = await readPciNames(source);
-  const { hostname, kind, release } = source.os;
-  const kernel = (await root.line('proc/sys/kernel/osrelease')) ?? release;
-  const facts: SystemFacts = {
-    hostname: cleanText(hostname),
-    bootId: await root.line('proc/sys/kernel/random/boot_id'),
-    enclosure: await enclosureFacts(root),
-    processor: await processorFacts(source),
-    memory: await memoryFacts(source),
-    storage: await storageFacts(root.in('sys/block')),
-    ...(await acceleratorFacts(source, names)),
-    software: {
-      operatingSystem:
-        (await root.line('etc/os-release', PRETTY_NAME)) ??
-        (await root.line('usr/lib/os-release', PRETTY_NAME)),
-      kernel: cleanText(`${kind} ${kernel}`),
-      components,
-    },
-    network: await networkFacts(source, names),
-  };
+  const facts = await readFacts(SYSTEM_FACTS, await lookAt(source, components));
   return systemFactsSchema.parse(facts);
 }
 

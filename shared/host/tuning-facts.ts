@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { fraction, line, quantity, tally, words } from './fact-kinds.ts';
+import { formOf, fraction, line, quantity, readFacts, rowsOf, tally, words } from './fact-kinds.ts';
 import { FactFolder, type MachineSource, parseCpuList, positiveValue } from './machine-source.ts';
 
 /** Ample: kernels have half a dozen governors, and few flags. */
@@ -11,8 +11,7 @@ const wordList = z.array(line).max(WORDS_MAX);
 /** Number of bytes that means "no limit". */
 export const UNLIMITED_BYTES: number = Number.MAX_SAFE_INTEGER;
 
-/** A fact: the kind of its value, and how it is read. */
-const fact = <T>(kind: z.ZodType<T>, read: (look: Look) => T | Promise<T>) => ({ kind, read });
+const fact = rowsOf<Look>();
 
 const CPUS = 'sys/devices/system/cpu';
 
@@ -94,13 +93,8 @@ const TUNING_FACTS = {
   runtimeFlags: fact(wordList, ({ runtimeFlags }) => [...runtimeFlags]),
 };
 
-type FactTable = typeof TUNING_FACTS;
-type Kinds = { [K in keyof FactTable]: FactTable[K]['kind'] };
-
 /** Form of {@link TuningFacts}, as it comes from another machine. */
-export const tuningFactsSchema = z.object(
-  Object.fromEntries(Object.entries(TUNING_FACTS).map(([key, { kind }]) => [key, kind])) as Kinds,
-);
+export const tuningFactsSchema = formOf(TUNING_FACTS);
 export type TuningFacts = z.infer<typeof tuningFactsSchema>;
 
 /** Reads what there is to read, within half a second. Never rejects for what it cannot read. */
@@ -109,9 +103,7 @@ export async function readTuningFacts(
   runtimeFlags: readonly string[],
 ): Promise<TuningFacts> {
   const look = await lookAt(new FactFolder(source), runtimeFlags);
-  const facts: Record<string, unknown> = {};
-  for (const [key, { read }] of Object.entries(TUNING_FACTS)) facts[key] = await read(look);
-  return tuningFactsSchema.parse(facts);
+  return tuningFactsSchema.parse(await readFacts(TUNING_FACTS, look));
 }
 
 /** What several facts come from. */
