@@ -11,6 +11,7 @@ import {
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const SERVER = {
@@ -126,9 +127,10 @@ describe('lanes', () => {
 
   it('miss their bounds without completed samples, which LoadGen does not see', async () => {
     // A set of one sample.
-    const { performance, verdicts } = await simulatedTest({
+    const outcome = await simulatedTest({
       ...{ ...SERVER, performanceIssueSame: true, performanceIssueSameIndex: 0 },
     }).run({ lanes: [LOW, HIGH] });
+    const { performance, verdicts } = outcome;
     const lanes = performance?.summary.lanes ?? [];
     const missed = lanes.find(({ completedSamples }) => completedSamples === 0);
     expect(missed?.bounds).toMatchObject([{ valueNs: Number.NaN, isMet: false }]);
@@ -138,6 +140,10 @@ describe('lanes', () => {
       needed: '99.00th percentile latency of 60 ms or less',
       text: `The latency bound of lane ${missed?.name} was missed: needed is 99.00th percentile latency of 60 ms or less, seen was none completed.`,
     });
+    const missing = verdicts.longhaul.reasons.find(({ rule }) => rule === 'latency-bound');
+    expect(missing && adviceOn(missing, outcome)).toBe(
+      `A longer run has completed samples of lane ${missed?.name}, too.`,
+    );
   });
 
   it('make a run INVALID that LoadGen finds VALID, and are named by the reason and the cause', async () => {

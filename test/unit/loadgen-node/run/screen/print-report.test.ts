@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { latencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import type { LaneRequest } from '../../../../../loadgen-node/loadgen/settings/lanes.ts';
 import { namedBounds } from '../../../../../loadgen-node/loadgen/settings/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { NetworkAudit } from '../../../../../loadgen-node/observe/network-audit.ts';
@@ -34,11 +35,12 @@ interface Scene {
   readonly settings?: Partial<TestSettings>;
   readonly serviceNs?: (sample: number) => number;
   readonly isOneMachine?: boolean;
+  readonly lanes?: readonly LaneRequest[];
   readonly report?: Partial<RunReport>;
 }
 
 async function reportOf(scene: Scene): Promise<RunReport> {
-  const { flags = {}, settings = {}, serviceNs = () => 3e6, isOneMachine = false } = scene;
+  const { flags = {}, settings = {}, serviceNs = () => 3e6, isOneMachine = false, lanes } = scene;
   const { values } = resolveSettings(RUN_SETTINGS, {
     section: 'run',
     file: undefined,
@@ -49,7 +51,7 @@ async function reportOf(scene: Scene): Promise<RunReport> {
   });
   const plan = planRun(values);
   const test = simulatedTest({ ...plan.settings, ...settings }, { serviceNs });
-  const outcome: TestOutcome = await test.run();
+  const outcome: TestOutcome = await test.run({ lanes });
   const host = isOneMachine ? { host: hostFacts('loadgen', { bootId: 'boot of sut-a' }) } : {};
   const node = nodeEvidence('sut-a');
   const description = node.description && {
@@ -186,6 +188,22 @@ describe('the result of a run', () => {
   it('has the p99.9 of the many samples of one query', async () => {
     const scene = { flags: { scenario: 'Offline' }, serviceNs: (sample: number) => sample * 9.5e6 };
     expect(printReport(await reportOf(scene), { isVerbose: true })).toMatch(/^Latency .* p99\.9 /m);
+  });
+
+  it('tells each bound with its lane where there are several', async () => {
+    const lane = (name: string, first: number, end: number, boundNs: number) => ({
+      ...{ name, share: (end - first) / 100, samples: { first, end } },
+      bounds: namedBounds({ boundNs, percentile: 0.9 }),
+    });
+    const lanes = [lane('short', 0, 40, 2e6), lane('long', 40, 100, 9e6)];
+    const text = printReport(await reportOf({ lanes }), { isVerbose: true });
+    expect(rowOf(text, 'Latency')).toMatch(
+      /; bound 2 ms at p90 of lane short: \d{3} above; bound 9 ms at p90 of lane long: 0 above$/,
+    );
+    expect(rowOf(text, 'Bound')).toMatch(
+      /^2 ms at the 90th percentile of lane short: seen 3 ms, \d{3} queries above the bound$/,
+    );
+    expect(text).toMatch(/^INVALID .*: the latency bound of short was missed$/m);
   });
 
   it('has the figures at the percentile that the bound holds at', async () => {
