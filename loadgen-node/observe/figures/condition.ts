@@ -228,9 +228,14 @@ const ABSENT: readonly {
   readonly why: (figure: FigureName, scenario: string) => string;
 }[] = [
   {
-    figures: /./,
+    figures: /^(?!accuracy$)/,
     isAbsent: ({ mode }) => mode === 'AccuracyOnly',
     why: () => 'a run of mode accuracy has no figures of performance',
+  },
+  {
+    figures: /^accuracy$/,
+    isAbsent: ({ mode }) => mode !== 'AccuracyOnly' && mode !== 'SubmissionRun',
+    why: () => 'only a run of mode accuracy or submission has an accuracy',
   },
   {
     figures: /^(scheduled_qps|overlatency|goodput\w*)$/,

@@ -15,8 +15,8 @@ const issued = (about: string): FigureKind => ({ unit: 'count', about, moreIsBet
 const failed = (about: string): FigureKind => ({ unit: 'count', about, moreIsBetter: false });
 
 /**
- * Figures of a performance run by the names that thresholds, comparisons and the summary use, in the order of tables. All
- * follow from the records alone (observe/records). Latencies are of queries (MultiStream: of whole queries; Offline: of
+ * Figures of a run by the names that thresholds, comparisons and the summary use, in the order of tables. All but accuracy are
+ * of performance and follow from the records alone (observe/records). Latencies are of queries (MultiStream: of whole queries; Offline: of
  * samples), completed - scheduled.
  */
 export const FIGURES = {
@@ -62,6 +62,7 @@ export const FIGURES = {
     ...rate('Server: share of the issued samples that were completed within every bound'),
     unit: 'share',
   },
+  accuracy: { ...rate('accuracy of a run of mode accuracy or submission'), unit: 'share' },
   lost: failed('samples without a response'),
   errors: failed('samples without a response, and responses that broke the contract'),
 } as const satisfies Readonly<Record<string, FigureKind>>;

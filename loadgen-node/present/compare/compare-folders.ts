@@ -71,17 +71,20 @@ function disturbanceNotes({ runs, disturbedBy }: RunComparison): string[] {
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
 async function readMeasured(folder: string) {
   const { summary, derived } = await deriveRun(folder);
-  if (summary === null || derived === null) {
+  if (summary === null || (derived ?? summary.accuracy) === null) {
     const missing = summary === null ? RUN_FILES.runSummary : RUN_FILES.records;
     throw configInvalid(
-      `${folder} has no ${missing}: only runs with their records can be compared, such as those of longhaul run in performance mode`,
+      `${folder} has no ${missing}: only runs with their records can be compared, such as those of longhaul run, or runs of mode accuracy`,
     );
   }
-  const differing = derived.cut === null ? differencesOf(summary, derived) : [];
+  const { cut = null, figures, records = null } = derived ?? {};
+  const differing = derived === null || cut !== null ? [] : differencesOf(summary, derived);
+  const { accuracy } = summary;
+  const all = { ...figures, ...(accuracy !== null && { accuracy: accuracy.value }) };
   return {
     /** Null: the records are whole, and the summary follows from them. */
-    damage: damageOf(folder, derived.cut, differing.length),
-    run: { folder, summary: { ...summary, figures: derived.figures }, records: derived.records },
+    damage: damageOf(folder, cut, differing.length),
+    run: { folder, summary: { ...summary, figures: all }, records },
     notes: summary.notes,
   };
 }

@@ -58,8 +58,9 @@ function figuresOf(result: ComparisonResult): Html {
     by === null ? 'Main figures' : `Main figures by ${by}`,
     html`<div class="charts">${series.filter(isDrawn).map((one) => seriesFigure(one, by))}</div>${series.filter((one) => !isDrawn(one)).map(({ figure }) => html`<p>${figure} is 0 in every run.</p>`)}`,
   );
+  const latency = distributionFigure(comparison);
   return html`${series.length === 0 ? null : main}
-${section('latency', 'Latency', html`<div class="charts">${distributionFigure(comparison)}</div>`)}
+${latency && section('latency', 'Latency', html`<div class="charts">${latency}</div>`)}
 ${pairs}`;
 }
 
@@ -140,11 +141,13 @@ function seriesFigure({ figure, rows }: RunSeries, by: string | null): Html {
   });
 }
 
-function distributionFigure({ runs }: RunComparison): Html {
-  const distributions = runs.map(({ folder, summary, records }) => {
+function distributionFigure({ runs }: RunComparison): Html | null {
+  const distributions = runs.flatMap(({ folder, summary, records }) => {
+    if (records === null) return [];
     const { latencyNs } = latencyTable(records, summary.scenario);
     return { name: folder, sorted: sortedNumbers(latencyNs) };
   });
+  if (distributions.length === 0) return null;
   const boundNs = runs[0] ? boundNsOf('latency', runs[0].summary) : null;
   const p99s = runs.map(
     ({ folder, summary }) => `${folder}: p99 ${timeOrDash(summary.figures.p99)}`,

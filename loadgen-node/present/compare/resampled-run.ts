@@ -36,7 +36,8 @@ const PIECES_PER_BLOCK = 8;
 export interface ComparedRun {
   readonly folder: string;
   readonly summary: RunSummary;
-  readonly records: SampleRecords;
+  /** Null: of a run of mode accuracy there are none. */
+  readonly records: SampleRecords | null;
 }
 
 /**
@@ -57,6 +58,7 @@ export function resampleRun(
   seed: number,
   replicateCount: number = REPLICATE_COUNT,
 ): Replicates {
+  if (records === null) return new Map();
   const table = latencyTable(records, summary.scenario);
   if (table.count < BLOCK_COUNT) return new Map();
   const draw = new BlockDraw(table.count, replicateCount, seed);

@@ -155,7 +155,7 @@ async function endFolder(
     records,
     models: modelsInWords(audit?.nodes ?? []),
     nameCalls: audit?.nameCalls ?? [],
-    ...figuresOfRun(outcome, plan, records),
+    ...figuresOfRun(outcome, plan, records, accuracy),
   };
   if (audit === null) return { ...report, summary: null, problems: problems.all };
   const ceiling = readCeiling(plan.cacheFolder);

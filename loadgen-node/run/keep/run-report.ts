@@ -209,6 +209,7 @@ export function figuresOfRun(
   outcome: TestOutcome,
   plan: RunPlan,
   records: SampleRecords | null,
+  { report: scored }: ScoredAccuracy,
 ): ReportedFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, bounds, lanes } = effectiveSettings;
@@ -220,7 +221,10 @@ export function figuresOfRun(
   const figures = isLost ? withoutRates(measured) : measured;
   return {
     figures,
-    thresholds: judgeThresholds(plan.thresholds, figures),
+    thresholds: judgeThresholds(plan.thresholds, {
+      ...figures,
+      ...(scored !== undefined && { accuracy: scored.value }),
+    }),
     contractErrors,
     peakTargetQps,
     targetPercentile:

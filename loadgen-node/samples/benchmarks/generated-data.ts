@@ -41,15 +41,6 @@ export function isGeneratedData({
   return standardSetOf(benchmark, dataDir) !== undefined;
 }
 
-/** Seed of the images that settings ask for; undefined where longhaul does not draw them. */
-export function seedOfImages(
-  request: Pick<DataRequest, 'benchmark' | 'dataDir' | 'dataSeed'>,
-): number | undefined {
-  const { benchmark, dataDir, dataSeed } = request;
-  const standard = standardSetOf(benchmark, dataDir);
-  return standard === undefined ? undefined : (dataSeed ?? standard.seed);
-}
-
 /**
  * The generated images that settings ask for.
  * @returns undefined when neither seed nor count is set.

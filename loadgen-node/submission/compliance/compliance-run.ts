@@ -40,7 +40,7 @@ export function runSources(
 
 /** Whether a test makes a run by the C++ LoadGen: the submission run was one. @throws MlperfError as {@link inspectRun} */
 export function makesCppRun(
-  { run, testRun }: Pick<ComplianceValues, 'run'> & Partial<Pick<ComplianceValues, 'testRun'>>,
+  { run, testRun }: Pick<ComplianceValues, 'run' | 'testRun'>,
   flags: SettingSources['flags'],
 ): boolean {
   const sources = runSources({ record: join(run, RUN_FILES.record) }, flags);

@@ -4,7 +4,6 @@ import {
   percentile,
   type SettingTable,
   type SettingValues,
-  share,
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
@@ -101,24 +100,6 @@ the official audit.config of the test. OUTPUT/${test} holds what a submission ne
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together.`;
 }
 
-/** Settings of `longhaul compliance custom-data-set` besides those of `longhaul run`. */
-export const CUSTOM_DATA_SET_SETTINGS = {
-  run: text('folder', "the submission's performance run", { required: true }),
-  accuracyRun: text('folder', "the submission's accuracy run (default: --run, if it has both)"),
-  accuracyDropMax: share('percentage points by which the custom data set is harder by itself', {
-    fallback: 0,
-  }),
-  testRun: text(
-    'folder',
-    'compare this performance run over the custom data set instead of making one',
-  ),
-  testAccuracyRun: text('folder', 'its accuracy run (default: --test-run, if it has both)'),
-  output: text('folder', 'folder for the results (default: RUN/compliance)'),
-};
-
-/** Effective values of {@link CUSTOM_DATA_SET_SETTINGS}; without a test run the two runs are made. */
-export type CustomDataSetValues = SettingValues<typeof CUSTOM_DATA_SET_SETTINGS>;
-
 /** Settings of a run that a test decides itself. */
 export const DECIDED_BY_TEST = [
   'mode',
@@ -130,7 +111,7 @@ export const DECIDED_BY_TEST = [
 ] as const;
 
 /** Settings of a run that win over those of the submission run; the server's model is that of its record. */
-export const RUN_FLAGS: SettingTable = Object.fromEntries(
+const RUN_FLAGS: SettingTable = Object.fromEntries(
   Object.entries(RUN_SETTINGS).filter(
     ([key]) => key !== 'model' && !(DECIDED_BY_TEST as readonly string[]).includes(key),
   ),

@@ -6,10 +6,6 @@ import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { performRun } from '../../../loadgen-node/run/session.ts';
 import { benchmark as digits } from '../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts';
-import {
-  judgeCustomDataSet,
-  readRunPair,
-} from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
@@ -126,22 +122,22 @@ async function test01(performance: string, accuracy: string, test: string): Prom
   });
 }
 
-/** The command itself, over a node that LoadGen reaches from another process. */
-async function customDataSet(
-  performance: string,
-  accuracy: string,
-  conduct: Conduct,
-): Promise<Ended> {
-  const runs = ['--run', performance, '--accuracy-run', accuracy];
-  const other = ['--data-seed', String(OTHER_SET.seed), '--sut', await startNode(conduct)];
-  return longhaul(['compliance', 'custom-data-set', ...runs, ...other]);
+/** Compares runs over two data sets, as docs/submit.md says. */
+async function compareSpeed(base: string, other: string): Promise<Ended> {
+  return longhaul(['compare', base, other, '--fail-if', 'completed_qps < -10%']);
+}
+
+async function compareAccuracy(base: string, other: string): Promise<Ended> {
+  return longhaul(['compare', base, other, '--fail-if', 'accuracy < -1%']);
 }
 
 const failedChecks = ({ checks }: TestVerdict): string[] =>
   checks.filter(({ isMet }) => !isMet).map(({ name }) => name);
 
 // Rates are held within 10 % of each other: a machine that stood still for 50 ms may try again.
-it('an honest SUT node passes TEST01, TEST04 and the custom data set', { retry: 3 }, async () => {
+it('an honest SUT node passes TEST01, TEST04 and a comparison with another data set', {
+  retry: 3,
+}, async () => {
   const conduct = honest(SERVICE_NS);
   const seed = { dataSeed: String(OTHER_SET.seed) };
   const [performance, accuracy, same, repeated, otherPerformance, otherAccuracy] =
@@ -156,18 +152,18 @@ it('an honest SUT node passes TEST01, TEST04 and the custom data set', { retry: 
   expect(failedChecks(await test01(performance, accuracy, same))).toEqual([]);
   const verdict = await verifyTest04({ round: 'v4.1', performance, test: repeated });
   expect(failedChecks(verdict)).toEqual([]);
-  const submission = await readRunPair(performance, accuracy);
-  const custom = await readRunPair(otherPerformance, otherAccuracy);
-  expect(judgeCustomDataSet(submission, custom, 0)).toMatchObject({
-    hasPassed: true,
-    custom: { name: 'digits-seed-77-count-60' },
-  });
+  const [speed, right] = await Promise.all([
+    compareSpeed(performance, otherPerformance),
+    compareAccuracy(accuracy, otherAccuracy),
+  ]);
+  expect(speed.stdout).toContain('dataSeed: (not set) -> 77');
+  expect([speed.code, right.code]).toEqual([0, 0]);
 });
 
 describe('a SUT node that cheats', () => {
   let keeping: TestVerdict;
   let tired: TestVerdict;
-  let byHeart: Ended;
+  let byHeart: Record<'speed' | 'right', Ended>;
   let slack: Ended;
 
   beforeAll(async () => {
@@ -208,9 +204,19 @@ describe('a SUT node that cheats', () => {
     return longhaul(['compliance', 'TEST01', ...runs]);
   }
 
-  async function testByHeart(conduct: Conduct): Promise<Ended> {
-    const [performance, accuracy] = await Promise.all([measure(conduct), runForAccuracy(conduct)]);
-    return customDataSet(performance, accuracy, conduct);
+  async function testByHeart(conduct: Conduct): Promise<Record<'speed' | 'right', Ended>> {
+    const seed = { dataSeed: String(OTHER_SET.seed) };
+    const [performance, accuracy, otherPerformance, otherAccuracy] = await Promise.all([
+      measure(conduct),
+      runForAccuracy(conduct),
+      measure(conduct, seed),
+      runForAccuracy(conduct, seed),
+    ]);
+    const [speed, right] = await Promise.all([
+      compareSpeed(performance, otherPerformance),
+      compareAccuracy(accuracy, otherAccuracy),
+    ]);
+    return { speed, right };
   }
 
   it('fails TEST04 if it keeps answers', () => {
@@ -233,12 +239,12 @@ describe('a SUT node that cheats', () => {
     expect(code).toBe(3);
   });
 
-  it('fails the custom data set if it knows the other one by heart', () => {
-    const { code, stdout } = byHeart;
-    expect(stdout).toContain('## accuracy: pass');
-    expect(stdout).toContain('## rate: FAIL');
-    expect(stdout).toContain('digits-seed-77-count-60');
-    expect(code).toBe(3);
+  it('is slower over another data set than over the one that it knows by heart', () => {
+    const { speed, right } = byHeart;
+    expect(speed.stdout).toContain('FAILED        --fail-if "completed_qps < -10%"');
+    expect(speed.code).toBe(3);
+    expect(right.stdout).toContain('Passed        --fail-if "accuracy < -1%"');
+    expect(right.code).toBe(0);
   });
 });
 

@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { RecordedSet, TestSetup } from '../../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
@@ -136,13 +135,4 @@ export async function simulateRun(run: SimulatedRun): Promise<TestOutcome> {
   });
   if (facts !== null) writeAudit(folder, composeAudit(facts));
   return outcome;
-}
-
-/** Writes what the official accuracy script prints of an accuracy run in which so many labels are right. */
-export function writeAccuracyText(folder: string, good: number, total: number): void {
-  const percent = ((100 * good) / total).toFixed(3);
-  writeFileSync(
-    join(folder, 'accuracy.txt'),
-    `accuracy=${percent}%, good=${good}, total=${total}\n`,
-  );
 }

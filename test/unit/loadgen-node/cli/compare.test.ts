@@ -1,10 +1,19 @@
-import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { writeAudit } from '../../../../loadgen-node/observe/network-audit.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
+import { writeSummary } from '../../../../loadgen-node/observe/summary/run-summary.ts';
 import { composeAudit } from '../../../../loadgen-node/run/audit/compose-audit.ts';
 import { suiteFolder } from '../../../scenes/host/folders.ts';
 import { type Said, verbHere } from '../../../scenes/host/processes.ts';
@@ -217,6 +226,24 @@ describe('longhaul compare', () => {
     };
     expect(series.map(({ figure }) => figure)).toEqual(['answered_qps', 'p50', 'p99', 'errors']);
     expect(conditions.map(({ holds }) => holds)).toEqual([true, false]);
+  });
+
+  it('compares accuracies, of runs without records too', async () => {
+    const paths = [0.98, 0.96].map((value, i) => {
+      const path = join(folder, `accuracy-${i}`);
+      const accuracy = { text: '', value, target: 0.9, isMet: true };
+      const changes = { mode: 'AccuracyOnly', accuracy, split: null };
+      mkdirSync(path);
+      writeSummary(path, reportSummary(null, 'Server', changes));
+      return path;
+    });
+    const page = join(folder, 'accuracy.html');
+    const { code, stdout } = await compare(...paths, '--fail-if', 'accuracy < -2%', '--html', page);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^accuracy +98 % +96 % +-2 points \(-2.04 %\)/m);
+    expect(readFileSync(page, 'utf8')).not.toContain('Latency by percentile');
+    expect((await compare(...paths, '--fail-if', 'accuracy < -3%')).code).toBe(0);
+    await expect(compare(...paths, '--fail-if', 'p99 > +5%')).rejects.toThrow('has no p99');
   });
 
   it('refuses one run alone, no folder of a run, and a run without records', async () => {

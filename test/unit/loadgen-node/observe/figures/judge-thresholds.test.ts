@@ -63,6 +63,7 @@ describe('checkThresholds', () => {
     ],
     ['lag_p99 < 1ms', { scenario: 'SingleStream' }, /lag_p99 is always 0 in SingleStream/],
     ['p99 < 1s', { mode: 'AccuracyOnly' }, /mode accuracy has no figures of performance/],
+    ['accuracy > 90%', {}, /only a run of mode accuracy or submission has an accuracy/],
   ])('refuses %s where the run cannot have it', (text, said, problem) => {
     expect(check(text, said)).toThrow(problem);
   });
@@ -72,6 +73,8 @@ describe('checkThresholds', () => {
     ['tokens_per_second > 5', { scenario: 'Offline', useTokenLatencies: true }],
     ['scheduled_qps > 5', {}],
     ['p99 < 1s', { mode: 'SubmissionRun', scenario: 'Offline' }],
+    ['accuracy > 90%', { mode: 'SubmissionRun' }],
+    ['accuracy > 90%', { mode: 'AccuracyOnly' }],
   ])('lets %s pass where the run has it', (text, said) => {
     expect(check(text, said)).not.toThrow();
   });

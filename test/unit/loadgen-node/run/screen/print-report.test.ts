@@ -64,7 +64,7 @@ async function reportOf(scene: Scene): Promise<RunReport> {
   const summary = reportSummary(null, plan.settings.scenario, { nodes });
   return {
     ...{ plan, outcome, summary, records: null, problems: [], accuracy: {} },
-    ...figuresOfRun(outcome, plan, null),
+    ...figuresOfRun(outcome, plan, null, {}),
     dataSetCheck: {
       name: 'digits',
       folder: '',
