@@ -60,16 +60,13 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const owners = flag === undefined ? [] : await verbsWithFlag(flag);
     const outcome = commanderOutcome(error, owners);
     if (outcome === 'done') return EXIT.valid;
-    const code = isTold(error) ? EXIT.internal : reportError(outcome ?? error);
+    // A defect that the host has reported when it came.
+    const isTold = error instanceof InterruptedError && error.cause !== undefined;
+    const code = isTold ? EXIT.internal : reportError(outcome ?? error);
     const exitCode = error instanceof InterruptedError ? error.exitCode : code;
     if (args.includes('--json')) {
       printText(process.stdout, `${jsonText(errorDocument(outcome ?? error, exitCode))}\n`);
     }
     return exitCode;
   }
-}
-
-/** True for a defect that the host has reported when it came. */
-function isTold(error: unknown): boolean {
-  return error instanceof InterruptedError && error.cause !== undefined;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { findLoadgen } from './checkout.ts';
-import { otherFiles, untaggedVersion } from './known-loadgens.ts';
+import { otherFiles, UNTAGGED } from './known-loadgens.ts';
 import { type LinkedLoadgen, type LinkManifest, sha256Of } from './link.ts';
 
 /**
@@ -28,7 +28,7 @@ export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
     );
   }
   if (commit !== null && tag === null) {
-    const version = untaggedVersion(manifest.tree);
+    const version = UNTAGGED[manifest.tree ?? ''];
     doubts.push(
       version === undefined
         ? `Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows${listedInWords(manifest)}.`

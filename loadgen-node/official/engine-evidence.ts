@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DriverEnd } from '../loadgen/engine/issue/issue-driver.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import type { CppEngine } from '../observe/network-audit.ts';
 import { doubtsAbout } from './doubts.ts';
 import { sha1sOfList, sourceDigest } from './known-loadgens.ts';
-import type { LinkedLoadgen } from './link.ts';
+import { type LinkedLoadgen, sha256Of } from './link.ts';
 
 /** Evidence of the C++ LoadGen that issued the queries of a run. @param end Null where its test did not end. */
 export function engineEvidence(
@@ -24,7 +22,7 @@ export function engineEvidence(
     librarySha256,
     addonSha256,
     sourcesSha256: sourceDigest(sha1sOfList(build.sha1OfFiles)),
-    detailLogSha256: end === null ? null : sha256Of(join(output, RUN_FILES.detail)),
+    detailLogSha256: end === null ? null : digestOf(join(output, RUN_FILES.detail)),
     otherSamples: end?.otherSamples ?? null,
     doubts: [
       ...doubtsAbout(linked),
@@ -34,9 +32,9 @@ export function engineEvidence(
   };
 }
 
-function sha256Of(path: string): string | null {
+function digestOf(path: string): string | null {
   try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    return sha256Of(path);
   } catch {
     return null; // The disk failed: the verdict says so.
   }

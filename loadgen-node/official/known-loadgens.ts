@@ -54,14 +54,9 @@ const KNOWN_LOADGENS: Readonly<Record<string, KnownLoadgen>> = {
 };
 
 /** Trees of LoadGens of the branch that no tag has: known, and of no approved revision. */
-const UNTAGGED: Readonly<Record<string, string>> = {
+export const UNTAGGED: Readonly<Record<string, string>> = {
   '6f1f0ae556867df8079d0bb0b43d5a1ec1de677b': '6.0.17',
 };
-
-/** Version of a LoadGen of the branch that no tag has; undefined where longhaul does not know this tree. */
-export function untaggedVersion(tree: string | null): string | undefined {
-  return UNTAGGED[tree ?? ''];
-}
 
 /** Tag whose folder `loadgen` has this tree; undefined where longhaul knows none. */
 export function tagOfTree(tree: string | undefined): string | undefined {

@@ -359,8 +359,3 @@ function readManifest(path: string): LinkManifest {
     );
   }
 }
-
-/** The functions of a linked LoadGen. @throws MlperfError `ERR_NOT_INSTALLED` */
-export function openLoadgen({ addonPath }: LinkedLoadgen): BridgeAddon {
-  return loadAddon(addonPath);
-}

@@ -9,8 +9,9 @@ import type { IssueDriver } from '../loadgen/engine/issue/issue-driver.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../loadgen/settings/from-config.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
+import { loadAddon } from './addon.ts';
 import { readLogsOf } from './compare-engines.ts';
-import { type LinkedLoadgen, openLoadgen } from './link.ts';
+import type { LinkedLoadgen } from './link.ts';
 import { OfficialDriver } from './official-driver.ts';
 import { tellParent } from './test-process.ts';
 import { confOfSettings } from './user-conf.ts';
@@ -96,16 +97,12 @@ export function officialDriver(
     performanceSamples: qsl.performanceSampleCount,
   };
   tellParent({ folder: outdir });
-  const driver = new OfficialDriver(openLoadgen(linked), options, () => readLogsOf(outdir));
-  return { driver, settings: withAudit(conf.settings, test) };
-}
-
-/** Settings that audit.config changed stay as they are. */
-function withAudit(read: TestSettings, { settings, unaudited }: OfficialTest): TestSettings {
-  const changed = Object.entries(settings).filter(
-    ([field, value]) => value !== unaudited[field as keyof TestSettings],
+  const driver = new OfficialDriver(loadAddon(linked.addonPath), options, () => readLogsOf(outdir));
+  // Settings that audit.config changed stay as they are.
+  const changed = Object.entries(test.settings).filter(
+    ([field, value]) => value !== test.unaudited[field as keyof TestSettings],
   );
-  return { ...read, ...Object.fromEntries(changed) };
+  return { driver, settings: { ...conf.settings, ...Object.fromEntries(changed) } };
 }
 
 /** A compliance test has its audit.config in the folder of its run. */

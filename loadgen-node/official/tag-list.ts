@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../shared/base/files/read-file.ts';
 import { GENERATED_HEADER, isSource, sha1sOfList, sourceDigest } from './known-loadgens.ts';
-import { type LinkedLoadgen, rewriteManifest } from './link.ts';
+import { type LinkedLoadgen, rewriteManifest, sha256Of } from './link.ts';
 
 /** A user's list of LoadGens: what longhaul's own table has of the tags that it knows. */
 const TAG_LIST = z.strictObject({
@@ -45,8 +43,8 @@ export function nameByList(linked: LinkedLoadgen, path: string): LinkedLoadgen {
       `LoadGen ${build.version} is linked, and stays without a tag: ${path} has none with its sources (${others.join('; ') || 'it is empty'})`,
     );
   }
-  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
-  return rewriteManifest(linked, { listed: { tag: found.tag, file: basename(path), sha256 } });
+  const listed = { tag: found.tag, file: basename(path), sha256: sha256Of(path) };
+  return rewriteManifest(linked, { listed });
 }
 
 /** Differences that keep a LoadGen from being that of an entry of the list. */

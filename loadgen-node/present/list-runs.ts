@@ -337,7 +337,11 @@ export function runsText(list: RunList): string {
         ...[run.startedAt, run.benchmark, run.scenario, verdictText(run), metricText(run)],
         ...[timeOrDash(run.figures.p99), labelText(run.labels) || '-', run.folder],
       ]),
-      ...searches.map(searchCells),
+      ...searches.map((search) => [
+        ...[search.startedAt, search.benchmark, search.scenario, search.verdict, search.metric],
+        ...['-', labelText(search.labels) || '-'],
+        `${search.folder}${search.runCount === 0 ? '' : ` (${counted(search.runCount, 'run')})`}`,
+      ]),
     ].sort(([a], [b]) => (b as string).localeCompare(a as string));
     const texts = rows.map(([startedAt, ...cells]) => [
       instantText(startedAt as string).replace(/:\d\d UTC$/, ' UTC'),
@@ -365,12 +369,4 @@ export function runsText(list: RunList): string {
     lines.push(...damaged.map(({ folder, problem }) => `  ${folder}: ${problem}`));
   }
   return `${lines.join('\n')}\n`;
-}
-
-function searchCells({ folder, runCount, ...row }: ListedSearch): string[] {
-  const runs = runCount === 0 ? '' : ` (${counted(runCount, 'run')})`;
-  return [
-    ...[row.startedAt, row.benchmark, row.scenario, row.verdict, row.metric],
-    ...['-', labelText(row.labels) || '-', `${folder}${runs}`],
-  ];
 }

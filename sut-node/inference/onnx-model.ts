@@ -204,8 +204,11 @@ export class OnnxModel implements SutModel {
     const { benchmark, settings } = this.#parts;
     const source = this.#source;
     const { cacheFolder, standinCost: cost } = settings;
-    if (source.file !== undefined || benchmark.hasStandinCost !== true) {
-      refuseCost(cost, source.file ?? source.builtIn);
+    const takesCost = source.file === undefined && benchmark.hasStandinCost === true;
+    if (cost !== undefined && !takesCost) {
+      throw configInvalid(
+        `--standin-cost ${cost} has no effect on the model ${source.file ?? source.builtIn}: it is for --model standin of an official benchmark`,
+      );
     }
     if (source.file !== undefined) return source;
     const { standinCostMin: least = 0.01 } = benchmark;
@@ -270,14 +273,6 @@ export class OnnxModel implements SutModel {
       },
     });
   }
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` where a cost is set and the model has none. */
-function refuseCost(cost: number | undefined, model: string): void {
-  if (cost === undefined) return;
-  throw configInvalid(
-    `--standin-cost ${cost} has no effect on the model ${model}: it is for --model standin of an official benchmark`,
-  );
 }
 
 /** The worker says what is wrong with a payload that has no length. */

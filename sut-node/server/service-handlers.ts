@@ -27,7 +27,6 @@ import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import { batchingInWords } from '../inference/batcher/dynamic-batcher.ts';
 import { FREE, type LoadedModel, type ModelTensor } from '../model/model-facts.ts';
-import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, type StreamOpeners, serveStream } from './connection/stream-call.ts';
 import {
   configurationName,
@@ -170,6 +169,7 @@ function describeResponse(
   limits: NodeLimits,
 ): DescribeResponse {
   const host = thisHost();
+  const { listen, ...others } = facts.settings;
   return {
     name: facts.name,
     nodeIdentity: facts.identity,
@@ -181,7 +181,8 @@ function describeResponse(
     features: [...NODE_FEATURES],
     models: model === undefined ? [] : [describeModel(facts, model)],
     settings: {
-      ...settingsByName(facts.settings),
+      listen: `${listen.host}:${listen.port}`,
+      ...settingsAsText(others),
       batching: batchingInWords(facts.settings, model),
       ...settingsAsText({ usage: model?.usage }),
       ...(model?.sequencesMax !== undefined && { sequencesMax: String(model.sequencesMax) }),
@@ -212,12 +213,6 @@ function describeTensor({ name, elementType, shape }: ModelTensor): TensorDescri
     shape: shape.map((length) => (length === FREE ? 0 : length)),
     emptyAxes: [...shape.keys()].filter((axis) => shape[axis] === 0),
   };
-}
-
-/** Every setting by its name, as text. */
-function settingsByName(settings: SutSettings): Record<string, string> {
-  const { listen, ...others } = settings;
-  return { listen: `${listen.host}:${listen.port}`, ...settingsAsText(others) };
 }
 
 /** How long facts are cached: frequent calls do not make the node read often. */

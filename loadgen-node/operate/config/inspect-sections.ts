@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
@@ -30,10 +29,15 @@ export async function inspectSections(
   const json: Record<string, object> = {};
   let isJson = false;
   for (const section of verbs) {
-    const parser = sectionParser(section, tables[section]);
+    const table = tables[section];
+    if (table === undefined) {
+      const known = CONFIG_SECTIONS.join(' or ');
+      throw configInvalid(`unknown verb "${section}"; it must be ${known}`);
+    }
+    const parser = addJson(addSettings(createCommand(section, ''), table));
     await parser.action(() => {}).parseAsync(args, { from: 'user' });
     isJson ||= wantsJson(parser);
-    const inspected = inspectSettings(tables[section] ?? {}, sourcesOf(parser, section));
+    const inspected = inspectSettings(table, sourcesOf(parser, section));
     texts.push(printSettings(section, inspected.settings));
     json[section] = inspected.settings.map(({ key, raw, source }) => ({
       key,
@@ -43,14 +47,6 @@ export async function inspectSections(
     problems.push(...inspected.problems);
   }
   return { text: texts.join(''), json, problems, isJson };
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a verb without settings in the file */
-function sectionParser(section: string, table: SettingTable | undefined): Command {
-  if (table !== undefined) return addJson(addSettings(createCommand(section, ''), table));
-  const known = CONFIG_SECTIONS.join(' or ');
-  const message = `unknown verb "${section}"; it must be ${known}`;
-  throw configInvalid(message);
 }
 
 /** JSON Schema (draft 2020-12) of a configuration file with these sections, for editors. */

@@ -140,15 +140,6 @@ export function writeStarterFile(
   return { text, json: { benchmark, file: output } };
 }
 
-/** Rounds of the Network division, which has the datacenter suite alone, in which a result of a benchmark can be: by which model, with which scenarios. */
-function submissionsOf({ key }: BenchmarkRules) {
-  return ROUNDS.flatMap((round) =>
-    modelsOfBenchmark(round, key).flatMap(({ folder: model, scenarios: { datacenter } }) =>
-      datacenter === undefined ? [] : [{ round, model, ...datacenter }],
-    ),
-  );
-}
-
 /** The benchmarks, a line each. */
 export function listBenchmarks(): VerbResult {
   const all = RUN_BENCHMARKS.map(benchmarkOfRun);
@@ -164,7 +155,11 @@ export function listBenchmarks(): VerbResult {
     isOfficial: rules.isOfficial,
     servedAs: rules.key,
     encodings: Object.keys(rules.encodings),
-    submissions: submissionsOf(rules),
+    submissions: ROUNDS.flatMap((round) =>
+      modelsOfBenchmark(round, rules.key).flatMap(({ folder: model, scenarios: { datacenter } }) =>
+        datacenter === undefined ? [] : [{ round, model, ...datacenter }],
+      ),
+    ),
   }));
   const lines = tableLines(rows, '   ', () => false);
   return { text: `${lines.join('\n')}\n`, json: { benchmarks } };

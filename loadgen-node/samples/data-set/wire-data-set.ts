@@ -43,11 +43,13 @@ export function readableDataSet(
   });
   return {
     ...dataSet,
-    scoreAccuracy: (entries, turns) => dataSet.scoreAccuracy(each(entries, readable), turns),
+    scoreAccuracy: (entries, turns) =>
+      dataSet.scoreAccuracy(changedEntries(entries, readable), turns),
   };
 }
 
-async function* each(
+/** Answers of a log, each changed, or looked at, as it is read. */
+export async function* changedEntries(
   entries: AccuracyEntries,
   change: (entry: AccuracyEntry) => AccuracyEntry,
 ): AsyncGenerator<AccuracyEntry> {

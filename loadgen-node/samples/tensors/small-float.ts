@@ -1,3 +1,5 @@
+import { roundHalfEven } from '../../../shared/base/round-half-even.ts';
+
 /** Bits of exponent and of the significand behind the point. Rule: IEEE 754 binary16; BF16 is the upper half of binary32. */
 const FORMS = {
   FP16: { exponentBits: 5, fractionBits: 10 },
@@ -21,17 +23,10 @@ export function toSmallFloat(value: number, form: keyof typeof FORMS): number | 
   const binary = ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023;
   // Below the smallest normal number all have its exponent, and no implied bit. Scaling by a power of two is exact.
   const exponent = Math.max(binary, 1 - bias);
-  const fraction = roundToEven(size * 2 ** (fractionBits - exponent));
+  const fraction = roundHalfEven(size * 2 ** (fractionBits - exponent));
   // The implied bit carries into the exponent, as a fraction that was rounded up to the next power of two does.
   const bits = (exponent + bias - 1) * 2 ** fractionBits + fraction;
   return bits >= allExponents ? undefined : sign + bits;
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
-
-function roundToEven(value: number): number {
-  const low = Math.floor(value);
-  const rest = value - low;
-  const isUp = rest > 0.5 || (rest === 0.5 && low % 2 === 1);
-  return isUp ? low + 1 : low;
-}

@@ -166,6 +166,7 @@ function ofSearches(inProcess: SideSearch, network: SideSearch): MaybeEfficiency
   if (inside === null) return { efficiency: null, whyNot: whyNone('in process', inProcess) };
   if (outside === null) return { efficiency: null, whyNot: whyNone('over the network', network) };
   const confidence = Math.min(inProcess.confidence, network.confidence);
+  const [own, other] = [inProcess.tokensPerSecond, network.tokensPerSecond];
   return {
     efficiency: {
       // As far as both ends may be off at once: wider than the quotient's own interval would be,
@@ -176,19 +177,11 @@ function ofSearches(inProcess: SideSearch, network: SideSearch): MaybeEfficiency
       what: 'confirmed peak, scheduled queries/s',
       inProcess: inside.value,
       network: outside.value,
-      tokens: tokensOf(inProcess, network),
+      tokens: own === null || other === null ? null : { inProcess: own, network: other },
       band: `ends of the two searches' intervals (${percentage(confidence)} confidence each) against one another`,
     },
     whyNot: null,
   };
-}
-
-/** Tokens per second of the confirming runs: the metric of a token model. Null elsewhere. */
-function tokensOf(
-  { tokensPerSecond: inside }: SideSearch,
-  { tokensPerSecond: outside }: SideSearch,
-): { readonly inProcess: number; readonly network: number } | null {
-  return inside === null || outside === null ? null : { inProcess: inside, network: outside };
 }
 
 /**

@@ -53,11 +53,6 @@ export function triedLoads(fulls: readonly PeakProbe[], rule: FullRunRule): Trie
   });
 }
 
-/** Full runs of a search at most; `disturbed`: where LoadGen is too slow in one at each load, which is made again. */
-export function fullRunsMax({ runs, loadsMax }: FullRunRule) {
-  return { kept: runs * loadsMax, disturbed: (runs + 1) * loadsMax };
-}
-
 function isGeneratorBound({ verdict }: PeakProbe): boolean {
   return verdict === 'generator-bound';
 }

@@ -7,7 +7,6 @@ import { expecting, HEADROOM, isTooShort, seenRate } from '../../run/expected-ra
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { isValid, type RunReport, tellProblems } from '../../run/keep/run-report.ts';
-import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { printReport } from '../../run/screen/print-report.ts';
@@ -26,7 +25,12 @@ const LOOK = { queriesMax: 100, durationNsMax: 5e9 };
  * @throws MlperfError
  */
 export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHost) {
-  host.report(whyNoSearch(run));
+  const { scenario } = run.settings;
+  const why =
+    scenario === 'MultiStream'
+      ? `its streams are searched in round v0.5, not in ${run.round}`
+      : 'it has no load to set';
+  host.report(`${scenario} needs no search (${why}): its metric is measured in one run`);
   const prepared = await prepareRun(run, host);
   replaceEarlierRun(run.output, host);
   let expectedQps = await firstExpectation(prepared, host);
@@ -49,14 +53,6 @@ export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHo
     );
     expectedQps = Math.max(expectedQps, seenQps) * HEADROOM;
   }
-}
-
-function whyNoSearch({ settings, round }: RunPlan): string {
-  const why =
-    settings.scenario === 'MultiStream'
-      ? `its streams are searched in round v0.5, not in ${round}`
-      : 'it has no load to set';
-  return `${settings.scenario} needs no search (${why}): its metric is measured in one run`;
 }
 
 /**

@@ -1,11 +1,6 @@
 import { confirmedLoad, triedLoads } from './full-runs.ts';
 import { fullProbe, type NextStep, type PlannedProbe } from './next-probe.ts';
-import {
-  isWithinBounds,
-  type LoadInterval,
-  type LoadSearch,
-  type PeakProbe,
-} from './peak-search.ts';
+import { isWithinBounds, type LoadSearch, type PeakProbe } from './peak-search.ts';
 
 /** Late queries that a screening near the limit expects. */
 const LATE = 20;
@@ -48,12 +43,6 @@ export function nextStreamsStep(search: LoadSearch, probes: readonly PeakProbe[]
   }
   if (high - low > 1) return { probe: screening(search, Math.floor((low + high) / 2)) };
   return confirmStreams(search, fulls, low, 'found');
-}
-
-/** Where the largest number of streams lies. */
-export function streamsInterval(search: LoadSearch, probes: readonly PeakProbe[]): LoadInterval {
-  const { low, high } = streamsBracket(search, probes);
-  return { low, high: high === undefined ? Number.POSITIVE_INFINITY : high - 1 };
 }
 
 function confirmStreams(

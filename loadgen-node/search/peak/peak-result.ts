@@ -4,7 +4,7 @@ import { BOUND_TITLES, boundsText, type Goodput } from '../../present/curve/load
 import { besideOthers } from './beside-others.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
-import { streamsBracket, streamsInterval } from './next-streams.ts';
+import { streamsBracket } from './next-streams.ts';
 import { type PacedSearch, pacedSearch } from './pace.ts';
 import {
   isWithinBounds,
@@ -185,9 +185,10 @@ function locate(
 ): Whereabouts {
   if (ending === 'none') return { ...NOWHERE, isPrecise: true };
   if (search.kind === 'streams') {
-    const interval = streamsInterval(search, probes);
-    const isPrecise = interval.low === interval.high;
-    return { estimate: interval.low, interval, isFitted: false, isPrecise };
+    const { low, high = Number.POSITIVE_INFINITY } = streamsBracket(search, probes);
+    const interval = { low, high: high - 1 };
+    const isPrecise = low === interval.high;
+    return { estimate: low, interval, isFitted: false, isPrecise };
   }
   const state = searchState(search, probes);
   const { low, high, cap } = state;

@@ -17,7 +17,6 @@ import {
   type Goodput,
 } from '../../present/curve/load-point.ts';
 import { formatNumber } from '../../present/text/figure-text.ts';
-import { fullRunsMax } from './full-runs.ts';
 import { searchNs } from './pace.ts';
 import {
   type HeldLoad,
@@ -42,8 +41,8 @@ export function searchText(search: LoadSearch, output: string): string {
   const slower = search.tpotNs === undefined ? 'a slow SUT' : 'long answers';
   const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with ${slower}`;
   if (full.runs === 0) return `${found}\nTakes ${screenings}`;
-  const most = fullRunsMax(full);
-  const runs = `${full.runs} to ${most.kept} full runs (${most.disturbed} at most, where LoadGen is disturbed)`;
+  // Where LoadGen is too slow in one at each load, it is made again.
+  const runs = `${full.runs} to ${full.runs * full.loadsMax} full runs (${(full.runs + 1) * full.loadsMax} at most, where LoadGen is disturbed)`;
   const all = formatNs(searchNs(search));
   return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more: about ${all} where the first is VALID`;
 }

@@ -76,7 +76,7 @@ export async function searchPeak(
   const { output } = plan.run;
   const file = values.resume ? readPeakFile(output) : undefined;
   const prepared = await prepareRun(plan.run, host);
-  const identity = await peakIdentity(prepared, search, settings);
+  const identity = { ...(await searchIdentity(prepared, settings)), ...numbersOf(search) };
   if (file !== undefined) requireSameSearch(output, file, identity);
   const probes = [...(file?.probes ?? [])];
   const about = file?.about ?? aboutSearch(plan.run);
@@ -258,18 +258,6 @@ const FREE: readonly string[] = [
   'tpot',
   'confirmLoads',
 ];
-
-/**
- * Settings, and the nodes with their models and settings, which must be equal for a search to go on.
- * @throws MlperfError where a node is not there, or not ready
- */
-async function peakIdentity(
-  prepared: PreparedRun,
-  search: LoadSearch,
-  settings: readonly ResolvedSetting[],
-): Promise<Question> {
-  return { ...(await searchIdentity(prepared, settings)), ...numbersOf(search) };
-}
 
 /** Settings; names of the nodes, their models and settings; without what a search has as numbers. */
 export async function searchIdentity(

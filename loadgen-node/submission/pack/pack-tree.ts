@@ -230,7 +230,12 @@ function treeContents(tree: string): PackedFile[] {
       else files.push({ path, stats });
     }
   }
-  if (problems.length > 0) throw refused(tree, problems.sort());
+  if (problems.length > 0) {
+    const told = problems.sort().slice(0, TOLD_MAX).join('; ');
+    const more = problems.length - TOLD_MAX;
+    const text = `${tree} has files that cannot be submitted: ${told}${more > 0 ? `; and ${more} more` : ''}`;
+    throw new MlperfError('ERR_CONFIG_FILE', text);
+  }
   const isInDivision = ({ path }: PackedFile): boolean => path.includes('/');
   if (!files.some(isInDivision)) {
     const wanted = SUBMISSION_DIVISIONS.join('/, ');
@@ -279,11 +284,4 @@ function refuseKeys(tree: string, files: readonly PackedFile[], keyFile: string 
 
 function readOrRefuse<T>(path: string, read: (path: string) => T): T {
   return withReason(`cannot read ${path}`, () => read(path), 'ERR_CONFIG_FILE');
-}
-
-function refused(tree: string, problems: readonly string[]): MlperfError {
-  const told = problems.slice(0, TOLD_MAX).join('; ');
-  const more = problems.length - TOLD_MAX;
-  const text = `${tree} has files that cannot be submitted: ${told}${more > 0 ? `; and ${more} more` : ''}`;
-  return new MlperfError('ERR_CONFIG_FILE', text);
 }

@@ -1,5 +1,6 @@
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { roundHalfEven } from '../../../shared/base/round-half-even.ts';
 import {
   PICTURE_BYTES,
   PICTURE_SIDE,
@@ -173,18 +174,10 @@ async function decode(latents: Float32Array, run: RunModel): Promise<Uint8Array>
   for (let channel = 0; channel < 3; channel += 1) {
     for (let i = 0; i < plane; i += 1) {
       const value = (planes[channel * plane + i] as number) / 2 + 0.5;
-      picture[i * 3 + channel] = nearestEven(Math.min(Math.max(value, 0), 1) * 255);
+      picture[i * 3 + channel] = roundHalfEven(Math.min(Math.max(value, 0), 1) * 255);
     }
   }
   return picture;
-}
-
-/** As NumPy's round: a tie goes to the even number. */
-function nearestEven(value: number): number {
-  const floor = Math.floor(value);
-  const rest = value - floor;
-  if (rest !== 0.5) return rest > 0.5 ? floor + 1 : floor;
-  return floor + (floor & 1);
 }
 
 function asType(values: Int32Array, elementType: string): TensorElements {

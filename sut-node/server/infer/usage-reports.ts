@@ -37,28 +37,22 @@ export class UsageReports {
       this.#meter = this.#openMeter();
       this.#plan(this.#clock.nowNs() + PERIOD_NS);
     }
-    return () => this.#leave(listener);
-  }
-
-  #leave(listener: (message: Buffer) => void): void {
-    this.#listeners.delete(listener);
-    if (this.#listeners.size > 0) return;
-    this.#planned?.cancel();
-    this.#meter = undefined;
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#planned?.cancel();
+      this.#meter = undefined;
+    };
   }
 
   #plan(atNs: number): void {
     this.#planned = this.#clock.callAt(atNs, () => {
       // A node that was held up leaves seconds out: the next report is longer.
       this.#plan(Math.max(atNs, this.#clock.nowNs() - PERIOD_NS) + PERIOD_NS);
-      this.#tell();
+      const usage = this.#meter?.read();
+      if (usage === undefined) return;
+      const message = encodeSutMessage({ usage });
+      for (const listener of this.#listeners) listener(message);
     });
-  }
-
-  #tell(): void {
-    const usage = this.#meter?.read();
-    if (usage === undefined) return;
-    const message = encodeSutMessage({ usage });
-    for (const listener of this.#listeners) listener(message);
   }
 }

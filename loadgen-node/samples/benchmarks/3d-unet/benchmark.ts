@@ -6,12 +6,12 @@ import { VOLUME_FORM } from '../../../../shared/rules/cards/3d-unet.ts';
 import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type {
   AccuracyEntries,
-  AccuracyEntry,
   AccuracyReport,
   DataSet,
   PrepareProgress,
 } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';
+import { changedEntries } from '../../data-set/wire-data-set.ts';
 import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { standinBenchmark } from '../standin-benchmark.ts';
@@ -123,13 +123,11 @@ async function scoreVolumes(
 ): Promise<AccuracyReport> {
   const scores: (CaseDice | undefined)[] = names.map(() => undefined);
   let entryCount = 0;
-  async function* counted(): AsyncGenerator<AccuracyEntry> {
-    for await (const entry of entries) {
-      entryCount += 1;
-      yield entry;
-    }
-  }
-  for await (const { sampleIndex, response } of firstOfEachSample(counted(), names.length)) {
+  const counted = changedEntries(entries, (entry) => {
+    entryCount += 1;
+    return entry;
+  });
+  for await (const { sampleIndex, response } of firstOfEachSample(counted, names.length)) {
     const truth = await readTruth(sampleIndex);
     scores[sampleIndex] = diceOfCase(names[sampleIndex] as string, response, truth);
   }

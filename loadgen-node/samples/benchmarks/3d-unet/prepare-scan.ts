@@ -1,3 +1,4 @@
+import { roundHalfEven } from '../../../../shared/base/round-half-even.ts';
 import {
   type VolumeShape,
   voxelCount,
@@ -36,7 +37,10 @@ export function prepareScan(scan: Scan) {
     resampledAxis(length, (scan.spacing[axis] as number) / (SPACING[axis] as number)),
   ) as unknown as AxisSteps;
   const image = resampleLinear(scan.image, scan.shape, steps);
-  normalise(image);
+  for (let i = 0; i < image.length; i += 1) {
+    const value = Math.min(Math.max(image[i] as number, CLIP_MIN), CLIP_MAX);
+    image[i] = Math.fround(value - MEAN) / DEVIATION;
+  }
   const resampled = shapeOf(steps.map(({ nearest }) => nearest.length));
   const places = resampled.map(placedAxis);
   const shape = shapeOf(places.map(({ length }) => length));
@@ -74,13 +78,6 @@ function resampledAxis(length: number, factor: number) {
     ] as const,
     weights: [before, before.map((weight) => 1 - weight)] as const,
   };
-}
-
-/** As Python's round: a tie goes to the even number. */
-function roundHalfEven(value: number): number {
-  const floor = Math.floor(value);
-  if (value - floor !== 0.5) return Math.round(value);
-  return floor % 2 === 0 ? floor : floor + 1;
 }
 
 /** Eight neighbours of each voxel, added in scipy's order; outside is the smallest intensity. */
@@ -128,13 +125,6 @@ function addLine(
     const second = (image[row + (after[i] as number)] as number) * depthWeight * heightWeight;
     const sum = (sums[i] as number) + first * (beforeWeights[i] as number);
     sums[i] = sum + second * (afterWeights[i] as number);
-  }
-}
-
-function normalise(image: Float32Array): void {
-  for (let i = 0; i < image.length; i += 1) {
-    const value = Math.min(Math.max(image[i] as number, CLIP_MIN), CLIP_MAX);
-    image[i] = Math.fround(value - MEAN) / DEVIATION;
   }
 }
 

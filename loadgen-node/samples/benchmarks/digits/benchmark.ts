@@ -1,13 +1,13 @@
 import { posix } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
-import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
+import { namingSample } from '../../../../shared/base/errors/mlperf-error.ts';
 import { DRAWING_REVISION, JPEG_QUALITY } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../shared/benchmarks/digits/draw-digit.ts';
 import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts';
 import { decodeJpeg, encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { EVALUATION_SET, IMAGE_SIZE } from '../../../../shared/rules/cards/digits.ts';
-import type { AccuracyEntry, DataSet, PrepareProgress } from '../../data-set/data-set.ts';
+import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { scoreEach } from '../../data-set/first-of-each.ts';
 import { type DrawnData, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
@@ -112,19 +112,12 @@ function digitsDataSet(set: Omit<ImageSet, 'list' | 'decoders' | 'scoreAccuracy'
       const score = await scoreEach(
         entries,
         images.length,
-        (entry) => classOf(entry) === images[entry.sampleIndex]?.label,
+        ({ sampleIndex, response }) =>
+          namingSample(sampleIndex, () => decodeResponse(response)) === images[sampleIndex]?.label,
       );
       // Digits have no script of their own. They are image classification, so the line is that of ImageNet's.
       const scriptLine = formatScriptLine(score.correctCount, score.sampleCount);
       return { metric: rules.quality.metric, ...score, scriptLine };
     },
   });
-}
-
-function classOf({ sampleIndex, response }: AccuracyEntry): number {
-  try {
-    return decodeResponse(response);
-  } catch (error) {
-    throw dataSetError(`sample ${sampleIndex}: ${messageOf(error)}`, error);
-  }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert';
 import { at } from '../../../../shared/base/at.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { AccuracyEntries, AccuracyEntry } from '../../data-set/data-set.ts';
+import type { AccuracyEntries } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';
 import { readTokens, type TokenType } from '../../data-set/token-numbers.ts';
+import { changedEntries } from '../../data-set/wire-data-set.ts';
 import type { Scorer } from './scorers.ts';
 import type { TextRow } from './text-rows.ts';
 import type { TextTokenizer } from './text-tokenizer.ts';
@@ -32,13 +33,11 @@ export async function scoreTexts(
   { tokenizer, tokenType }: { readonly tokenizer: TextTokenizer; readonly tokenType: TokenType },
 ): Promise<AnswerCounts> {
   const counts = { tokenCount: 0, sampleCount: 0, entryCount: 0 };
-  async function* counted(): AsyncGenerator<AccuracyEntry> {
-    for await (const entry of entries) {
-      counts.entryCount += 1;
-      yield entry;
-    }
-  }
-  for await (const { sampleIndex, response } of firstOfEachSample(counted(), rows.length)) {
+  const counted = changedEntries(entries, (entry) => {
+    counts.entryCount += 1;
+    return entry;
+  });
+  for await (const { sampleIndex, response } of firstOfEachSample(counted, rows.length)) {
     const row = at(rows, sampleIndex);
     const scorer = scorers.find(({ kind }) => kind === row.kind);
     assert(scorer !== undefined, row.kind);

@@ -1,4 +1,5 @@
 import { at } from '../../../../shared/base/at.ts';
+import { roundHalfEven } from '../../../../shared/base/round-half-even.ts';
 import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import { numpyMean } from '../../metrics/numpy-mean.ts';
 import { bySentence, RougeScorer } from '../../metrics/rouge.ts';
@@ -44,7 +45,9 @@ export function scoreByRouge(rowCount: number): Scorer {
     },
     figures: () => {
       const means = (count === 0 ? [] : scores).map(({ key, values }) => {
-        return [key, numpyRound(numpyMean(values.subarray(0, count)) * 100)] as const;
+        // Four decimals, as `numpy.round` has them: by the product, which may be off by its last bit.
+        const percent = numpyMean(values.subarray(0, count)) * 100;
+        return [key, roundHalfEven(percent * 1e4) / 1e4] as const;
       });
       const line = means.map(([key, mean]) => [key, pythonFloat(mean)]);
       const metrics = means.map(([key, mean]) => [key.toUpperCase(), mean]);
@@ -92,13 +95,4 @@ export function scorePrograms(): Scorer {
       return { line: { mbxp: pythonFloat(percent) }, metrics: { mbxp_accuracy: percent } };
     },
   };
-}
-
-/** Four decimals as `numpy.round` has them: a tie goes to the even digit of the product, which may be off by its last bit. */
-function numpyRound(value: number): number {
-  const scaled = value * 1e4;
-  const floor = Math.floor(scaled);
-  const rest = scaled - floor;
-  const isUp = rest > 0.5 || (rest === 0.5 && floor % 2 === 1);
-  return (isUp ? floor + 1 : floor) / 1e4;
 }

@@ -52,7 +52,12 @@ export async function scorePictures(
     const shown = new Map<number, Uint8Array>();
     let cosines = 0;
     for await (const { sampleIndex, response } of firstOfEachSample(entries, captions.length)) {
-      checkLength(response, sampleIndex);
+      const { length } = response;
+      if (length !== PICTURE_BYTES) {
+        throw dataSetError(
+          `sample ${sampleIndex}: a response is ${PICTURE_SIDE} x ${PICTURE_SIDE} x RGB, ${PICTURE_BYTES} bytes; this one has ${length}`,
+        );
+      }
       features.push(await judge.features(response));
       cosines += await judge.cosine(captions[sampleIndex] as string, response);
       if (SHOWN.has(sampleIndex)) shown.set(sampleIndex, encodePng(response, PICTURE_SIDE));
@@ -76,13 +81,6 @@ export async function scorePictures(
   } finally {
     await judge.close();
   }
-}
-
-function checkLength({ length }: Uint8Array, sampleIndex: number): void {
-  if (length === PICTURE_BYTES) return;
-  throw dataSetError(
-    `sample ${sampleIndex}: a response is ${PICTURE_SIDE} x ${PICTURE_SIDE} x RGB, ${PICTURE_BYTES} bytes; this one has ${length}`,
-  );
 }
 
 /** Pictures and their captions, as the official script writes them. */

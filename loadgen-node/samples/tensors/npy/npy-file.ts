@@ -38,8 +38,10 @@ export async function checkNpyFile(path: string, input: WantedTensor): Promise<r
     try {
       const { size } = await file.stat();
       let bytes = await readBeginning(file, FIRST_READ_BYTES);
-      const isShort = bytes.length === FIRST_READ_BYTES && needsMore(bytes);
-      if (isShort) bytes = await readBeginning(file, NPY_HEADER_BYTES_MAX);
+      const isFull = bytes.length === FIRST_READ_BYTES;
+      // The length of the header is at the same place in all versions; its lower 16 bits are all that can be right.
+      if (isFull && bytes.readUInt16LE(8) > FIRST_READ_BYTES - 12)
+        bytes = await readBeginning(file, NPY_HEADER_BYTES_MAX);
       return arrayOf(bytes, size, input, path).sampleShape;
     } finally {
       await file.close();
@@ -94,11 +96,6 @@ function misfit(shape: readonly number[], input: WantedTensor): string {
   return isMany
     ? `${what}, and a file is one sample: save each of the ${shape[0]} as a file of its own`
     : `${what}${input.shapeHint ?? ''}`;
-}
-
-function needsMore(bytes: Buffer): boolean {
-  // The length of the header is at the same place in all versions; its lower 16 bits are all that can be right.
-  return bytes.readUInt16LE(8) > FIRST_READ_BYTES - 12;
 }
 
 async function readBeginning(

@@ -19,10 +19,12 @@ const LEADING_COUNT = /^\s*(\d{1,6})\s*(?:x\b|[×,;(]|\s|$)/i;
  * The stated links of a description: bits per second of the slowest one, and cards at either end.
  */
 function linksOf(description: JsonObject) {
-  const rate = slowestRate(textOf(description['network_rate']));
+  const stated = textOf(description['network_rate']).match(RATE) ?? [];
+  const rates = stated.flatMap((word) => parseRate(word) ?? []);
   const ofLoadgen = cardsOf(description['number_nic_loadgen']);
   const ofSut = cardsOf(description['number_nic_sut']);
-  return rate !== undefined && ofLoadgen && ofSut ? { rate, ofLoadgen, ofSut } : undefined;
+  if (rates.length === 0 || !ofLoadgen || !ofSut) return undefined;
+  return { rate: Math.min(...rates), ofLoadgen, ofSut };
 }
 
 /**
@@ -70,11 +72,6 @@ export function bandwidthUnknown(site: Facts['read']): Answer {
 function cardsOf(value: unknown): number | undefined {
   const digits = LEADING_COUNT.exec(textOf(value))?.[1];
   return digits === undefined ? countOf(value) : Number(digits);
-}
-
-function slowestRate(text: string): number | undefined {
-  const rates = (text.match(RATE) ?? []).flatMap((word) => parseRate(word) ?? []);
-  return rates.length === 0 ? undefined : Math.min(...rates);
 }
 
 /**

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { NetworkAudit } from '../../../observe/network-audit.ts';
 import { sourceDigest, tagOfFiles } from '../../../official/known-loadgens.ts';
+import { sha256Of } from '../../../official/link.ts';
 import type { RunLog } from '../read/run-log.ts';
 
 /** Proof in a tree of the LoadGen that issued the queries of a run. */
@@ -33,8 +32,7 @@ export function proofOfEngine(
       `The evidence names LoadGen ${engine.version} at ${engine.commit ?? 'no commit'}, the log ${version}.`,
     );
   }
-  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
-  if (digest !== engine.detailLogSha256) {
+  if (sha256Of(path) !== engine.detailLogSha256) {
     return contradiction('The log is not the one that LoadGen wrote: its SHA-256 is another.');
   }
   const sha1s = sha1sOf(log);
