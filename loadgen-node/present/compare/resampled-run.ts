@@ -63,7 +63,7 @@ export function resampleRun(
   if (table.count < BLOCK_COUNT) return new Map();
   const draw = new BlockDraw(table.count, replicateCount, seed);
   const isOffline = summary.scenario === 'Offline';
-  const tokens = tokenRows(records);
+  const tokens = timedTokens(records);
   const lanes = lanesOfRun(summary);
   // Where the run has bounds, each row is a sample.
   const boundsOf = (row: number) => laneOf(lanes, records.sampleIndex[row] as number).bounds;
@@ -269,7 +269,7 @@ function inOrderOfCompletion(table: LatencyTable): LatencyTable {
 }
 
 /** Times and numbers of the tokens of each sample, NaN and 0 where it was lost; null where tokens are not timed. */
-function tokenRows(records: SampleRecords) {
+export function timedTokens(records: SampleRecords) {
   const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount } = records;
   if (tokenCount === null || firstTokenNs === null) return null;
   const firstNs = new Float64Array(rowCount);
@@ -288,7 +288,7 @@ function tokenRows(records: SampleRecords) {
   return { firstNs, perOutputNs, counts };
 }
 
-type TokenRows = NonNullable<ReturnType<typeof tokenRows>>;
+type TokenRows = NonNullable<ReturnType<typeof timedTokens>>;
 
 /**
  * Intervals from 50 blocks are too narrow by a little: t of 49 degrees of freedom over the normal quantile, and the lost degree

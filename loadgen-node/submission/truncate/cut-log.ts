@@ -1,6 +1,5 @@
-import { open } from 'node:fs/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { statIfThere } from '../../../shared/base/files/read-file.ts';
+import { readPart, statIfThere } from '../../../shared/base/files/read-file.ts';
 import { roundsUpTo, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { orFail } from '../tree/file-work.ts';
 
@@ -24,8 +23,8 @@ const CUT_BYTES_MAX = CUT_SIZE * 5 + 2 * GAP.length + 2 * CUT_SIZE;
  * `ERR_OUTPUT`
  */
 export async function cutLog(path: string, bytes: number): Promise<string> {
-  const head = textOf(await readPart(path, 0, HEAD_BYTES));
-  const tail = textOf(await readPart(path, bytes - CUT_SIZE, CUT_SIZE));
+  const head = await textAt(path, 0, HEAD_BYTES);
+  const tail = await textAt(path, bytes - CUT_SIZE, CUT_SIZE);
   return [...head].slice(0, CUT_SIZE).join('') + GAP + tail;
 }
 
@@ -36,7 +35,7 @@ export async function cutLog(path: string, bytes: number): Promise<string> {
 export async function isCutLog(path: string, bytes: number): Promise<boolean> {
   if (bytes > CUT_BYTES_MAX) return false;
   // On Windows the official tool writes its own line ends in two bytes.
-  return textOf(await readPart(path, 0, CUT_BYTES_MAX)).includes(GAP);
+  return (await textAt(path, 0, CUT_BYTES_MAX)).includes(GAP);
 }
 
 /**
@@ -54,21 +53,9 @@ export async function requireWholeLog(path: string, what: string): Promise<void>
 }
 
 /** As Python reads a text: each kind of line end is one newline. */
-function textOf(bytes: Buffer): string {
+async function textAt(path: string, from: number, length: number): Promise<string> {
+  const bytes = await orFail('read', path, () => readPart(path, from, length));
   return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
-}
-
-function readPart(path: string, from: number, length: number): Promise<Buffer> {
-  return orFail('read', path, async () => {
-    const file = await open(path);
-    try {
-      const buffer = Buffer.alloc(length);
-      const { bytesRead } = await file.read(buffer, 0, length, from);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  });
 }
 
 /** As the official tools look for it; the first one counts. */

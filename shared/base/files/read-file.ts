@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -144,6 +145,17 @@ function readReady(file: number): Buffer | undefined {
 
 function tooLarge(bytesMax: number): Error {
   return new Error(`it has more than ${bytesMax} bytes, the most for such a file`);
+}
+
+/** Reads bytes of a file; fewer where it ends before. */
+export async function readPart(path: string, from: number, length: number): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, from);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /**

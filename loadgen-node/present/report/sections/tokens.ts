@@ -1,5 +1,4 @@
 import { counted, formatNs, grouped } from '../../../../shared/base/text.ts';
-import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import { spreadValues } from '../../../observe/figures/latency-histogram.ts';
 import { type LatencyTable, sortedNumbers } from '../../../observe/figures/latency-table.ts';
@@ -11,6 +10,7 @@ import { drawLines } from '../../charts/line-chart.ts';
 import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
 import { drawAxes, drawBars, type Points } from '../../charts/plot.ts';
 import { type Axis, linearAxis, logAxis, timeAxis } from '../../charts/scale.ts';
+import { timedTokens } from '../../compare/resampled-run.ts';
 import { type Html, html, htmlTable, section } from '../../html/html.ts';
 import { formatNumber, formatShare } from '../../text/figure-text.ts';
 import { percentileTable, percentileWords } from './latency.ts';
@@ -160,31 +160,17 @@ function gapTimes(records: SampleRecords): readonly TokenTime[] {
 
 /** Times and lengths of the samples; null where tokens are not timed. */
 function tokenSamples(records: SampleRecords) {
-  const { rowCount, scheduledNs, completedNs } = records;
-  const { firstTokenNs, tokenCount, promptTokens } = records;
-  if (firstTokenNs === null || tokenCount === null) return null;
-  const firstNs = new Float64Array(rowCount);
-  const perTokenNs = new Float64Array(rowCount);
-  const answers = new Float64Array(rowCount);
-  const prompts = new Float64Array(rowCount);
-  for (let row = 0; row < rowCount; row += 1) {
-    const dueNs = scheduledNs[row] as number;
-    const latencyNs = (completedNs[row] as number) - dueNs;
-    const tokens = tokenCount[row] as number;
-    const times = tokenTimes(latencyNs, (firstTokenNs[row] as number) - dueNs, tokens);
-    const isLost = Number.isNaN(latencyNs);
-    firstNs[row] = isLost ? Number.NaN : times.ttft;
-    // A single token has no successor to time.
-    perTokenNs[row] = isLost || tokens < 2 ? Number.NaN : times.tpot;
-    answers[row] = tokens;
-    prompts[row] = promptTokens?.[row] ?? 0;
-  }
+  const { tokenCount, promptTokens } = records;
+  const rows = timedTokens(records);
+  if (rows === null || tokenCount === null) return null;
+  const { firstNs, perOutputNs, counts } = rows;
   return {
     firstNs,
-    perTokenNs,
-    answers,
+    // A single token has no successor to time.
+    perTokenNs: perOutputNs.map((ns, row) => ((counts[row] as number) < 2 ? Number.NaN : ns)),
+    answers: Float64Array.from(tokenCount),
     /** Null where the samples are no tokens. */
-    prompts: promptTokens === null ? null : prompts,
+    prompts: promptTokens && Float64Array.from(promptTokens),
   };
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { readPart } from '../../../../shared/base/files/read-file.ts';
 import type { NamedTensor, OipTensor } from '../../../../shared/domain/tensors.ts';
 import { type FileLine, readLines } from '../../../loadgen/base/read-lines.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
@@ -80,15 +81,3 @@ function textOf(bytes: Buffer): string {
 
 /** Longest line: what a JavaScript text can hold is not far above. */
 const LINE_BYTES_MAX: number = 2 ** 28;
-
-/** Reads bytes of a file again. */
-async function readPart(path: string, offset: number, length: number): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const buffer = Buffer.alloc(length);
-    const { bytesRead } = await file.read(buffer, 0, length, offset);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}

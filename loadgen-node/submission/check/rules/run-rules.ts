@@ -21,6 +21,7 @@ import {
   tag,
   tagLog,
 } from './rule.ts';
+import { nameWithoutNetwork } from './sut-name-rules.ts';
 
 /** A year: what lies further apart was not made for one result. */
 const DAYS_APART_MAX = 366;
@@ -235,12 +236,7 @@ export const RUN_RULES = {
     rule: 'The name of the SUT contains "Network SUT".',
     advice: 'Give the SUT such a name and make the run again.',
     performance: (run) =>
-      run.division !== 'closed' &&
-      isOverNetwork(run) &&
-      run.log.wrong('sut_name', (name) => {
-        const isRight = String(name).includes(NETWORK_SUT);
-        return !isRight && `The name is "${String(name)}", without "${NETWORK_SUT}".`;
-      }),
+      run.division !== 'closed' && isOverNetwork(run) && nameWithoutNetwork(run),
   },
   'closed-over-network': {
     by: [],

@@ -1,7 +1,7 @@
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { countOf, isNetworkSystem, textOf } from '../read/description-values.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
-import type { ResultFacts } from '../read/sites.ts';
+import type { Answer, ResultFacts, RunFacts } from '../read/sites.ts';
 import { inferenceRules, type RuleTable } from './rule.ts';
 
 /** Time of Name() as LoadGen logs it. */
@@ -98,12 +98,7 @@ export const SUT_NAME_RULES = {
     by: [inferenceRules('QDL Constraints')],
     rule: 'The name of the SUT contains "Network SUT" in the accuracy run as well.',
     advice: 'Give the SUT such a name and make the run again.',
-    accuracy: (run) =>
-      isNetworkSystem(run) &&
-      run.log.wrong('sut_name', (name) => {
-        const isRight = String(name).includes(NETWORK_SUT);
-        return !isRight && `The name is "${String(name)}", without "${NETWORK_SUT}".`;
-      }),
+    accuracy: (run) => isNetworkSystem(run) && nameWithoutNetwork(run),
   },
   'name-without-nodes': {
     severity: 'warning',
@@ -164,4 +159,11 @@ function quickestAnswer({ audits }: ResultFacts, run: string): number {
 function loadgenOf(log: RunLog): number {
   const version = /^\d+\.\d+/.exec(String(log.value('loadgen_version') ?? ''))?.[0];
   return version === undefined ? Infinity : Number(version);
+}
+
+export function nameWithoutNetwork({ log }: RunFacts): Answer {
+  return log.wrong('sut_name', (name) => {
+    const isRight = String(name).includes(NETWORK_SUT);
+    return !isRight && `The name is "${String(name)}", without "${NETWORK_SUT}".`;
+  });
 }
