@@ -1,12 +1,17 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
+import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { pick, type SettingValues, toggle } from '../../../shared/config/setting.ts';
 import type { BoundTimes } from '../../loadgen/settings/query-bounds.ts';
-import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
-import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
+import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import { FIND_PEAK_SETTINGS, NOT_OF_SEARCH, oneOf, refuseOfRun } from '../peak/find-peak-plan.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  NOT_OF_SEARCH,
+  oneOf,
+  planOfSearch,
+  refuseOfRun,
+} from '../peak/find-peak-plan.ts';
 import { boundsOf } from '../peak/run-probes.ts';
 import { loadList } from './parse-loads.ts';
 
@@ -73,7 +78,6 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   refuseSettings(values, settings);
   const { qps, concurrency, ...others } = values;
   const isClosedLoop = concurrency !== undefined;
-  const said = new Set(saidKeys(settings));
   const joined = {
     ...others,
     concurrency: undefined,
@@ -84,11 +88,7 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
     // A closed loop is no scenario of MLPerf, and no rule of a division is about it.
     ...(isClosedLoop && { division: 'open' as const }),
   };
-  for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
-    if (joined[key] !== undefined) said.add(key);
-  }
-  const audit = openAuditConfig(values.auditConf);
-  const planned = planRun(joined, { said, audit, latencyFlag: '--latency' });
+  const planned = planOfSearch(joined, settings);
   // Points have no shortest run of their own that a warm-up could be a part of.
   // The rate of the plan is none that is measured: its length says nothing.
   const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS, lengthNote: undefined };

@@ -68,12 +68,7 @@ export function planFindPeak(
     // A search decides by its own runs how long they are.
     extendUntilDecided: values.extendUntilDecided ?? false,
   };
-  const said = new Set(saidKeys(settings));
-  for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
-    if (joined[key] !== undefined) said.add(key);
-  }
-  const audit = openAuditConfig(values.auditConf);
-  const planned = planRun(joined, { said, audit, latencyFlag: '--latency' });
+  const planned = planOfSearch(joined, settings);
   const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
@@ -103,6 +98,19 @@ export function planFindPeak(
       return runRecord(recorded(settings, { ...raws, minDuration, [loadKey]: load }));
     },
   };
+}
+
+/** Plans a run of a search, which sets its load and its bound: they count as given. */
+export function planOfSearch(values: RunValues, settings: readonly ResolvedSetting[]): RunPlan {
+  const said = new Set(saidKeys(settings));
+  for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
+    if (values[key] !== undefined) said.add(key);
+  }
+  return planRun(values, {
+    said,
+    audit: openAuditConfig(values.auditConf),
+    latencyFlag: '--latency',
+  });
 }
 
 /** A search that was requested: how a run of it is made, and what is searched. */
