@@ -4,11 +4,6 @@ import { createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import type { MakeCommand, SetExitCode } from './verb.ts';
 
-/** Exports of the SUT half for the one bin (sut-node/command.ts). */
-interface SutHalf {
-  sutCommand(setExitCode: SetExitCode): Command;
-}
-
 async function loadSutOptions(): Promise<SettingTable> {
   const { href } = compiledModule('sut-node/settings/sut-settings.js');
   return ((await import(href)) as { readonly SUT_OPTIONS: SettingTable }).SUT_OPTIONS;
@@ -63,7 +58,9 @@ const VERBS: Readonly<Record<VerbName, LoadVerb>> = {
   sut: async () => {
     // By path: `run` must work where the other half, or ONNX Runtime, is not installed.
     const { href } = compiledModule('sut-node/command.js');
-    const { sutCommand } = (await import(href)) as SutHalf;
+    const { sutCommand } = (await import(href)) as {
+      sutCommand(setExitCode: SetExitCode): Command;
+    };
     return (_name, _about, setExitCode) => sutCommand(setExitCode);
   },
   run: async () => (await import('./run.ts')).runVerb,

@@ -7,13 +7,6 @@ export interface HoverTexts {
   readonly y: (value: number) => string;
 }
 
-/** Places along x with their texts, and of each line the text at each of them: what the script of a page reads. */
-interface HoverGroup {
-  readonly at: string;
-  readonly x: string;
-  readonly lines: [name: string, texts: string][];
-}
-
 /** Between the texts of neighbouring places; no figure has it. */
 const SEPARATOR = '|';
 
@@ -29,7 +22,8 @@ export function hoverData(
   })[],
   texts: HoverTexts,
 ): string {
-  const groups: HoverGroup[] = [];
+  // Places along x with their texts, and of each line the text at each of them: what the script of a page reads.
+  const groups: { at: string; x: string; lines: [name: string, texts: string][] }[] = [];
   for (const { name, points, texts: own } of series) {
     const at = points.map(([x]) => coordinate(xOf(area, x))).join(SEPARATOR);
     const values = own ?? points.map(([, y]) => (Number.isFinite(y) ? texts.y(y) : '-'));

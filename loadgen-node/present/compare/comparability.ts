@@ -18,11 +18,6 @@ interface JudgedRun extends NamedRun {
  */
 type Weight = 'refused' | 'forceable' | 'warned';
 
-interface Difference {
-  readonly weight: Weight;
-  readonly text: string;
-}
-
 interface Row {
   readonly what: string;
   readonly weight: Weight;
@@ -149,7 +144,7 @@ function unknown(runs: readonly JudgedRun[]): string[] {
 }
 
 /** One line for a property, with the runs by its values. */
-function differenceIn({ what, weight, of, effect }: Row, runs: readonly JudgedRun[]): Difference[] {
+function differenceIn({ what, weight, of, effect }: Row, runs: readonly JudgedRun[]) {
   const foldersOf = new Map<string, string[]>();
   for (const run of runs) {
     const value = of(run);

@@ -13,16 +13,11 @@ import { say, startHttpServer, startPageServer } from './page-server.ts';
 // The thread of the live view: page and metrics are served here, so that no client disturbs the
 // thread that issues.
 
-/** A consumer of the messages of runs. */
-interface Viewer {
-  apply(message: ToLiveThread): void;
-  close(): Promise<void>;
-}
-
 const port = parentPort;
 assert(port !== null, 'this file is the entry of a worker thread');
 const start = workerData as LiveViewSettings;
-const viewers: Viewer[] = [];
+/** Consumers of the messages of runs. */
+const viewers: { apply(message: ToLiveThread): void; close(): Promise<void> }[] = [];
 
 port.on('message', (message: ToLiveThread) => {
   if (message.kind === 'close') void close();

@@ -11,19 +11,13 @@ import { makeFolder } from '../../../shared/base/files/read-file.ts';
  */
 const KEPT_BYTES_MAX: number = 8 * 1024 * 1024;
 
-/** Place of a payload in the file. */
-interface Place {
-  readonly offset: number;
-  readonly length: number;
-}
-
 /**
  * Payloads in a file that has no name: it goes with the process. What fits into the memory that is free otherwise the
  * system keeps there, so that reading is copying; the rest comes from the disk, on LoadGen's thread.
  */
 export class PayloadFile {
   readonly #folder: string;
-  readonly #places = new Map<number, Place>();
+  readonly #places = new Map<number, { readonly offset: number; readonly length: number }>();
   readonly #kept = new Map<number, Uint8Array>();
   #keptBytes = 0;
   #file: number | undefined;

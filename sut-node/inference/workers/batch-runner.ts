@@ -32,8 +32,6 @@ export interface BatchRunnerOptions
 /** One batch under work. */
 type BatchWork = ReturnType<typeof beginWork>;
 
-type Step = 'preprocessNs' | 'computeNs' | 'postprocessNs';
-
 /**
  * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensors,
  * run the model, post-process and compress. Independent of threads.
@@ -308,7 +306,7 @@ function beginWork(
 }
 
 /** Counts what has passed since the last step ended. */
-function endStep(work: BatchWork, step: Step): void {
+function endStep(work: BatchWork, step: 'preprocessNs' | 'computeNs' | 'postprocessNs'): void {
   const nowNs = machineNowNs();
   work[step] += nowNs - work.lapAtNs;
   work.lapAtNs = nowNs;

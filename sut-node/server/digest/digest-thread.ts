@@ -34,11 +34,6 @@ export interface DigestWorkerEvents {
 /** Starts the thread. */
 type SpawnDigestWorker = (events: DigestWorkerEvents) => DigestWorker;
 
-interface Waiting {
-  readonly bytes: number;
-  readonly onDigest: OnDigest;
-}
-
 /**
  * Digests payloads on a thread of its own, so that the I/O thread, which every query passes, only
  * copies them. Bounded: see {@link BACKLOG_BYTES_MAX}.
@@ -50,7 +45,7 @@ export class DigestThread implements PayloadDigester {
   readonly #backlogBytesMax: number;
   #worker: DigestWorker | undefined;
   #isEnded = false;
-  #waiting: Waiting[] = [];
+  #waiting: { readonly bytes: number; readonly onDigest: OnDigest }[] = [];
   #waitingBytes = 0;
 
   constructor(

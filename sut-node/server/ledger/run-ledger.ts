@@ -88,11 +88,6 @@ interface CountedPart {
   readonly newSamples: number;
 }
 
-interface PartialQuery {
-  readonly sampleCount: number;
-  seen: number;
-}
-
 function tooManySamples({ query, querySampleCount }: CountedPart): StreamRefusal {
   return invalidArgument(
     `query ${query} has more samples than the ${querySampleCount} of its own account`,
@@ -120,7 +115,7 @@ export class RunLedger implements NodeTotals {
   #openStreams = 0;
   #closedAtMs = 0;
   #queries = new RecentIds(REMEMBERED_MIN);
-  readonly #partial = new Map<number, PartialQuery>();
+  readonly #partial = new Map<number, { readonly sampleCount: number; seen: number }>();
   /** A query has left `#partial` before all its samples came. */
   #hasForgotten = false;
   #sampleIds = new RecentIds(REMEMBERED_MIN);

@@ -6,12 +6,6 @@ import type { BatchTimes, SampleAnswer } from '../../inference/batcher/sut-model
 import { type NodeTotals, plus } from '../ledger/run-ledger.ts';
 import { MODEL_VERSION } from './oip-model.ts';
 
-/** Lengths of time, and how many. */
-interface Total {
-  count: number;
-  ns: number;
-}
-
 /**
  * Figures of Triton's ModelStatistics, over the requests of the Open Inference Protocol since the node's start. A
  * request of several samples counts with the times of the one that was answered last: it waited for that. Numbers
@@ -69,7 +63,7 @@ export class ModelStatistics {
   }
 }
 
-function add(total: Total, ns: number): void {
+function add(total: { count: number; ns: number }, ns: number): void {
   total.count += 1;
   total.ns += ns;
 }

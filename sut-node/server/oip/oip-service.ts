@@ -34,8 +34,6 @@ export interface OipServiceParts
   readonly logger: Logger;
 }
 
-type InferCall = ServerUnaryCall<Buffer, Buffer>;
-
 /** `inference.GRPCInferenceService` of the node: docs/other-servers.md, "Ask a SUT node with another client". */
 export class OipService implements SideService {
   readonly #parts: OipServiceParts;
@@ -147,7 +145,7 @@ export class OipService implements SideService {
     return this.inference.modelNamed(name, version);
   }
 
-  #infer(call: InferCall, callback: sendUnaryData<Buffer>): void {
+  #infer(call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void {
     const arrivedAtNs = timerClock.nowNs();
     const refuse = (refusal: StreamRefusal): void => {
       this.#unary.delete(refuse);
