@@ -46,12 +46,7 @@ export const LABEL_LIST: ImageList = {
 
 const DIGITS_DATA: DrawnData = {
   name: 'digits-data-set',
-  recipe: ({ seed, sampleCount }) => ({
-    drawingRevision: DRAWING_REVISION,
-    // The key is part of the name of the folder, which earlier versions made.
-    images: { seed, imageCount: sampleCount },
-    jpegQuality: JPEG_QUALITY,
-  }),
+  recipe: (set) => ({ drawingRevision: DRAWING_REVISION, set, jpegQuality: JPEG_QUALITY }),
   what: 'images of digits',
   draw: async (images, index) => {
     const { label, rgb } = renderDigit(images, index);
