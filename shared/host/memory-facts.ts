@@ -9,7 +9,7 @@ export const ecc = z.object({
   /** Text that was read, and where; or why it could not be read. */
   how: words,
 });
-export type EccFacts = z.infer<typeof ecc>;
+type EccFacts = z.infer<typeof ecc>;
 
 /** `slot` as the firmware or the kernel names it, `type` such as `DDR5`, the configured speed in 10^6 transfers/s. */
 const memoryModule = z.object({ slot: words, bytes: positive, type: words, speedMts: quantity });

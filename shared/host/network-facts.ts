@@ -181,12 +181,15 @@ export async function readPciDevice(folder: FactFolder, nameOf: PciNames) {
  * address would tell it: of those the prefix is left, and addresses of the link alone are left out.
  */
 export function toldAddresses(infos: readonly NetworkInterfaceInfo[]): string[] {
-  return infos
-    .filter(({ internal, address }) => !internal && !isLinkLocal(address))
-    .map(({ address, cidr }) => {
-      const length = cidr?.split('/')[1] ?? (isIPv6(address) ? '128' : '32');
-      return holdsMac(address) ? `${prefixOf(address)}/64` : `${address}/${length}`;
-    });
+  return (
+    infos
+      // Those of the link alone begin with fe80::/10.
+      .filter(({ internal, address }) => !internal && !/^fe[89ab]/i.test(address))
+      .map(({ address, cidr }) => {
+        const length = cidr?.split('/')[1] ?? (isIPv6(address) ? '128' : '32');
+        return holdsMac(address) ? `${prefixOf(address)}/64` : `${address}/${length}`;
+      })
+  );
 }
 
 /**
@@ -205,10 +208,6 @@ export function isAddress(told: string, address: string): boolean {
 /** Without the zone of IPv6, and IPv4 as such where it came over an IPv6 socket. */
 export function bareAddress(address: string): string {
   return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
-}
-
-function isLinkLocal(address: string): boolean {
-  return /^fe[89ab]/i.test(address);
 }
 
 /** The eight groups of an IPv6 address, four hexadecimal digits each. */

@@ -8,7 +8,7 @@ import {
   type MachineSource,
   positiveValue,
 } from './machine-source.ts';
-import { type EccFacts, ecc, memory, memoryFacts } from './memory-facts.ts';
+import { ecc, memory, memoryFacts } from './memory-facts.ts';
 import {
   network,
   networkFacts,
@@ -278,20 +278,16 @@ function fromLine(line: string): AcceleratorFacts {
   const values = line.split(',').map((value) => cleanText(value));
   const [model = null, mib, mode = null, maxMhz, generation, width, driver = null] = values;
   const memoryMib = positiveValue(mib);
+  const state = mode === 'Enabled' ? 'on' : mode === 'Disabled' ? 'off' : null;
   return {
     model,
     memoryBytes: memoryMib && memoryMib * 1024 ** 2,
-    ecc: eccOf(mode),
+    ecc: { state, how: `nvidia-smi ecc.mode.current: ${mode ?? 'nothing'}` },
     maxMhz: positiveValue(maxMhz),
     hostInterconnect: pcieText(positiveValue(generation), positiveValue(width)),
     driver: driver?.startsWith('[') === true ? null : driver,
     how: 'nvidia-smi',
   };
-}
-
-function eccOf(mode: string | null): EccFacts {
-  const how = `nvidia-smi ecc.mode.current: ${mode ?? 'nothing'}`;
-  return { state: mode === 'Enabled' ? 'on' : mode === 'Disabled' ? 'off' : null, how };
 }
 
 function pcieText(generation: number | null, width: number | null): string | null {

@@ -14,6 +14,7 @@ export const UNLIMITED_BYTES: number = Number.MAX_SAFE_INTEGER;
 const fact = rowsOf<Look>();
 
 const CPUS = 'sys/devices/system/cpu';
+const MEMORY = 'proc/meminfo';
 
 /**
  * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an empty
@@ -70,7 +71,8 @@ const TUNING_FACTS = {
   ),
   /** Bytes of the machine that lie in swap; 0 also where there is none. */
   swapUsedBytes: fact(tally, async ({ root }) => {
-    const [total, free] = [await meminfo(root, 'SwapTotal'), await meminfo(root, 'SwapFree')];
+    const total = await root.kib(MEMORY, 'SwapTotal');
+    const free = await root.kib(MEMORY, 'SwapFree');
     return total === null || free === null ? null : Math.max(0, total - free);
   }),
   /** Bytes of the process that lie in swap. */
@@ -85,7 +87,10 @@ const TUNING_FACTS = {
     root.number('proc/self/limits', /^Max open files\s+(\d+)\s/m),
   ),
   /** Memory that can be used without swapping. */
-  availableBytes: fact(quantity, async ({ root }) => (await meminfo(root, 'MemAvailable')) || null),
+  availableBytes: fact(
+    quantity,
+    async ({ root }) => (await root.kib(MEMORY, 'MemAvailable')) || null,
+  ),
   /** Largest buffers that TCP gives a socket by itself. */
   tcpReceiveBytesMax: fact(quantity, ({ root }) => bufferMax(root, 'tcp_rmem')),
   tcpSendBytesMax: fact(quantity, ({ root }) => bufferMax(root, 'tcp_wmem')),
@@ -191,10 +196,6 @@ export function processorTicks(stat: string | null) {
 export function tickShare(of: 'steal' | 'busy', before: Ticks, after: Ticks): number | null {
   if (before === null || after === null || after.total <= before.total) return null;
   return Math.min(1, Math.max(0, (after[of] - before[of]) / (after.total - before.total)));
-}
-
-function meminfo(root: FactFolder, key: string): Promise<number | null> {
-  return root.kib('proc/meminfo', key);
 }
 
 /** The third number of `4096 131072 33554432`. */

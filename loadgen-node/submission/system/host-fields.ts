@@ -40,7 +40,9 @@ const FIELDS: Readonly<Record<string, (facts: SystemFacts, suite: Suite) => stri
   },
   host_memory_configuration: memoryConfiguration,
   host_storage_capacity: ({ storage }) => {
-    const sizes = present(storage.map(({ bytes }) => bytes && storageText(bytes)));
+    // As disks are sold: powers of 1000.
+    const textOf = (bytes: number): string => inUnits(bytes / 1e9, 1000, [' GB', ' TB']);
+    const sizes = present(storage.map(({ bytes }) => bytes && textOf(bytes)));
     const isWhole = sizes.length === storage.length;
     return told(isWhole && countedText(sizes), 'capacity of the disks, "800GB"');
   },
@@ -214,11 +216,6 @@ function inUnits(amount: number, base: number, [unit, ...larger]: readonly strin
 /** Memory as it is sold: powers of 1024, named as the examples of the rules name them. */
 export function memoryText(bytes: number): string {
   return inUnits(bytes / 1024 ** 2, 1024, [' MB', ' GB', ' TB']);
-}
-
-/** Disks as they are sold: powers of 1000. */
-function storageText(bytes: number): string {
-  return inUnits(bytes / 1e9, 1000, [' GB', ' TB']);
 }
 
 /** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */

@@ -39,6 +39,14 @@ describe('the report', () => {
     );
   });
 
+  it('says what is wrong, and what to do, of what is not ok alone', () => {
+    const about = subject('clock', 'Clock');
+    const seen = { id: 'clock', what: 'Clock' };
+    const [ok, warning] = [true, false].map((isOk) => about.okIf(isOk, 'tsc', 'mend it', ': slow'));
+    expect(ok).toEqual({ ...seen, state: 'ok', seen: 'tsc', advice: null });
+    expect(warning).toEqual({ ...seen, state: 'warning', seen: 'tsc: slow', advice: 'mend it' });
+  });
+
   it('has figures for programs', () => {
     expect(doctorJson(groups)).toMatchObject({ errors: 1, warnings: 0, groups });
     expect(doctorJson([])).toMatchObject({ errors: 0 });
