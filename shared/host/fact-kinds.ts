@@ -20,7 +20,7 @@ export const wordOf = <const T extends readonly [string, ...string[]]>(list: T) 
 const LIST_LENGTH_MAX = 4096;
 export const list = <T extends z.ZodType>(schema: T) => z.array(schema).max(LIST_LENGTH_MAX);
 
-/** A table of facts that are read of one look at a machine: the kind of each, and how it is read. */
+/** Facts that are read of one look at a machine: the kind of each, and how it is read. */
 type FactTable<L> = Readonly<
   Record<string, { readonly kind: z.ZodType; readonly read: (look: L) => unknown }>
 >;
@@ -46,8 +46,12 @@ export async function readFacts<L, T extends FactTable<L>>(table: T, look: L): P
 }
 
 /** Facts as a message: what is unknown is left out, as the protocol wants it. */
-export function toWire<T>(facts: T): WithoutNulls<T> {
-  return withoutNulls(facts) as WithoutNulls<T>;
+export function toWire<T>(facts: T): WithoutNulls<T>;
+export function toWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => toWire<unknown>(one));
+  if (typeof value !== 'object' || value === null) return value;
+  const there = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(there.map(([key, one]) => [key, toWire<unknown>(one)]));
 }
 
 type WithoutNulls<T> = T extends readonly (infer E)[]
@@ -56,16 +60,9 @@ type WithoutNulls<T> = T extends readonly (infer E)[]
     ? { [K in keyof T]: WithoutNulls<T[K]> }
     : NonNullable<T>;
 
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  const there = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(there.map(([key, one]) => [key, withoutNulls(one)]));
-}
-
 /**
- * Facts of a message: an empty text, and 0 and false where they are no value of a fact, are unknown,
- * and so is all of a part that a node leaves out.
+ * Facts of a message: an empty text, and 0 and false where they are no value of a fact, are
+ * unknown, and so is all of a part that a node leaves out.
  * @throws ZodError where a node of other make sends what cannot be, such as control characters
  */
 export function fromWire<T extends z.ZodType>(schema: T, message: object | null): z.infer<T> {

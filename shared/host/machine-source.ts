@@ -134,7 +134,10 @@ export function interruptible(source: MachineSource, shouldStop: () => boolean) 
   };
 }
 
-/** Text of a small file of this machine, read at once; null where there is none: another system, or a process that has ended. */
+/**
+ * Text of a small file of this machine, read at once; null where there is none: another system, or
+ * a process that has ended.
+ */
 export function ownText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');

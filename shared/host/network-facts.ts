@@ -80,7 +80,10 @@ const ETHERNET = '1';
 const INFINIBAND = '32';
 const LOOPBACK = '772';
 
-/** Drivers of cards that a hypervisor makes. Real ones of e1000 left the shops with PCI; every hypervisor has one. */
+/**
+ * Drivers of cards that a hypervisor makes. Real ones of e1000 left the shops with PCI; every
+ * hypervisor has one.
+ */
 const HYPERVISOR_DRIVERS = /^(virtio_net|vmxnet3|hv_netvsc|xen_netfront|vif|e1000)$/;
 
 /** What an interface is made of stands in its folder as `lower_NAME`. */

@@ -17,8 +17,8 @@ const CPUS = 'sys/devices/system/cpu';
 const MEMORY = 'proc/meminfo';
 
 /**
- * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an empty
- * list: unreadable.
+ * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an
+ * empty list: unreadable.
  */
 const TUNING_FACTS = {
   /** Frequency governors of all processors, each once, sorted: `performance`. */

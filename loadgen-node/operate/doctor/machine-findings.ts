@@ -55,8 +55,8 @@ const TEXTS = /^(governors|clockSource|energyPreferences|hugePageMode|runtimeFla
 /**
  * A check of one fact.
  * @param keys The fact, and others that are reported with the judgement.
- * @param absent Said where the fact is unknown. Null: no finding, where the machine has no such thing;
- *   undefined: judged all the same.
+ * @param absent Said where the fact is unknown. Null: no finding, where the machine has no such
+ *   thing; undefined: judged all the same.
  */
 function check<K extends keyof Look, A extends string | null | undefined>(
   id: string,

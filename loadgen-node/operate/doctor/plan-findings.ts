@@ -222,7 +222,10 @@ function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: str
   return datatype === 'BYTES' ? form : datatype.toLowerCase();
 }
 
-/** Bytes of a sample on the wire: mean and largest of `count` samples; null, with the reason, where there is no data. */
+/**
+ * Bytes of a sample on the wire: mean and largest of `count` samples; null, with the reason, where
+ * there is no data.
+ */
 interface LookedAt {
   readonly sampleBytes: Readonly<Record<'mean' | 'largest' | 'count', number>> | null;
   readonly whyNoData: string | null;

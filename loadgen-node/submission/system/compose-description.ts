@@ -90,7 +90,7 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   requireGiven(parts, hasNodes);
   const given: SystemDescription = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
-  // Where the user tells of accelerators and the machines showed none, "N/A" is wrong for all of their fields.
+  // The user tells of accelerators and the machines showed none: "N/A" is wrong for all their fields.
   const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
   const areUnseen = machines['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
   const read: SystemDescription = {

@@ -110,7 +110,10 @@ function linkEnd(interfaces: readonly NicFacts[], address: string | null): LinkE
   return { interface: end.name, nics: cards.map(({ name }) => name), speedMbps };
 }
 
-/** The cards that an interface is or is made of, each once. @param seen Names on the way: a loop ends. */
+/**
+ * The cards that an interface is or is made of, each once. @param seen Names on the way: a loop
+ * ends.
+ */
 function cardsBehind(
   one: NicFacts,
   all: readonly NicFacts[],

@@ -85,7 +85,10 @@ const FIELDS: Readonly<Record<string, (facts: SystemFacts, suite: Suite) => stri
 
 const isRuntime = ({ name }: { readonly name: string }): boolean => name === 'onnxruntime-node';
 
-/** A field of accelerators: text where there is none, what the submitter has to write, text of some; null: unknown. */
+/**
+ * A field of accelerators: its text where there is none, what the submitter has to write where it
+ * is unknown, its text of some (null: unknown).
+ */
 type AcceleratorField = readonly [
   none: string,
   wanted: string,

@@ -9,7 +9,7 @@ import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkEnd, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { networkRateText, nicModelText, present, todo, told } from './host-fields.ts';
 
-/** One end of a link: its cards by name, and the machine that has them; null where it sent no facts. */
+/** One end of a link: its cards, and their machine; null where it sent no facts. */
 interface End {
   readonly names: readonly string[];
   readonly machine: SystemFacts | null;
