@@ -11,7 +11,8 @@ import {
   OutstandingTable,
 } from 'longhaul';
 
-/** @import { ChannelEvents, ChannelPlace, DispatchChannel, DispatchSettings, OutgoingPart, ProtocolDriver } from 'longhaul' */
+/** @import { ChannelEvents, ChannelPlace, DispatchChannel, OutgoingPart } from 'longhaul' */
+/** @import { DispatchSettings, ProtocolDriver } from 'longhaul' */
 
 /** A connection to a server. */
 class Lines {

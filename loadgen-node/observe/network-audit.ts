@@ -88,10 +88,7 @@ const audit = z.object(
     /** The run that the audit is about. */
     run: z.object({
       runId: z.string(),
-      /**
-       * Protocol between LoadGen and SUT nodes: `longhaul` (mlperf.network.v1), or `oip`, the Open
-       * Inference Protocol.
-       */
+      /** Protocol between LoadGen and the nodes: `longhaul` (mlperf.network.v1), or another. */
       protocol: PROTOCOL_NAME,
       division: z.enum(['network', 'open']),
       round: z.string(),
@@ -127,7 +124,7 @@ const audit = z.object(
       /** Every setting of the QDL by name. */
       settings,
     }),
-    /** Requests to servers; null: the nodes are SUT nodes of longhaul, or the protocol does not tell. */
+    /** Requests to servers; null: the nodes are SUT nodes, or the protocol does not tell. */
     server: requestEvidence.nullable(),
     nameCalls: z.array(nameCall),
     nodes: z.array(nodeEvidence),

@@ -56,7 +56,7 @@ function attributesOfPlan(plan: RunPlan) {
     'longhaul.scenario': settings.scenario,
     'longhaul.mode': settings.mode,
     'longhaul.round': round,
-    'longhaul.nodes': [...addressesOf(plan)],
+    'longhaul.nodes': addressesOf(plan),
     'longhaul.output': output,
     'longhaul.otel.sample': otel?.share ?? 0,
     ...Object.fromEntries(

@@ -40,7 +40,7 @@ export interface WireWords {
   readonly transport: string;
   /** Bytes of a message besides its payload. A sentence without its begin, and a stop. */
   readonly framing: string;
-  /** Compression of messages on the way, as a sentence begins. Default: by the title of the protocol. */
+  /** Compression of messages on the way, as a sentence begins. Default: by the protocol's title. */
   readonly compression?: string;
   /** Why messages to and from servers are not compressed on the way, in a sentence; empty: nothing shows that. */
   readonly uncompressed: string;

@@ -77,7 +77,8 @@ const SCHEME = /^(?!dns$)[a-z][a-z\d+.-]*$/;
 /**
  * Adds a protocol of the caller, for addresses with its scheme.
  * @returns Takes it out again.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a name or scheme that another one has, and a scheme that no address can have
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a name or scheme that another one has, and for a
+ *   scheme that no address can have
  */
 export function addProtocol(protocol: Protocol): () => void {
   const { name, scheme } = protocol;

@@ -264,7 +264,7 @@ export const nodeEvidence = z.object({
   differences: z.array(z.string()),
   /** Claims of the node that cannot be true. */
   claims: z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
-  /** The connections that carried queries to a server: the first call of each, as this end saw it. */
+  /** Connections that carried queries to a server: the first call of each, as this end saw it. */
   queryPaths: z.exactOptional(z.array(callPath)),
   /** Absent: there were none. */
   handOvers: z.exactOptional(handOvers),
@@ -298,7 +298,7 @@ export interface NetworkEvidence {
   readonly nameCalls: readonly NameCall[];
   /** In the order of the settings. */
   readonly nodes: readonly NodeEvidence[];
-  /** Requests to servers; absent: the nodes are SUT nodes of longhaul, or the protocol does not tell. */
+  /** Requests to servers; absent: the nodes are SUT nodes, or the protocol does not tell. */
   readonly server?: RequestEvidence;
 }
 

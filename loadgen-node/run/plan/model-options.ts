@@ -2,7 +2,6 @@ import type { DispatchSettings } from '../../../qdl/index.ts';
 import {
   knownProtocols,
   PROTOCOL_OPTIONS,
-  type Preparation,
   type Protocol,
   type ProtocolRunValues,
   protocolOf,
@@ -12,11 +11,7 @@ import {
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { flagOf, type SettingValues, text, textList } from '../../../shared/config/setting.ts';
-import {
-  DATA_SOURCE_FORM,
-  type DataAsked,
-  parseDataSource,
-} from '../../samples/model-inputs/data-source.ts';
+import { DATA_SOURCE_FORM, parseDataSource } from '../../samples/model-inputs/data-source.ts';
 
 const { model, ...otherOptions } = PROTOCOL_OPTIONS;
 
@@ -80,20 +75,14 @@ interface ModelRunValues extends SettingValues<typeof RUN_MODEL_OPTIONS> {
   readonly dataCount: number | undefined;
 }
 
-/** The protocol of a run, what it does before the run, and the samples of `--data`. */
-export interface PlannedProtocol {
-  readonly protocol: Protocol;
-  readonly preparation: Preparation;
-  /** Undefined: the samples are the benchmark's. */
-  readonly data: DataAsked | undefined;
-}
-
 /**
+ * The protocol of a run, what it does before the run, and the samples of `--data`; undefined: they
+ * are the benchmark's.
  * @param values All values of the run.
  * @param said Keys of those that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other, or that the protocol lacks
  */
-export function planProtocol(values: ModelRunValues, said: ReadonlySet<string>): PlannedProtocol {
+export function planProtocol(values: ModelRunValues, said: ReadonlySet<string>) {
   const { sut, data, dataSeed, dataCount } = values;
   const protocol = protocolOfList(sut);
   const given: ProtocolRunValues = { ...values };

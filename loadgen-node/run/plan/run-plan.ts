@@ -75,7 +75,10 @@ interface PlannedTest extends RunTestSettings {
 
 /** Rules and bounds that the run is judged by. */
 interface PlannedJudgement {
-  /** As the user asked for it; `open` marks every log. What is enforced, targets know: `open` in scenarios outside the Network division. */
+  /**
+   * As the user asked for it; `open` marks every log. Targets have the one that is enforced: `open`
+   * in scenarios outside the Network division.
+   */
   readonly division: RunValues['division'];
   /** LoadGen's own delay, as a share (0 to 1) of the latency bound or of a typical latency, above which the run is INVALID. */
   readonly generatorLagShareMax: number;

@@ -34,7 +34,7 @@ export function targetsOf({ lanes }: Targeted): readonly PlannedTarget[] {
 }
 
 /** Addresses of all nodes of a plan. */
-export function addressesOf(plan: Targeted): readonly string[] {
+export function addressesOf(plan: Targeted): string[] {
   return targetsOf(plan).flatMap(({ dispatch }) => dispatch.nodes);
 }
 

@@ -7,8 +7,10 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { type Ended, LonghaulProcess } from '../../scenes/host/processes.ts';
 
-// Goal: a program adds a protocol by what the package exports: a whole run goes over one that no file of longhaul names.
-// Method: the example of the docs, lines of JSON over TCP, and two of its servers; `longhaul` and a program that load it.
+// Goal: a program adds a protocol by what the package exports: a whole run goes over one that no
+// file of longhaul names.
+// Method: the example of the docs, lines of JSON over TCP, and two of its servers; `longhaul` and a
+// program load it.
 
 const EXAMPLES = new URL('../../../docs/examples/', import.meta.url);
 const PROTOCOL = new URL('lines-protocol.mjs', EXAMPLES).href;

@@ -7,7 +7,8 @@ import {
   serverAddresses,
 } from '../../../../qdl/protocols/index.ts';
 
-// Goal: an added protocol is one of the list until it is taken out; one that no address could mean is refused.
+// Goal: an added protocol is one of the list until it is taken out; one that no address could mean
+// is refused.
 
 const OIP = protocolNamed('oip');
 

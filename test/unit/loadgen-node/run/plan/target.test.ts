@@ -10,7 +10,8 @@ import {
 import { defaultDispatchSettings } from '../../../../../qdl/index.ts';
 import { protocolNamed } from '../../../../../qdl/protocols/index.ts';
 
-// Goal: a change to a target reaches all lanes that share it, and no other; what is made for one target refuses several.
+// Goal: a change to a target reaches all lanes that share it, and no other; what is made for one
+// target refuses several.
 
 function target(...nodes: string[]): PlannedTarget {
   const preparation = { prepare: null, preparePayloads: null };
