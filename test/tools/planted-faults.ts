@@ -17,7 +17,7 @@ const REST_S_MAX = 600;
 const NOT_COPIED = ['node_modules', 'dist', '.git', 'results'];
 
 const QUICK = ['unit', 'mocking', 'conformance', 'smoke'];
-const REST = ['slow', 'together', 'integration'];
+const REST = ['slow', 'integration', 'alone'];
 
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, all: { type: 'boolean' } },

@@ -12,7 +12,7 @@ import { resolveSettings } from '../../../../../shared/config/resolve-settings.t
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a run that this machine cannot hold or keep is refused before anything starts, with the figures.
-// Method: plans, a folder of the real disk, and a memory that the test decides. test/integration/run/ends.test.ts has small disks.
+// Method: plans, a folder of the real disk, and a memory that the test decides. test/integration/run/ends.alone.test.ts has small disks.
 
 function plan(flags: Readonly<Record<string, string>>) {
   const asked = { sut: '10.0.1.1:50051', benchmark: 'null', minDuration: '10s', ...flags };

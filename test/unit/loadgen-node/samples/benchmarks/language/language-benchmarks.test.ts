@@ -25,7 +25,7 @@ import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { writeTextData } from '../../../../../scenes/simulated-run/text-data.ts';
 
 // Goal: samples are the reference's token ids; scores are the official script's lines, digit for digit; a wrong file or
-// response is one clear error. Method: goldens that MLCommons' scripts made, and broken files; random logs are in language-random.test.ts.
+// response is one clear error. Method: goldens that MLCommons' scripts made, and broken files; random logs are in language-random.slow.test.ts.
 
 const KEYS = ['gptj', 'llama2-70b', 'mixtral-8x7b'] as const;
 const suite = suiteFolder();
