@@ -40,7 +40,7 @@ const CAUSES: readonly CauseRow[] = [
       ...['lost-samples', 'generator-bound', 'not-kept-up', 'latency-bound'],
       ...['min-duration', 'min-queries', 'early-stopping'],
     ],
-    find: (performance) => brokenText(performance),
+    find: brokenText,
   },
   { kind: 'errors', explains: [], find: ({ counts }) => errorsText(counts) },
   {
@@ -57,11 +57,7 @@ const CAUSES: readonly CauseRow[] = [
       return standstill && standstillText(standstill);
     },
   },
-  {
-    kind: 'shared',
-    explains: ['early-stopping'],
-    find: (performance) => sharedText(performance),
-  },
+  { kind: 'shared', explains: ['early-stopping'], find: sharedText },
   { kind: 'queue', explains: OF_LATENCY, find: ({ course }) => notKeptUpText(course.keepingUp) },
   {
     kind: 'disturbed',
@@ -73,11 +69,7 @@ const CAUSES: readonly CauseRow[] = [
       return isDisturbed ? `${missed} while LoadGen's machine was disturbed` : null;
     },
   },
-  {
-    kind: 'load',
-    explains: ['early-stopping'],
-    find: (performance) => missedText(performance),
-  },
+  { kind: 'load', explains: ['early-stopping'], find: missedText },
 ];
 
 /** The first cause of a performance run; null where none is found. */

@@ -128,14 +128,19 @@ function largeLag(
  * bound.
  */
 export function lagLimit(
-  settings: EffectiveSettings,
+  { lanes, arrivalIntervalNs }: EffectiveSettings,
   lagShareMax = LAG_SHARE_MAX_DEFAULT,
 ): { readonly ns: number; readonly text: string } | null {
-  const bound = boundOf(settings);
-  if (bound === null) return null;
+  // A late query is late in its first token.
+  const bounds = boundsOfLanes(lanes).filter(({ name }) => name !== 'tpot');
+  const [bound] = bounds.sort((a, b) => a.ns - b.ns);
+  if (bound === undefined && arrivalIntervalNs === 0) return null;
+  // Round v0.5's MultiStream: a query is to be done before the next one is due.
+  const ns = bound?.ns ?? arrivalIntervalNs;
+  const ofServer = bound?.name === 'ttft' ? 'TTFT bound' : 'latency bound';
   const percent = Number((lagShareMax * 100).toPrecision(3));
-  const text = `${percent} % of the ${bound.name} of ${formatNs(bound.ns)}`;
-  return { ns: bound.ns * lagShareMax, text };
+  const text = `${percent} % of the ${bound === undefined ? 'arrival interval' : ofServer} of ${formatNs(ns)}`;
+  return { ns: ns * lagShareMax, text };
 }
 
 /** Above this share of late queries they are not told apart. */
@@ -172,20 +177,6 @@ function isSutSlow(judged: JudgedSet, sortedLagsNs: Float64Array): boolean {
   // A lane without completed samples has none.
   const shortestNs = Math.min(...latenciesNs.filter((ns) => !Number.isNaN(ns)));
   return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * shortestNs;
-}
-
-/** Bound that the queries of a schedule have to keep; null without a schedule. A late query is late in its first token. */
-function boundOf({
-  lanes,
-  arrivalIntervalNs,
-}: EffectiveSettings): { readonly name: string; readonly ns: number } | null {
-  const first = boundsOfLanes(lanes).filter(({ name }) => name !== 'tpot');
-  const [bound] = first.sort((a, b) => a.ns - b.ns);
-  if (bound !== undefined) {
-    return { name: bound.name === 'ttft' ? 'TTFT bound' : 'latency bound', ns: bound.ns };
-  }
-  // Round v0.5's MultiStream: a query is to be done before the next one is due.
-  return arrivalIntervalNs > 0 ? { name: 'arrival interval', ns: arrivalIntervalNs } : null;
 }
 
 /** Without a schedule there is no lag: only the health of LoadGen's process is known. */
