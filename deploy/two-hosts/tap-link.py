@@ -4,17 +4,16 @@
 Makes one TAP device in each namespace and carries Ethernet frames between them, each frame held back
 for the one-way delay and sent at the rate at most. A share of the frames is lost, and what no longer
 fits into the queue is dropped, as in front of a slow interface. Says "ready" on stdout. Ends on SIGTERM,
-or with the process that started it; then its last line on stdout is JSON: frames carried, lost and
-dropped, and how much later than asked they were handed on, in ns.
+or, without --stay, with the process that started it; then its last line on stdout tells frames handed on,
+lost and dropped, and how much later than asked they were handed on.
 
-usage: tap-link.py NAMESPACE_A ADDRESS_A NAMESPACE_B ADDRESS_B ONE_WAY_MS RATE_MBIT [LOSS [SEED [QUEUE [MTU]]]]
+usage: tap-link.py [--stay] NAMESPACE_A ADDRESS_A NAMESPACE_B ADDRESS_B ONE_WAY_MS RATE_MBIT [LOSS [SEED [QUEUE [MTU]]]]
 A namespace is a name under /run/netns, or the path of its file; RATE_MBIT may be inf; LOSS is a share,
 0 to 1; QUEUE is in frames, those on the way included.
 """
 
 import ctypes
 import fcntl
-import json
 import os
 import random
 import select
@@ -74,13 +73,17 @@ def stop(*_):
 
 
 def main():
-    space_a, address_a, space_b, address_b, delay_ms, rate_mbit = sys.argv[1:7]
-    loss, seed, queue_max, mtu = (sys.argv[7:] + ["0", "0", str(FRAMES_MAX), "9000"][len(sys.argv) - 7 :])[:4]
+    words = sys.argv[1:]
+    stays = words[:1] == ["--stay"]
+    words = words[stays:]
+    space_a, address_a, space_b, address_b, delay_ms, rate_mbit = words[:6]
+    loss, seed, queue_max, mtu = (words[6:] + ["0", "0", str(FRAMES_MAX), "9000"][len(words) - 6 :])[:4]
     loss, queue_max = float(loss), int(queue_max)
     chance = random.Random(int(seed)).random
     delay_s = float(delay_ms) / 1e3
     seconds_per_byte = 8 / (float(rate_mbit) * 1e6)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if not stays:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     taps = [
         make_tap(space, address if "/" in address else f"{address}/24", home, queue_max, mtu)
@@ -121,9 +124,9 @@ def main():
                     carried += 1
                     late[min(BINS - 1, int((now - due_at) / BIN_S))] += 1
     finally:
-        shares = {"lateP50Ns": percentile(late, 0.5), "lateP99Ns": percentile(late, 0.99)}
-        nanoseconds = {key: round(value * 1e9) for key, value in shares.items()}
-        print(json.dumps({"frames": carried, "lost": lost, "dropped": dropped, **nanoseconds}), flush=True)
+        p50_ms, p99_ms = (percentile(late, share) * 1e3 for share in (0.5, 0.99))
+        late_text = f"late by {p50_ms:g} ms at p50, {p99_ms:g} ms at p99"
+        print(f"handed {carried} frames on, {late_text}; lost {lost}, dropped {dropped}", flush=True)
 
 
 main()

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { EfficiencyReport } from '../../loadgen-node/search/efficiency/efficiency-text.ts';
 import {
@@ -7,13 +8,15 @@ import {
   SWEEP_FILE,
   type Sweep,
 } from '../../loadgen-node/search/sweep/sweep-file.ts';
-import { whyNoNamespaces } from '../network/sut-behind-link.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { LINK_SCRIPT, SutNamespace, whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { tempFolder } from '../scenes/host/folders.ts';
-import { longhaul } from '../scenes/host/processes.ts';
+import { LonghaulProcess, longhaul } from '../scenes/host/processes.ts';
 import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
 import { startTestNode } from '../scenes/sut-node/sut-node.ts';
 
 // Goal: the two verbs from the command line to their files. The figures of a busy machine are not judged.
+const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
 const EFFICIENCY = [
   'efficiency',
   '--benchmark',
@@ -97,36 +100,62 @@ describe('longhaul sweep', () => {
   it.skipIf(noNamespaces !== undefined)(
     `measures each cell, keeps those that are done, and draws them${noNamespaces ?? ''}`,
     async () => {
-      const output = tempFolder();
-      const flags = ['sweep', '--benchmark', 'delay', '--sample-bytes', '16', ...SHORT_SEARCH];
-      const grid = ['--output', output, '--rate', '10mbit', '--delay'];
-      const first = await longhaul([...flags, ...grid, '0']);
-      expect([0, 3]).toContain(first.code);
-      const again = await longhaul([...flags, ...grid, '0,5ms']);
-      expect(again.code).toBe(6);
-      expect(again.stderr).toContain('--resume goes on with it');
-      const resumed = await longhaul([...flags, ...grid, '0,5ms', '--resume']);
-      expect(resumed.stderr).toContain('cell 1 of 2: kept');
-      const sweep = JSON.parse(readFileSync(join(output, SWEEP_FILE), 'utf8')) as Sweep;
-      expect(sweep.cells.map(({ link }) => link.delayNs)).toEqual([0, 5e6]);
-      expect(sweep.cells[1]?.result).toMatchObject({ seen: { bitsPerSecond: expect.any(Number) } });
-      const { result } = sweep.cells[1] as { result: CellResult };
-      expect(result.seen?.roundTripP50Ns).toBeGreaterThanOrEqual(10e6);
-      expect(readFileSync(join(output, 'longhaul_sweep.html'), 'utf8')).toContain('10mbit');
-      const confirmed = join(output, sweep.cells[0]?.folder ?? '', 'confirm-');
-      const runs = Array.from({ length: 20 }, (_, i) => `${confirmed}${i}`).filter(existsSync);
-      expect(readRunLogs(runs[0] ?? '').summary).toContain('in a network namespace of');
+      const space = new SutNamespace();
+      const verb = ['sut', '--benchmark', 'delay', '--listen', `${space.sutAddress}:50051`];
+      const node = new LonghaulProcess([...space.inside, process.execPath, MAIN, ...verb]);
+      try {
+        await node.says(/ready/i);
+        await expectSweep(space);
+      } finally {
+        node.kill('SIGTERM');
+        await node.ended;
+        space.remove();
+      }
     },
   );
+
+  async function expectSweep(space: SutNamespace): Promise<void> {
+    const output = tempFolder();
+    const env = Object.entries(space.environment).map(([name, value]) => `${name}=${value}`);
+    const hook = ['--link-hook', [...env, LINK_SCRIPT].join(' ')];
+    const target = ['--sut', `${space.sutAddress}:50051`, '--sample-bytes', '16'];
+    const flags = ['sweep', ...target, ...SHORT_SEARCH, '--output', output, '--rate', '10mbit'];
+    const first = await longhaul([...flags, ...hook, '--delay', '0']);
+    expect([0, 3]).toContain(first.code);
+    const grid = ['--delay', '0,5ms'];
+    const again = await longhaul([...flags, ...hook, ...grid]);
+    expect(again.code).toBe(6);
+    expect(again.stderr).toContain('--resume goes on with it');
+    const other = await longhaul([...flags, '--link-hook', 'true', ...grid, '--resume']);
+    expect(other.stderr).toContain('is of another sweep (linkHook was ');
+    const resumed = await longhaul([...flags, ...hook, ...grid, '--resume']);
+    expect(resumed.stderr).toContain('cell 1 of 2: kept');
+    const sweep = JSON.parse(readFileSync(join(output, SWEEP_FILE), 'utf8')) as Sweep;
+    expect(sweep.cells.map(({ link }) => link.delayNs)).toEqual([0, 5e6]);
+    const { result } = sweep.cells[1] as { result: CellResult };
+    expect(result).toMatchObject({ seen: { bitsPerSecond: expect.any(Number) } });
+    expect(result.seen?.roundTripP50Ns).toBeGreaterThanOrEqual(10e6);
+    expect(result.hook).toContain("to a network namespace of LoadGen's machine");
+    expect(readFileSync(join(output, 'longhaul_sweep.html'), 'utf8')).toContain('10mbit');
+    const confirmed = join(output, sweep.cells[0]?.folder ?? '', 'confirm-');
+    const runs = Array.from({ length: 20 }, (_, i) => `${confirmed}${i}`).filter(existsSync);
+    expect(readRunLogs(runs[0] ?? '').summary).toContain('set the link (0ms 10mbit 0%)');
+  }
+
+  it('does not believe a hook that sets nothing', async () => {
+    const node = await startTestNode({ benchmark: 'delay' });
+    const flags = ['--sut', node.address, '--sample-bytes', '16', ...SHORT_SEARCH];
+    const hook = ['--link-hook', 'true', '--delay', '2s', '--output', tempFolder()];
+    const { code, stdout } = await longhaul(['sweep', ...flags, ...hook]);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/failed: .*--link-hook did not set the link: 2000ms .* was requested/);
+  });
 
   it.each([
     [['--delay', 'fast'], 2, '--delay "fast"'],
     [['--scenario', 'offline', '--target-qps', '1'], 2, 'sweep searches peaks'],
-    [[], 2, '--sut needs --device'],
-    [['--with', 'tap'], 2, 'leave --sut out'],
-    [['--device', 'lo-9'], 6, 'Missing here: '],
   ])('refuses %j', async (flags, expectedCode, expected) => {
-    const base = ['sweep', '--sut', '127.0.0.1:1', '--benchmark', 'delay'];
+    const base = ['sweep', '--sut', '127.0.0.1:1', '--benchmark', 'delay', '--link-hook', 'true'];
     const { code, stderr } = await longhaul([...base, ...flags]);
     expect(code).toBe(expectedCode);
     expect(stderr).toContain(expected);

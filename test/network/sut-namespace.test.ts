@@ -5,11 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/network-audit.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
-import type { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { LonghaulProcess } from '../scenes/host/processes.ts';
-import { sutBehindLink, whyNoNamespaces } from './sut-behind-link.ts';
+import { SutNamespace, whyNoNamespaces } from './sut-behind-link.ts';
 
 // Goal: over a link of 5 ms each way no number is better than the link allows, Name's included.
 // Method: the SUT node in a network namespace of its own, as root, by `npm run test:network`.
@@ -24,7 +23,8 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
   const output = suiteFolder();
 
   beforeAll(async () => {
-    ({ space } = await sutBehindLink(ONE_WAY_MS, 1000));
+    space = new SutNamespace();
+    space.set({ delayMs: ONE_WAY_MS, rateMbit: 1000 });
     const verb = ['sut', '--benchmark', 'digits', '--listen', '0.0.0.0:50051', '--node', 'sut-a'];
     sut = new LonghaulProcess([...space.inside, process.execPath, main, ...verb]);
     await sut.says(/ready/i);
@@ -33,7 +33,7 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
   afterAll(async () => {
     sut?.kill('SIGTERM');
     await sut?.ended;
-    await space?.close();
+    space?.remove();
   });
 
   function loadgen(...args: string[]) {
@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
   }
 
   it('makes Name take the round trip', () => {
-    const { status, stdout } = loadgen('name', '--sut', `${space.sutAddress}:50051`);
+    const { status, stdout } = loadgen('probe', 'name', '--sut', `${space.sutAddress}:50051`);
     expect(status).toBe(0);
     const [, ms] = /round trip ([\d.]+) ms/.exec(stdout) ?? [];
     expect(Number(ms)).toBeGreaterThanOrEqual(2 * ONE_WAY_MS);

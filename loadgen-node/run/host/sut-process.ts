@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { at } from '../../../shared/base/at.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
@@ -32,18 +31,12 @@ export class SutProcess {
   /**
    * Starts `longhaul sut` and waits until it listens. The node ends when this process does, however
    * that ends: it watches the channel between the two.
-   * @param inside Command and arguments that start it somewhere else, such as in a network namespace.
    * @param giveUp Ends a node that does not listen yet.
    * @throws MlperfError when it ends before; its own message has gone to stderr.
    */
-  static start(
-    args: readonly string[],
-    inside: readonly string[] = [],
-    giveUp?: AbortSignal,
-  ): Promise<SutProcess> {
+  static start(args: readonly string[], giveUp?: AbortSignal): Promise<SutProcess> {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
-    const words = [...inside, process.execPath, ...NODE_FLAGS, main, 'sut', ...args];
-    const child = spawn(at(words, 0), words.slice(1), {
+    const child = spawn(process.execPath, [...NODE_FLAGS, main, 'sut', ...args], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // A terminal's Ctrl-C goes to the whole group; this process ends the node after the run.
       detached: true,
@@ -96,19 +89,17 @@ export class SutProcess {
 /**
  * Starts a SUT node on 127.0.0.1 for a verb that measures it, and ends it with the work.
  * @param args Flags of `longhaul sut`; one that says where it listens wins over 127.0.0.1.
- * @param inside As for {@link SutProcess.start}.
  * @throws MlperfError as {@link SutProcess.start}; what `work` throws
  */
 export async function withSutProcess<T>(
   args: readonly string[],
   host: RunHost,
   work: (address: string) => Promise<T>,
-  inside: readonly string[] = [],
 ): Promise<T> {
   host.progress?.('starting a SUT node');
   // Two processes would write over each other's status line; Ready tells what the node is doing.
   const defaults = ['--listen', '127.0.0.1:0', '--progress', 'hidden'];
-  const sut = await orAbort(host, SutProcess.start([...defaults, ...args], inside, host.signal));
+  const sut = await orAbort(host, SutProcess.start([...defaults, ...args], host.signal));
   try {
     return await work(sut.address);
   } finally {

@@ -4,32 +4,30 @@ import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-e
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { writeText } from '../../../shared/base/files/read-file.ts';
 import { rounded } from '../../../shared/base/text.ts';
-import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
-import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
+import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { type SettingValues, text } from '../../../shared/config/setting.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
-import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
-import { confNameOf, SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
+import { confNameOf } from '../../../shared/rules/benchmark-rules.ts';
 import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { boundsText } from '../../present/curve/load-point.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { withSutProcess } from '../../run/host/sut-process.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { RunProblems } from '../../run/keep/run-problems.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
-import { addressesOf, onlyTarget, withDispatch, withTargets } from '../../run/plan/target.ts';
+import { addressesOf, onlyTarget, withTargets } from '../../run/plan/target.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
-import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import { planFindPeak } from '../peak/find-peak-plan.ts';
+import { type FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
 import { answersNote, searchNs } from '../peak/pace.ts';
 import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
 import { timeLeft } from '../time-left.ts';
 import { cellsOf, type LinkConditions, linkText, parseLinkGrid } from './link-conditions.ts';
+import { refuseFasterLink, throughLink } from './link-hook.ts';
 import {
   type CellResult,
   cellLine,
@@ -38,119 +36,78 @@ import {
   readSweepToResume,
   SWEEP_FILE,
   SWEEP_PAGE,
+  SWEEP_VERSION,
   type Sweep,
   type SweepCell,
+  seenText,
   sweepTable,
   writeSweep,
 } from './sweep-file.ts';
-import { type ChosenLinkMaker, chooseLinkMaker, SutNamespace } from './sweep-link.ts';
-import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
-import { LOOPBACK, type SweepLink, type TapCounts, TcLink } from './tc-link.ts';
 
-/** Flags, file and settings of the verb. */
+/** Settings of `longhaul sweep` beside those of its searches. */
+export const SWEEP_OPTIONS = {
+  delay: text('time[,time...]', 'one-way delays of the link, for example 0,1,5,10ms', {
+    fallback: '0',
+  }),
+  rate: text('rate[,rate...]', 'its rates in each direction, for example 100mbit,1gbit,unlimited', {
+    fallback: 'unlimited',
+  }),
+  loss: text('percent[,percent...]', 'shares of packets that it loses, for example 0,0.1%', {
+    fallback: '0',
+  }),
+  linkHook: text(
+    'command',
+    'sets the link before each cell and clears it afterwards, by LONGHAUL_LINK=set and clear',
+    { required: true },
+  ),
+};
+
+/** Settings of the verb. */
 interface SweepRequest {
-  readonly options: SweepValues;
-  readonly values: SettingValues<typeof CELL_SETTINGS>;
+  readonly options: SettingValues<typeof SWEEP_OPTIONS>;
+  readonly values: SettingValues<typeof FIND_PEAK_SETTINGS>;
   readonly settings: readonly ResolvedSetting[];
-  /** Flags of the verb, and the file's section on the SUT. */
-  readonly sut: SettingSources;
-  /** All settings of `longhaul sut`. */
-  readonly sutSettings: SettingTable;
 }
 
 /**
  * Plans a sweep of searches over a grid of links.
  * @throws MlperfError `ERR_CONFIG_INVALID`; `ERR_OUTPUT` for a folder that holds another result
  */
-export function planSweep(request: SweepRequest) {
-  const { options, values, settings, sut, sutSettings } = request;
+export function planSweep({ options, values, settings }: SweepRequest) {
   refuseCppEngine(
     values,
     'a sweep compares links, by longhaul: find one peak by find-peak --engine cpp',
   );
   const grid = parseLinkGrid(options);
-  const isOwn = values.sut === undefined;
-  // Without servers of others the model is that of the node that is started.
-  const ofRuns = isOwn ? settings.filter(({ key }) => key !== 'model') : settings;
-  const asked = { ...values, sut: values.sut ?? [], ...(isOwn && { model: undefined }) };
-  const peak = planFindPeak(asked, ofRuns);
+  const peak = planFindPeak(values, settings);
   const { run, search } = peak;
   if (search === null) {
     throw configInvalid(
       `sweep searches peaks: --scenario server, or multi-stream with --round v0.5; not ${values.scenario}`,
     );
   }
-  const nodeArgs = isOwn ? ownNode(sut, sutSettings, CELL_SETTINGS).args : [];
   if (!values.resume) {
     refuseUsedOutput(run.output, values.force, existsSync(join(run.output, SWEEP_FILE)));
   }
-  return { options, grid, peak, search, settings, nodeArgs, isResumed: values.resume };
+  return { hook: options.linkHook, grid, peak, search, settings, isResumed: values.resume };
 }
 
-/** Settings, grid and search of the cells; `nodeArgs` are those of a node that the sweep starts. */
+/** Settings, grid and search of the cells. */
 type SweepPlan = ReturnType<typeof planSweep>;
 
 const NO_RESULT =
   'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result';
 
-/** An unlimited link, over which a node is started and asked what it is. */
-const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
-
 /**
- * Measures the cells of a sweep, and draws its page. Each cell is kept as soon as it is done. Without nodes of the user one is
- * started behind a link of its own.
+ * Measures the cells of a sweep, and draws its page. Each cell is kept as soon as it is done.
  * @returns null where the host's signal ended it: the cells that are done are kept
- * @throws MlperfError `ERR_NOT_INSTALLED` before anything starts where this machine makes no links
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a hook that is no command
  */
 export async function runSweep(plan: SweepPlan, host: RunHost) {
-  const { options, nodeArgs, peak } = plan;
-  const { run } = peak;
-  const maker = await chooseLinkMaker(options, addressesOf(run));
-  const begun = beginSweep(plan, maker, host);
-  if (maker.with === 'tc') return await measure(plan, begun, new TcLink(maker.device), host);
-  if (!SYNTHETIC_BENCHMARKS.includes(run.rules.key)) requireOnnxRuntime();
-  const space = await SutNamespace.make(maker);
-  try {
-    await space.shape(BARE);
-    const args = ['--node', 'sut-sweep', '--listen', `${space.sutAddress}:0`, ...nodeArgs];
-    return await withSutProcess(
-      args,
-      host,
-      (address) => {
-        const run = withDispatch(plan.peak.run, { nodes: [address] });
-        return measure({ ...plan, peak: { ...plan.peak, run } }, begun, space, host);
-      },
-      space.inside,
-    );
-  } finally {
-    await space.close();
-  }
-}
-
-/**
- * The sweep before its first cell, or as far as the one is that goes on.
- * @throws MlperfError `ERR_CONFIG_INVALID`
- */
-function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost) {
-  const { run, note } = plan.peak;
-  const { name, notes: ofMaker, markOf } = aboutMaker(maker, run);
-  const notes = [NO_RESULT, ...ofMaker, ...(note === undefined ? [] : [note])];
-  for (const one of notes) host.report(`note: ${one}`);
-  const question = questionOf(plan, name);
-  const cells = plan.isResumed ? readSweepToResume(run.output, question).cells : [];
-  const sweep: Sweep = { schemaVersion: 2, longhaul: packageVersion(), question, notes, cells };
-  return { sweep, markOf };
-}
-
-async function measure(
-  plan: SweepPlan,
-  { sweep: begun, markOf }: ReturnType<typeof beginSweep>,
-  link: SweepLink,
-  host: RunHost,
-) {
   const { grid, search, isResumed } = plan;
   const { run } = plan.peak;
   const { output } = run;
+  const begun = beginSweep(plan, host);
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
   const problems = new RunProblems();
@@ -164,7 +121,7 @@ async function measure(
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
   const keep = (kept: Sweep): void => problems.attempt(() => writeSweep(output, kept));
-  const job = { plan, prepared, link, markOf, host, keep };
+  const job = { plan, prepared, host, keep };
   let sweep: Sweep;
   try {
     sweep = await measureCells(job, cellsOf(grid), begun, drawPage);
@@ -194,64 +151,33 @@ type DrawPage = (sweep: Sweep, interrupted?: LinkConditions) => void;
 /** Settings that change no cell: the place of a run, and flags that a resumed search may change. */
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
 
-function questionOf(
-  { settings, nodeArgs, search: { kind } }: SweepPlan,
-  maker: string,
-): Sweep['question'] {
+function questionOf({ settings, hook, search: { kind } }: SweepPlan): Sweep['question'] {
   const asked = settings
     .filter(({ key, raw }) => raw !== undefined && !NOT_ASKED.includes(key))
     .map(({ key, raw }) => [key, JSON.stringify(raw)]);
-  const nodes = nodeArgs.length === 0 ? [] : [['node', nodeArgs.join(' ')]];
   return {
-    settings: Object.fromEntries([...asked, ...nodes]),
-    with: maker,
+    settings: Object.fromEntries(asked),
+    linkHook: hook,
     unit: kind === 'rate' ? 'scheduled queries/s' : 'streams',
   };
 }
 
-/**
- * A maker of links: its name in the question, its mark in the logs of the runs, and what limits the
- * figures.
- */
-function aboutMaker(maker: ChosenLinkMaker, run: RunPlan) {
-  if (maker.with === 'tc') {
-    const { device } = maker;
-    const local = addressesOf(run).filter((address) =>
-      isLoopback(splitAddress(address)?.host ?? ''),
-    );
-    return {
-      name: `tc on ${device}`,
-      markOf: (conditions: string) =>
-        `tc shaped ${device} of the LoadGen node (${conditions}): not the network of the system as it is`,
-      notes: [
-        `tc on ${device} makes the links, division open`,
-        ...(device === LOOPBACK
-          ? []
-          : [
-              `${device} shapes what leaves it: queries have the delay of the whole round trip, and rate and loss do not hold for responses`,
-            ]),
-        ...(local.length === 0
-          ? []
-          : [`${local.join(', ')}: on this machine, LoadGen and SUT share its cores`]),
-      ],
-    };
-  }
-  const isTap = maker.with === 'tap';
-  const by = isTap ? 'a link in user space' : 'a link that tc shaped';
-  const what = isTap ? 'a program in user space (TAP)' : "the kernel's netem";
-  return {
-    name: isTap ? `tap, loss seed ${maker.lossSeed}` : 'netem',
-    markOf: (conditions: string) =>
-      `the SUT node was in a network namespace of the LoadGen node's machine, behind ${by} (${conditions}): not the network of the system`,
-    notes: [
-      `${what} makes the links, division open: the SUT node is in a network namespace of this machine, LoadGen, SUT and link share its cores`,
-      ...(isTap
-        ? [
-            'a link in user space carries some 100 Mbit/s to 1 Gbit/s: see in each cell what was seen, and how late it was',
-          ]
-        : []),
-    ],
-  };
+/** The sweep before its first cell, or as far as the one is that goes on. @throws MlperfError `ERR_CONFIG_INVALID` */
+function beginSweep(plan: SweepPlan, host: RunHost): Sweep {
+  const { run, note } = plan.peak;
+  const local = addressesOf(run).filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
+  const notes = [
+    NO_RESULT,
+    `"${plan.hook}" makes the links, division open`,
+    ...(local.length === 0
+      ? []
+      : [`${local.join(', ')}: on this machine, LoadGen and SUT share its cores`]),
+    ...(note === undefined ? [] : [note]),
+  ];
+  for (const one of notes) host.report(`note: ${one}`);
+  const question = questionOf(plan);
+  const cells = plan.isResumed ? readSweepToResume(run.output, question).cells : [];
+  return { schemaVersion: SWEEP_VERSION, longhaul: packageVersion(), question, notes, cells };
 }
 
 function titleOf({ rules }: RunPlan, search: LoadSearch): string {
@@ -264,9 +190,6 @@ function titleOf({ rules }: RunPlan, search: LoadSearch): string {
 interface SweepJob {
   readonly plan: SweepPlan;
   readonly prepared: PreparedRun;
-  readonly link: SweepLink;
-  /** Mark of the link between LoadGen and the SUT, for the logs of the runs. */
-  readonly markOf: (conditions: string) => string;
   readonly host: RunHost;
   /** Keeps the cells that are done. */
   readonly keep: (sweep: Sweep) => void;
@@ -336,7 +259,8 @@ async function measureCell(
     if (!(error instanceof MlperfError)) throw error;
     const { code, message } = error;
     if (signal.aborted || code === 'ERR_INTERRUPTED') return 'interrupted';
-    if (code === 'ERR_OUTPUT') throw error;
+    // The next cell would have it, too.
+    if (code === 'ERR_OUTPUT' || code === 'ERR_CONFIG_INVALID') throw error;
     result = { failure: message };
   }
   return { link, folder, seconds: (performance.now() - beganMs) / 1e3, result };
@@ -344,33 +268,30 @@ async function measureCell(
 
 async function searchCell(
   job: SweepJob,
-  conditions: LinkConditions,
+  link: LinkConditions,
   folder: string,
 ): Promise<CellResult> {
-  await job.link.shape(conditions);
-  let tap: TapCounts | null = null;
-  let found: Omit<CellResult, 'tap'>;
-  try {
-    found = await searchThrough(job, conditions, folder);
-  } finally {
-    tap = await job.link.release();
-  }
-  return { ...found, tap };
+  const { plan, host } = job;
+  const search = () => searchThrough(job, link, folder);
+  const { found, said } = await throughLink(plan.hook, link, host, search);
+  return { ...found, hook: said };
 }
 
 async function searchThrough(
-  { plan: { peak, search }, prepared, host, markOf }: SweepJob,
+  { plan: { peak, search, hook }, prepared, host }: SweepJob,
   conditions: LinkConditions,
   output: string,
-): Promise<Omit<CellResult, 'tap'>> {
+): Promise<Omit<CellResult, 'hook'>> {
   const seen = await lookAtLink(prepared, (conditions.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
+  const asked = linkText(conditions);
+  if (seen !== null) refuseFasterLink(conditions, seen, { asked, seen: seenText(seen) });
   // Of a search that was broken off, or failed.
   replaceEarlierRun(output, { report: () => {} });
   // No network that a submission could name has these conditions. Rule: inference_rules v4.1,
   // "Non-conforming network
   // submission should be submitted to Open category".
   const division = 'open' as const;
-  const linkMark = markOf(linkText(conditions));
+  const linkMark = `"${hook}" set the link (${asked}): not the network of the system as it is`;
   const { dispatch, ...target } = onlyTarget(prepared.plan);
   const shaped = { ...target, dispatch: { ...dispatch, division }, linkMark };
   const plan = { ...withTargets(prepared.plan, [shaped]), division, output };

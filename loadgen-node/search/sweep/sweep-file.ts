@@ -21,7 +21,7 @@ export const SWEEP_FILE = 'longhaul_sweep.json';
 export const SWEEP_PAGE = 'longhaul_sweep.html';
 
 /** Of {@link SWEEP_FILE}. */
-const SWEEP_VERSION = 2;
+export const SWEEP_VERSION = 3;
 
 const ns = z.number().describe('ns');
 
@@ -53,16 +53,8 @@ const result = z.strictObject({
       bitsPerSecond: z.number().nullable(),
     })
     .nullable(),
-  /** Counts of a link in user space; null of netem. */
-  tap: z
-    .strictObject({
-      frames: z.number(),
-      lost: z.number(),
-      dropped: z.number(),
-      lateP50Ns: ns,
-      lateP99Ns: ns,
-    })
-    .nullable(),
+  /** Last line that the hook printed when it cleared the link; null: none. */
+  hook: z.string().nullable(),
 });
 
 const cell = z.strictObject({
@@ -81,8 +73,7 @@ const cell = z.strictObject({
 const question = z.strictObject({
   /** Settings of each cell by name, as text: nodes, benchmark, scenario, bound, ... */
   settings: z.record(z.string(), z.string()),
-  /** Maker of the links. */
-  with: z.string(),
+  linkHook: z.string(),
   unit: z.string(),
 });
 
@@ -115,8 +106,8 @@ export function readSweepToResume(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
   requireKept(path, 'sweep');
   const sweep = readSweep(folder);
-  const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
-    return { ...settings, with: by, unit };
+  const textsOf = ({ settings, linkHook, unit }: SweepQuestion): Question => {
+    return { ...settings, linkHook, unit };
   };
   const [difference] = questionDifferences(
     textsOf(sweep.question),
@@ -222,19 +213,15 @@ function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
 }
 
 /** The link as it was: on a busy machine one in user space is slower than it was asked for. */
-function linkSentences({ seen, tap }: CellResult): string {
-  const sentences = [
-    ...(seen === null ? [] : [`Seen before the search: ${seenText(seen)}.`]),
-    ...(tap === null
-      ? []
-      : [
-          `The link handed frames on late by ${formatNs(tap.lateP50Ns)} at p50, ${formatNs(tap.lateP99Ns)} at p99; its queue dropped ${tap.dropped} of ${tap.frames + tap.dropped}.`,
-        ]),
-  ];
-  return sentences.map((sentence) => ` ${sentence}`).join('');
+function linkSentences({ seen, hook }: CellResult): string {
+  const looked = seen === null ? '' : ` Seen before the search: ${seenText(seen)}.`;
+  return hook === null ? looked : `${looked} The link hook: ${hook.replace(/\.$/, '')}.`;
 }
 
-function seenText({ roundTripP50Ns, bitsPerSecond }: NonNullable<CellResult['seen']>): string {
+export function seenText({
+  roundTripP50Ns,
+  bitsPerSecond,
+}: NonNullable<CellResult['seen']>): string {
   const rate =
     bitsPerSecond === null
       ? ''

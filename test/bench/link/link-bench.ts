@@ -1,4 +1,4 @@
-import { sutBehindLink, whyNoNamespaces } from '../../network/sut-behind-link.ts';
+import { SutNamespace, whyNoNamespaces } from '../../network/sut-behind-link.ts';
 import {
   type BenchServer,
   type NodeOptions,
@@ -40,18 +40,20 @@ export async function benchLink(options: LinkBenchOptions): Promise<void> {
   const columns = ['one way ms', 'link', 'queries/s', 'goodput Mbit/s', 'of TCP', 'p50 ms'];
   head(1, 'path', ...columns);
   for (const oneWayMs of options.oneWayMs) {
-    const net = await sutBehindLink(oneWayMs, options.rateMbit);
+    const space = new SutNamespace();
     try {
-      await benchDelayOf(oneWayMs, net, options);
+      space.set({ delayMs: oneWayMs, rateMbit: options.rateMbit });
+      await benchDelayOf(oneWayMs, space, options);
+      process.stderr.write(`link ${space.clear()}`);
     } finally {
-      await net.space.close();
+      space.remove();
     }
   }
 }
 
 async function benchDelayOf(
   oneWayMs: number,
-  { space, kind }: Awaited<ReturnType<typeof sutBehindLink>>,
+  space: SutNamespace,
   options: LinkBenchOptions,
 ): Promise<void> {
   const { sizeBytes, rounds, rateMbit } = options;
@@ -77,7 +79,7 @@ async function benchDelayOf(
     const rate = median(runs.map(rateOf));
     const ratio = median(runs.map((run, k) => rateOf(run) / rateOf(raw[k] as Measured)));
     const p50Ms = median(runs.map(({ p50Us }) => p50Us)) / 1e3;
-    const link = `${rateMbit} Mbit/s by ${kind}`;
+    const link = `${rateMbit} Mbit/s`;
     const mbit = (rate * sizeBytes * 8) / 1e6;
     const shownRatio = runs === ours ? ratio.toFixed(3) : '';
     row(path, oneWayMs, link, rate.toFixed(1), mbit.toFixed(0), shownRatio, p50Ms.toFixed(1));

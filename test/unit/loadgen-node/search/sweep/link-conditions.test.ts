@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   cellsOf,
   linkText,
   parseLinkGrid,
 } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
-import { chooseLinkMaker } from '../../../../../loadgen-node/search/sweep/sweep-link.ts';
-import { netemArgs } from '../../../../../loadgen-node/search/sweep/tc-link.ts';
+import { refuseFasterLink } from '../../../../../loadgen-node/search/sweep/link-hook.ts';
 
 // Goal: a grid means what a person would think, and what means nothing is refused with flag and value.
 describe('the grid of a sweep', () => {
@@ -55,42 +54,26 @@ describe('the grid of a sweep', () => {
   });
 });
 
-// Goal: tc is asked for the link that the sweep means, with a queue that holds what is on the way.
-const LINK = { delayNs: 5e6, bitsPerSecond: 100e6, lossShare: 0 };
-const LOSING = { ...LINK, lossShare: 0.001 };
-const BARE = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
+// Goal: a link is measured, not believed, and measurements that scatter refuse none. Method: rules of thumb by hand.
+describe('a link that was measured', () => {
+  const link = { delayNs: 5e6, bitsPerSecond: 100e6, lossShare: 0 };
+  const check = (roundTripP50Ns: number, bitsPerSecond: number | null): void =>
+    refuseFasterLink(link, { roundTripP50Ns, bitsPerSecond }, { asked: '5ms', seen: 'what it is' });
 
-it.each([
-  ['each way', LOSING, 5e6, 'limit 1042 delay 5000us loss 0.1% rate 100000000bit'],
-  ['a round trip at once', LINK, 10e6, 'limit 1084 delay 10000us rate 100000000bit'],
-  ['nothing', BARE, 0, 'limit 1000'],
-])('shapes %s', (_case, link, delayNs, expected) => {
-  expect(netemArgs(link, delayNs).join(' ')).toBe(expected);
-});
-
-// Goal: before anything starts a user reads everything that his machine lacks for links, and what a flag is for.
-const VALUES = { delay: '0', rate: 'unlimited', loss: '0', lossSeed: 0, device: undefined };
-const AUTO = { ...VALUES, with: 'auto' } as const;
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
-it('names all that a machine lacks', async () => {
-  vi.stubEnv('PATH', '/nowhere');
-  const error = await chooseLinkMaker(AUTO, []).catch((one: Error) => one);
-  expect(error).toMatchObject({ code: 'ERR_NOT_INSTALLED' });
-  for (const command of ['ip', 'unshare', 'nsenter']) {
-    expect(String(error)).toMatch(
-      process.platform === 'linux' ? `the command ${command} (package ` : 'Linux',
+  it.each([
+    ['a round trip below twice the delay', 9e6, 100e6],
+    ['a rate far above its limit', 11e6, 160e6],
+  ])('is refused for %s', (_case, roundTripNs, rate) => {
+    expect(() => check(roundTripNs, rate)).toThrow(
+      '--link-hook did not set the link: 5ms was requested, and what was seen is what it is',
     );
-  }
-});
+  });
 
-it.each([
-  [{ ...AUTO, device: 'eth1' }, [], '--device is for --sut'],
-  [AUTO, ['10.0.0.2:1'], '--sut needs --device'],
-  [{ ...VALUES, with: 'tap' } as const, ['10.0.0.2:1'], 'leave --sut out'],
-])('refuses %j with nodes %j', async (values, sut, expected) => {
-  await expect(chooseLinkMaker(values, sut)).rejects.toThrow(expected);
+  it.each([
+    ['slower', 30e6, 10e6],
+    ['about as requested', 9.9e6, 110e6],
+    ['without a test of its rate', 10e6, null],
+  ])('is taken where it is %s', (_case, roundTripNs, rate) => {
+    expect(() => check(roundTripNs, rate)).not.toThrow();
+  });
 });

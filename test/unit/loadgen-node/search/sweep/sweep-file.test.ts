@@ -18,9 +18,9 @@ import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
 const SWEEP: Sweep = {
-  schemaVersion: 2,
+  schemaVersion: 3,
   longhaul: '0.1.0',
-  question: { settings: { benchmark: 'digits' }, with: 'netem', unit: 'queries/s' },
+  question: { settings: { benchmark: 'digits' }, linkHook: './link', unit: 'queries/s' },
   notes: ['a link stood between'],
   cells: [
     {
@@ -36,7 +36,7 @@ const SWEEP: Sweep = {
         limitText: 'No load missed the bound.',
         probeCount: 5,
         seen: { roundTripP50Ns: 2.1e6, roundTripMaxNs: 3e6, bitsPerSecond: 612.4e6 },
-        tap: { frames: 90, lost: 1, dropped: 10, lateP50Ns: 1e4, lateP99Ns: 2e4 },
+        hook: 'by netem',
       },
     },
     {
@@ -64,7 +64,7 @@ it.each([
   ['another benchmark', { settings: { benchmark: 'echo' } }, 'benchmark was digits, is echo'],
   ['a setting more', { settings: { benchmark: 'digits', round: 'v0.5' } }, 'round was not set'],
   ['a setting less', { settings: {} }, 'benchmark was digits, is not set'],
-  ['another way', { with: 'tc on lo' }, 'with was netem, is tc on lo'],
+  ['another hook', { linkHook: ':' }, 'linkHook was ./link, is :'],
 ])('refuses cells of %s', (_case, said, expected) => {
   const folder = tempFolder();
   writeSweep(folder, SWEEP);
@@ -75,8 +75,8 @@ it.each([
   ['half a file', (text: string) => text.slice(0, 100), 'is not JSON'],
   [
     'another version, whatever its form',
-    () => '{"schemaVersion":1,"cells":[{"seconds":"12"}]}',
-    'has version 1; this longhaul reads version 2: choose another --output',
+    () => '{"schemaVersion":2,"cells":[{"seconds":"12"}]}',
+    'has version 2; this longhaul reads version 3: choose another --output',
   ],
   ['what is no sweep', () => '[]', 'is no sweep: the file must be'],
   ['a field of another type', (text: string) => text.replace('12,', '"12",'), 'cells[0].seconds'],
@@ -112,7 +112,7 @@ it('shows every cell: measured, failed with its reason, and not measured', () =>
     [
       {
         value: 123.4,
-        text: 'No load missed the bound. Seen before the search: round trip 2.1 ms, 612mbit to the SUT. The link handed frames on late by 10 µs at p50, 20 µs at p99; its queue dropped 10 of 100.',
+        text: 'No load missed the bound. Seen before the search: round trip 2.1 ms, 612mbit to the SUT. The link hook: by netem.',
       },
       { word: 'not measured', why: '' },
     ],

@@ -3,8 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
-import { whyNoNamespaces } from '../network/sut-behind-link.ts';
+import { SutNamespace, whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { tempFolder } from '../scenes/host/folders.ts';
 
 // Goal: a node in the namespace is reached through the link of a cell, whose conditions hold, and nothing of it is left.
@@ -14,17 +13,16 @@ const path = process.env['PATH'] ?? '';
 const closing: (() => unknown)[] = [];
 
 afterEach(async () => {
-  process.env['PATH'] = path;
   for (const close of closing.splice(0).reverse()) await close();
+  process.env['PATH'] = path;
 });
 
-const BARE = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
 const SERVER =
   "require('node:net').createServer((s) => s.on('error', () => {}).pipe(s)).listen(5000, () => console.log('listens'))";
 
-async function namespace(maker: Parameters<typeof SutNamespace.make>[0]): Promise<SutNamespace> {
-  const space = await SutNamespace.make(maker);
-  closing.push(() => space.close());
+async function namespace(by: 'netem' | 'tap'): Promise<SutNamespace> {
+  const space = new SutNamespace(by);
+  closing.push(() => space.remove());
   const [command = '', ...args] = [...space.inside, process.execPath, '-e', SERVER];
   const server = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   closing.push(() => server.kill());
@@ -45,23 +43,22 @@ async function connectMs(host: string): Promise<number> {
 
 describe.skipIf(why !== undefined)(`a namespace for a SUT node${why ?? ''}`, () => {
   it('is reached through a link in user space, one after the other', async () => {
-    const space = await namespace({ with: 'tap', lossSeed: 0 });
-    await space.shape(BARE);
+    const space = await namespace('tap');
     await connectMs(space.sutAddress);
-    await space.shape({ ...BARE, delayNs: 20e6 });
+    space.set({ delayMs: 20 });
     expect(await connectMs(space.sutAddress)).toBeGreaterThanOrEqual(40);
-    const counts = await space.release();
-    expect(counts?.frames).toBeGreaterThanOrEqual(3);
-    expect(counts).toMatchObject({ lost: 0, dropped: 0 });
-    expect(await space.release()).toBeNull();
+    expect(space.clear()).toMatch(
+      /^to a network namespace of .* handed \d+ frames on, .* lost 0, /,
+    );
+    await connectMs(space.sutAddress);
   });
 
   it('loses the share of frames that was requested', async () => {
-    const space = await namespace({ with: 'tap', lossSeed: 1 });
-    await space.shape({ ...BARE, lossShare: 1 });
+    const space = await namespace('tap');
+    space.set({ lossPercent: 100 });
     connect({ host: space.sutAddress, port: 5000 }).on('error', () => {});
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await space.release()).toMatchObject({ frames: 0, lost: expect.any(Number) });
+    expect(space.clear()).toMatch(/handed 0 frames on, .*; lost [1-9]/);
   });
 
   it('has netem on both ends of a link of the kernel', async () => {
@@ -71,16 +68,17 @@ describe.skipIf(why !== undefined)(`a namespace for a SUT node${why ?? ''}`, () 
     writeFileSync(join(folder, 'tc'), `#!/bin/sh\necho "$@" >> ${calls}\n`);
     chmodSync(join(folder, 'tc'), 0o755);
     process.env['PATH'] = `${folder}${delimiter}${path}`;
-    const space = await namespace({ with: 'netem' });
-    await space.shape({ delayNs: 5e6, bitsPerSecond: 1e8, lossShare: 0.01 });
+    const space = await namespace('netem');
+    space.set({ delayMs: 5, rateMbit: 100, lossPercent: 1 });
     await connectMs(space.sutAddress);
-    expect(await space.release()).toBeNull();
     const netem = 'root netem limit 1042 delay 5000us loss 1% rate 100000000bit';
-    const device = `lh${process.pid}`;
-    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual([
+    const device = `lh-${space.name}`;
+    expect(readFileSync(calls, 'utf8').trim().split('\n').slice(-2)).toEqual([
       `qdisc add dev ${device} ${netem}`,
       `qdisc add dev lan0 ${netem}`,
     ]);
+    expect(space.clear()).toContain('by netem');
+    for (const close of closing.splice(0).reverse()) await close();
     expect(existsSync(`/sys/class/net/${device}`)).toBe(false);
   });
 });
