@@ -25,6 +25,7 @@ class Lines {
     this.socket.on('error', () => {}); // "close" follows.
     this.socket.on('close', () => this.onEnd());
     const lines = createInterface({ input: this.socket });
+    lines.on('error', () => {}); // The socket's, once more.
     lines.on('line', (line) => this.onAnswer(JSON.parse(line)));
   }
 
@@ -38,11 +39,12 @@ class Lines {
   }
 
   ended() {
-    return new MlperfError('ERR_SUT_LOST', `SUT node ${this.address} closed the connection`);
+    return new MlperfError('ERR_SUT_LOST', `SUT node ${this.address} has no connection`);
   }
 
   /** For LoadGen's Name(): one round trip each time. */
   async name() {
+    if (this.socket.closed) throw this.ended();
     const begin = performance.now();
     /** @type {string} */
     const name = await new Promise((resolve, reject) => {

@@ -7,7 +7,9 @@ const [name = 'lines', port = '7000'] = process.argv.slice(2);
 
 const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => {});
-  createInterface({ input: socket }).on('line', (line) => {
+  const lines = createInterface({ input: socket });
+  lines.on('error', () => {}); // The socket's, once more.
+  lines.on('line', (line) => {
     const { id, payload } = JSON.parse(line);
     const answer = id === undefined ? { name } : { id, payload };
     socket.write(`${JSON.stringify(answer)}\n`);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
+import { freePort } from '../../scenes/host/ports.ts';
 import { type Ended, LonghaulProcess } from '../../scenes/host/processes.ts';
 
 // Goal: a program adds a protocol by what the package exports: a whole run goes over one that no
@@ -105,6 +106,14 @@ it('is refused what it lacks, and lists of several protocols', async () => {
       code: 2,
       stderr: expect.stringContaining(wrong[i]?.[2] ?? '-'),
     });
+  });
+});
+
+it('ends as any run where no server is', async () => {
+  const { code, stderr } = await run([], `lines://127.0.0.1:${await freePort()}`);
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: expect.stringMatching(/SUT node 127\.0\.0\.1:\d+ has no connection/),
   });
 });
 
