@@ -16,13 +16,13 @@ const expect = { poll: { timeout: 30_000 } };
 const TEST_MS_MAX = 120_000;
 
 /**
- * The suffix of a file says when it runs; a file without one runs in `unit` or `integration`, beside others.
+ * The suffix of a file says when it runs; one without runs in `unit` or `integration`, beside others.
  *
- * - `.smoke`: one file per seam between processes, in `npm test`; the others of test/integration are in `npm run test:all`.
+ * - `.smoke`: one file per seam between processes, in `npm test`; the others are in `test:all`.
  * - `.alone`: its clocks or its load need the cores, so no other file runs meanwhile.
- * - `.slow`: a unit test of seconds, about many variants of what others test once, in `npm run test:all`.
- * - `.thorough`: fast, with more cases, or more tries of a property, in the project `slow` (test/scenes/host/thorough.ts).
- * - `.mocking`: puts something else in place of a module of Node, which other files must not see.
+ * - `.slow`: a unit test of seconds, about many variants of what others test once, in `test:all`.
+ * - `.thorough`: fast, and in `slow` too, with more cases (test/scenes/host/thorough.ts).
+ * - `.mocking`: replaces a module of Node, which other files must not see.
  */
 export default defineConfig({
   test: {

@@ -1,4 +1,4 @@
-import { SutNamespace, whyNoNamespaces } from '../../network/sut-behind-link.ts';
+import { SutNamespace, whyNoNamespaces } from '../../outside/network/sut-behind-link.ts';
 import {
   type BenchServer,
   type NodeOptions,

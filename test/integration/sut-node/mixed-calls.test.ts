@@ -22,7 +22,7 @@ import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: Infer and the unary calls of one channel all end as they should, though the node serves them on connections of different
 // kinds; and a connection that breaks takes nothing with it. Method: node processes, plain and with TLS; a channel of grpc-js that
-// makes the calls in each order; connections that are reset, or send what is no TLS, amid a call. (test/interop has other clients.)
+// makes the calls in each order; connections that are reset, or send what is no TLS, amid a call. (test/outside/interop has other clients.)
 
 const { Name } = SUT_METHODS;
 const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };

@@ -21,7 +21,7 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 // Goal: a stand-in looks like the model that it stands in for, reads images that it was not fitted on, in FP32
 // and in int8, and is the same whenever it is made.
 // Method: a toy (a trunk of a sixteenth of the channels) with the fitted numbers of the full one, which is measured by
-// `npm run test:standin`.
+// `npm run test:outside standin`.
 const MEASURED_COUNT = 24;
 const BATCH_SIZE = 8;
 

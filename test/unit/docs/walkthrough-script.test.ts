@@ -7,7 +7,7 @@ import { tempFolder } from '../../scenes/host/folders.ts';
 
 // Goal: docs/submission-walkthrough.sh measures nothing that its last step refuses, and tells why a run ended it. Method: the script
 // itself, with a program in the place of longhaul that ends as an INVALID run does; with real runs it is tested by
-// `npm run test:walkthrough`.
+// `npm run test:outside walkthrough`.
 const SCRIPT = resolve(import.meta.dirname, '../../../docs/submission-walkthrough.sh');
 
 /** Lists the benchmarks; runs are INVALID by the rule that the environment says, or "valid"; tests fail. */

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { dataFile } from '../../../../shared/base/files/package-files.ts';
 
 // Goal: what is shipped are the numbers that accuracies in documents were measured with.
-// Method: digests. `npm run test:standin` fits anew and compares.
+// Method: digests. `npm run test:outside standin` fits anew and compares.
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 it.each([

@@ -22,7 +22,7 @@ import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: differences are what they are, with intervals that neither hide nor invent them.
-// Method: simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:statistics.
+// Method: simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:outside statistics.
 
 const REPLICATES = 100;
 

@@ -8,7 +8,7 @@ import { LiveState, type RunVerdict } from '../../../../../loadgen-node/present/
 import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: the live page says how it stands, in texts that nothing that a run or a node is called can turn into markup.
-// Method: its panels, made in Node. test/browser looks at the page in a browser.
+// Method: its panels, made in Node. test/outside/browser looks at the page in a browser.
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const FACTS = { title: 't', benchmark: 'delay', scenario: 'Server', mode: 'm', output: HOSTILE };

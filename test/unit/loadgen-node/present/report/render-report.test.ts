@@ -13,7 +13,7 @@ import { partRecords, queueRecords } from '../../../../scenes/simulated-run/reco
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: a report says what the summary says, whatever it is made of, and nothing that a SUT or a user wrote is more than text.
-// Method: simulated queues; the page as a text. test/browser looks at it in a browser.
+// Method: simulated queues; the page as a text. test/outside/browser looks at it in a browser.
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> ' onfocus='x \u0000\u202e\ud800</title></style>`;
 

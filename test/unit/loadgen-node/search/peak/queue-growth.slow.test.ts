@@ -13,7 +13,7 @@ import {
 } from '../../../../scenes/simulated-run/queue.ts';
 
 // Goal: a run whose queue grew all through confirms nothing, and no search names more than the SUT completes.
-// Method: a simulated queue of 20 ms and one server, which completes 50/s; 1,000 searches of it are in test/peak.
+// Method: a simulated queue of 20 ms and one server, which completes 50/s; 1,000 searches of it are in test/outside/peak.
 
 const [HASTY, DEFAULT] = ASKED;
 
