@@ -24,6 +24,10 @@ const { values } = parseArgs({
 });
 
 const root = process.cwd();
+const faults = readPlantedFaults(root);
+const unknown = values.only?.filter((only) => faults.every(({ id }) => id !== only)) ?? [];
+if (unknown.length > 0) throw new Error(`no fault has the id "${unknown.join('" or "')}"`);
+const chosen = faults.filter(({ id }) => values.only?.includes(id) ?? true);
 const copy = mkdtempSync(join(tmpdir(), 'planted-'));
 try {
   cpSync(root, copy, {
@@ -31,8 +35,6 @@ try {
     filter: (path) => !NOT_COPIED.some((name) => path === join(root, name)),
   });
   run('ln', ['-s', join(root, 'node_modules'), 'node_modules']);
-  const faults = readPlantedFaults(join(root, 'test/tools/planted-faults.yaml'));
-  const chosen = faults.filter(({ id }) => values.only?.includes(id) ?? true);
   let unfound = 0;
   console.log('| fault | room | found by | test | s |\n|---|---|---|---|---:|');
   for (const fault of chosen) unfound += tryFault(fault) ? 0 : 1;
@@ -45,12 +47,8 @@ try {
 /** Plants a fault, looks for it and takes it out again. @returns True where a test or the compiler found it. */
 function tryFault(fault: PlantedFault): boolean {
   const path = join(copy, fault.file);
-  const text = readFileSync(path, 'utf8');
   const beginMs = performance.now();
-  writeFileSync(
-    path,
-    text.replace(fault.from, () => fault.to),
-  );
+  writeFileSync(path, fault.planted);
   try {
     const [by, test] = find(fault);
     const seconds = Math.round((performance.now() - beginMs) / 1000);
@@ -58,7 +56,7 @@ function tryFault(fault: PlantedFault): boolean {
     console.log(`| ${fault.id} | ${room} | ${by} | ${test} | ${seconds} |`);
     return by !== 'nothing';
   } finally {
-    writeFileSync(path, text);
+    writeFileSync(path, fault.text);
   }
 }
 
