@@ -1,6 +1,12 @@
-import { addSettingsInGroups, settingsOf, sourcesOf } from '../../shared/config/command-line.ts';
+import {
+  addSettingsInGroups,
+  progressStream,
+  settingsOf,
+  sourcesOf,
+} from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
+import { linePrinter } from '../run/screen/line-printer.ts';
 import {
   EFFICIENCY_OPTIONS,
   planEfficiency,
@@ -58,9 +64,7 @@ then, with its node running, on the LoadGen node:
       if (plan.note !== undefined) host.report(`note: ${plan.note}`);
       refuseUsedSides(plan);
       try {
-        const { isWhole, ...result } = await runEfficiency(plan, host);
-        host.progress(null);
-        return { ...result, isGood: isWhole };
+        return await runEfficiency(plan, host, linePrinter(host, progressStream(command)));
       } catch (error) {
         if (host.exitCode === undefined) throw error;
         host.report('interrupted: no comparison is possible');

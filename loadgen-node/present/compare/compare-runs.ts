@@ -129,7 +129,7 @@ function differencesFrom(
     const interval = drawn === undefined ? null : intervalOf(drawn, value);
     if (i === 0 || base === undefined) return { ...NOTHING, value, interval };
     const difference = value - base;
-    const share = shareOf(value, base);
+    const share = relativeDifference(value, base);
     const unsure = { differenceInterval: null, shareInterval: null, judgement: null };
     const seen = { value, interval, difference, share, ...unsure };
     if (drawn === undefined || drawnBase === undefined) return seen;
@@ -139,13 +139,13 @@ function differencesFrom(
       paired((own, other) => own - other),
       difference,
     );
-    const shareInterval = intervalOf(paired(shareOf), share);
+    const shareInterval = intervalOf(paired(relativeDifference), share);
     const judgement = judgementOf(figure, differenceInterval);
     return { ...seen, differenceInterval, shareInterval, judgement };
   });
 }
 
-const NOTHING: FigureDifference = {
+export const NOTHING: FigureDifference = {
   value: null,
   interval: null,
   difference: null,
@@ -155,7 +155,7 @@ const NOTHING: FigureDifference = {
   judgement: null,
 };
 
-function shareOf(value: number, base: number): number {
+export function relativeDifference(value: number, base: number): number {
   return value === base ? 0 : (value - base) / Math.abs(base);
 }
 
@@ -173,7 +173,7 @@ function intervalOf(drawn: Float64Array, estimate: number): ConfidenceInterval |
   return [low, high];
 }
 
-function judgementOf(
+export function judgementOf(
   figure: FigureName,
   interval: ConfidenceInterval | null,
 ): FigureDifference['judgement'] {

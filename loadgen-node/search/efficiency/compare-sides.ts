@@ -1,106 +1,87 @@
 import { at } from '../../../shared/base/at.ts';
-import { percentage } from '../../../shared/base/text.ts';
+import { formatNs, percentage, rounded, tableLines } from '../../../shared/base/text.ts';
+import { FIGURE_NAMES, FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
 import {
-  type EfficiencySide,
-  LATENCY_ROWS,
-  type RunLatencies,
-  type SideRun,
-  type SideSearch,
-  TOKEN_ROWS,
-  type TokenTimes,
-} from './efficiency-sides.ts';
+  type FigureDifference,
+  judgementOf,
+  NOTHING,
+  relativeDifference,
+} from '../../present/compare/compare-runs.ts';
+import { cells } from '../../present/compare/difference-text.ts';
+import { comparedPeak, comparePeaks, type Share, shareText } from '../peak/compare-peaks.ts';
+import { peakOf } from '../peak/find-peak.ts';
+import type { EfficiencySide, SideRun } from './efficiency-file.ts';
+
+/** Two runs of the same settings and load, made in turns: what drifts on the machine meets both. */
+interface RunPair {
+  readonly inside: SideRun;
+  readonly outside: SideRun;
+}
+
+/** From so many pairs on that all differ one way, that is hardly chance. */
+const PAIRS_TO_JUDGE = 5;
 
 /**
- * Scenarios whose result is a latency, and at which percentile: there the quotient is of latencies,
- * turned round.
- */
-const LATENCY_RESULTS: Readonly<
-  Record<string, { readonly key: keyof RunLatencies; readonly text: string }>
-> = {
-  SingleStream: { key: 'p90Ns', text: 'p90' },
-  MultiStream: { key: 'p99Ns', text: 'p99' },
-};
-
-/**
- * Compares the results in process with those over the network.
+ * Compares the results in process, the base, with those over the network: the peaks as `longhaul compare` does it, and figures of runs by
+ * pairs.
  * @param scenario As in LoadGen's logs.
  */
 export function compareSides(
   scenario: string,
   inProcess: EfficiencySide,
   network: EfficiencySide,
-): SideComparison {
+): { readonly lines: string[]; readonly comparison: SideComparison } {
   const pairs = pairRuns(inProcess.runs, network.runs);
-  return {
-    ...efficiencyOf(scenario, inProcess, network, pairs),
-    latency: pairs.length === 0 || scenario === 'Offline' ? null : latencyDifference(pairs),
-    parts: partDifferences(pairs),
-    warnings: [...invalidRuns(inProcess), ...invalidRuns(network)],
-  };
+  const figures = pairs.length === 0 ? [] : figuresOf(pairs);
+  const peaks = peaksOf(inProcess, network);
+  const efficiency = peaks === null ? shareOfPairs(scenario, figures) : peaks.share;
+  const parts = partsOf(pairs);
+  const warnings = [...invalidRuns(inProcess), ...invalidRuns(network)];
+  const chance = percentage(1 - 2 ** (1 - pairs.length));
+  const band =
+    pairs.length === 1
+      ? 'one pair of runs'
+      : `medians of ${pairs.length} pairs of runs in turns, between the smallest and the largest: the true ones lie there with ${chance}`;
+  const lines = [
+    ...(peaks === null ? [] : peaks.lines),
+    `Efficiency    ${efficiency === null ? 'none' : `over the network the SUT has ${shareText(efficiency)} of what it has in process`}`,
+    ...(figures.length === 0 ? [] : ['', ...figureTable(figures, pairs), band]),
+    ...(parts.length === 0 ? [] : ['', ...partTable(parts)]),
+    ...['', ...warnings.map((text) => `warning: ${text}`)],
+  ];
+  return { lines, comparison: { efficiency, figures, parts, warnings } };
 }
 
-/** Results in process against those over the network. */
-export type SideComparison = MaybeEfficiency & {
-  readonly latency: LatencyDifference | null;
+/** Results over the network against those in process. */
+export interface SideComparison {
+  /** The result over the network as a share of that in process; null where a side has none. */
+  readonly efficiency: Share | null;
+  /** Of runs at the same load. */
+  readonly figures: readonly PairedFigure[];
   /** Empty where a side knows no parts. */
   readonly parts: readonly PartDifference[];
   /** Runs that are INVALID, in words. */
   readonly warnings: readonly string[];
+}
+
+function peaksOf(inProcess: EfficiencySide, network: EfficiencySide) {
+  const limits: string[] = [];
+  const [base, own] = [inProcess, network].map(({ kind, search, question }) => {
+    if (search === null) return null;
+    const { limitText } = peakOf(search.search, search.probes) ?? {};
+    if (limitText !== undefined) limits.push(`Limit         ${NAMES[kind]}: ${limitText}`);
+    return comparedPeak(NAMES[kind], { ...search, identity: question });
+  });
+  if (!base || !own) return null;
+  const { lines, share } = comparePeaks(base, own);
+  return { share, lines: [...lines, ...limits] };
+}
+
+const NAMES: Readonly<Record<EfficiencySide['kind'], string>> = {
+  'in-process': 'in process',
+  network: 'over the network',
 };
-
-/** Null where a side has no value; `whyNot` says why. */
-type MaybeEfficiency =
-  | { readonly efficiency: null; readonly whyNot: string }
-  | { readonly efficiency: Efficiency; readonly whyNot: null };
-
-/** The result over the network as a share of that in process. */
-interface Efficiency {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-  /** Which results, in words. */
-  readonly what: string;
-  readonly inProcess: number;
-  readonly network: number;
-  /** Output tokens per second; null where the model has none or their rate is not the result. */
-  readonly tokens: { readonly inProcess: number; readonly network: number } | null;
-  /** Meaning of `low` and `high`, in words. */
-  readonly band: string;
-}
-
-/** How much longer the same queries took over the network: medians over the pairs of runs, in ns. */
-export interface LatencyDifference extends Medians<RunLatencies> {
-  /** Server: load of both runs in queries per second; null elsewhere. */
-  readonly load: number | null;
-  /** Smallest and largest difference among the pairs. */
-  readonly p99Low: number;
-  readonly p99High: number;
-  readonly pairs: number;
-  /** Of a token model; null where the times of tokens are not measured. */
-  readonly tokens: Medians<TokenTimes> | null;
-}
-
-/** Medians over the pairs: of each side, and of what the network adds. */
-interface Medians<T> {
-  readonly inProcess: T;
-  readonly network: T;
-  readonly difference: T;
-}
-
-/** A part of the latency on both sides: medians of means, in ns. */
-export interface PartDifference {
-  readonly part: LatencyPart;
-  readonly inProcessNs: number;
-  readonly networkNs: number;
-  readonly differenceNs: number;
-}
-
-/** Two runs of the same settings and load. */
-interface RunPair {
-  readonly inside: SideRun;
-  readonly outside: SideRun;
-}
 
 /** The first run at a load with the first run at that load, and so on. */
 function pairRuns(inside: readonly SideRun[], outside: readonly SideRun[]): RunPair[] {
@@ -112,168 +93,114 @@ function pairRuns(inside: readonly SideRun[], outside: readonly SideRun[]): RunP
   });
 }
 
-function efficiencyOf(
-  scenario: string,
-  inProcess: EfficiencySide,
-  network: EfficiencySide,
-  pairs: readonly RunPair[],
-): MaybeEfficiency {
-  if (inProcess.search !== null && network.search !== null) {
-    return ofSearches(inProcess.search, network.search);
-  }
-  if (pairs.length === 0) return { efficiency: null, whyNot: 'no run was made on both sides' };
-  const result = LATENCY_RESULTS[scenario];
-  const hasTokens = pairs.every(
-    ({ inside, outside }) => inside.tokensPerSecond !== null && outside.tokensPerSecond !== null,
-  );
-  // The metric of a token model is its tokens.
-  const rate = ({ samplesPerSecond, tokensPerSecond }: SideRun): number =>
-    hasTokens ? (tokensPerSecond ?? 0) : samplesPerSecond;
-  const figure = (run: SideRun): number =>
-    result === undefined ? rate(run) : run.latency[result.key];
-  const inside = pairs.map((pair) => figure(pair.inside));
-  const outside = pairs.map((pair) => figure(pair.outside));
-  const quotient =
-    result === undefined ? pairedQuotient(outside, inside) : pairedQuotient(inside, outside);
-  const { confidence, ...banded } = quotient;
-  const count = pairs.length;
-  /** How sure the band is, in words. */
-  const band =
-    count === 1
-      ? 'one pair of runs: no band'
-      : `smallest and largest of ${count} pairs of runs made in turns; the median lies between them at ${percentage(confidence)} confidence`;
-  return {
-    efficiency: {
-      ...banded,
-      band,
-      /** The two values, for people: `peak, queries/s`. */
-      what: result === undefined ? rateName(hasTokens) : `${result.text} of the latency, ns`,
-      inProcess: medianOf(inside),
-      network: medianOf(outside),
-      tokens: null,
-    },
-    whyNot: null,
-  };
+/** A figure on both sides, as compare has it: medians over the pairs, the intervals from the smallest to the largest. */
+interface PairedFigure {
+  readonly figure: FigureName;
+  readonly inProcess: FigureDifference;
+  readonly network: FigureDifference;
 }
 
-function rateName(hasTokens: boolean): string {
-  return hasTokens ? 'completed tokens/s' : 'samples/s';
-}
-
-function ofSearches(inProcess: SideSearch, network: SideSearch): MaybeEfficiency {
-  const inside = bandOf(inProcess);
-  const outside = bandOf(network);
-  if (inside === null) return { efficiency: null, whyNot: whyNone('in process', inProcess) };
-  if (outside === null) return { efficiency: null, whyNot: whyNone('over the network', network) };
-  const confidence = Math.min(inProcess.confidence, network.confidence);
-  const [own, other] = [inProcess.tokensPerSecond, network.tokensPerSecond];
-  return {
-    efficiency: {
-      // As far as both ends may be off at once: wider than the quotient's own interval would be,
-      // and never too narrow.
-      value: outside.value / inside.value,
-      low: outside.low / inside.high,
-      high: outside.high / inside.low,
-      what: 'confirmed peak, scheduled queries/s',
-      inProcess: inside.value,
-      network: outside.value,
-      tokens: own === null || other === null ? null : { inProcess: own, network: other },
-      band: `ends of the two searches' intervals (${percentage(confidence)} confidence each) against one another`,
-    },
-    whyNot: null,
-  };
-}
-
-/**
- * The value with the interval of its search, which it may lie beside: confirmed loads are stepped
- * down.
- */
-function bandOf({ value, interval }: SideSearch) {
-  if (value === null || interval === null || interval.high === null) return null;
-  return { value, low: Math.min(value, interval.low), high: Math.max(value, interval.high) };
-}
-
-function whyNone(where: string, { ending, limitText }: SideSearch): string {
-  return `the search ${where} has no confirmed peak with an upper end (${ending}): ${limitText}`;
-}
-
-function latencyDifference(pairs: readonly RunPair[]): LatencyDifference {
-  const p99 = pairs.map(({ inside, outside }) => outside.latency.p99Ns - inside.latency.p99Ns);
-  const [first] = pairs as [RunPair];
-  const latencies = pairs.map(({ inside, outside }) => [inside.latency, outside.latency] as const);
-  return {
-    load: first.outside.load,
-    ...medians<RunLatencies>(LATENCY_ROWS, latencies),
-    p99Low: Math.min(...p99),
-    p99High: Math.max(...p99),
-    pairs: pairs.length,
-    tokens: tokenDifference(pairs),
-  };
-}
-
-function tokenDifference(pairs: readonly RunPair[]): Medians<TokenTimes> | null {
-  const times = pairs.flatMap(({ inside, outside }) => {
-    const [one, other] = [inside.tokenTimes, outside.tokenTimes];
-    return one === null || other === null ? [] : [[one, other] as const];
+function figuresOf(pairs: readonly RunPair[]): PairedFigure[] {
+  return FIGURE_NAMES.flatMap((figure) => {
+    const values = pairs.map(({ inside, outside }) => [
+      inside.figures[figure],
+      outside.figures[figure],
+    ]);
+    if (!values.every((pair): pair is [number, number] => !pair.includes(undefined))) return [];
+    const differences = values.map(([inside, outside]) => outside - inside);
+    const shares = values.map(([inside, outside]) => relativeDifference(outside, inside));
+    const differenceInterval = endsOf(differences);
+    return {
+      figure,
+      inProcess: { ...NOTHING, value: medianOf(values.map(([inside]) => inside)) },
+      network: {
+        value: medianOf(values.map(([, outside]) => outside)),
+        interval: null,
+        difference: medianOf(differences),
+        differenceInterval,
+        share: medianOf(shares),
+        shareInterval: endsOf(shares),
+        judgement: pairs.length < PAIRS_TO_JUDGE ? null : judgementOf(figure, differenceInterval),
+      },
+    };
   });
-  return times.length === 0 ? null : medians<TokenTimes>(TOKEN_ROWS, times);
 }
 
-function medians<T extends Readonly<Record<string, number>>>(
-  rows: readonly (readonly [string, keyof T])[],
-  pairs: readonly (readonly [inside: T, outside: T])[],
-): Medians<T> {
-  const by = (figureOf: (inside: T, outside: T, key: keyof T) => number): T =>
-    Object.fromEntries(
-      rows.map(([, key]) => [
-        key,
-        medianOf(pairs.map(([inside, outside]) => figureOf(inside, outside, key))),
-      ]),
-    ) as T;
-  return {
-    inProcess: by((inside, _, key) => inside[key] as number),
-    network: by((_, outside, key) => outside[key] as number),
-    difference: by((inside, outside, key) => (outside[key] as number) - (inside[key] as number)),
-  };
+/** Figures that are the result of a scenario. Server has a peak. */
+const RESULTS: Readonly<Record<string, readonly FigureName[]>> = {
+  SingleStream: ['p90'],
+  MultiStream: ['p99'],
+  // The metric of a token model is its tokens.
+  Offline: ['tokens_per_second', 'completed_qps'],
+};
+
+/** The quotient of a latency is turned round. */
+function shareOfPairs(scenario: string, figures: readonly PairedFigure[]): Share | null {
+  const [found] = (RESULTS[scenario] ?? []).flatMap((name) =>
+    figures.filter(({ figure }) => figure === name),
+  );
+  if (found === undefined) return null;
+  const { share, shareInterval } = found.network;
+  const [low, high] = shareInterval as [number, number]; // Those of pairs are there.
+  const quotients = [share as number, low, high].map((one) => 1 + one) as [number, number, number];
+  if (FIGURES[found.figure].moreIsBetter) {
+    return { value: quotients[0], low: quotients[1], high: quotients[2] };
+  }
+  return { value: 1 / quotients[0], low: 1 / quotients[2], high: 1 / quotients[1] };
 }
 
-function partDifferences(pairs: readonly RunPair[]): PartDifference[] {
-  const splits = pairs.flatMap(({ inside, outside }) =>
-    inside.split === null || outside.split === null ? [] : [[inside.split, outside.split] as const],
+function figureTable(figures: readonly PairedFigure[], pairs: readonly RunPair[]): string[] {
+  const { load } = at(pairs, 0).outside;
+  const title = load === null ? '' : `at ${rounded(load, 4)}/s`;
+  const titles = [title, 'in process', 'network', 'difference', 'smallest to largest', ''];
+  const rows = figures.map(({ figure, inProcess, network }) => cells(figure, inProcess, network));
+  return tableLines([titles, ...rows], '  ', (column) => column > 0 && column < 4);
+}
+
+/** A part of the latency on both sides: medians of means, in ns. */
+interface PartDifference {
+  readonly part: LatencyPart;
+  readonly inProcessNs: number;
+  readonly networkNs: number;
+}
+
+function partsOf(pairs: readonly RunPair[]): PartDifference[] {
+  const splits = pairs.flatMap(({ inside: { split }, outside: { split: other } }) =>
+    split === null || other === null ? [] : [[split, other] as const],
   );
   if (splits.length === 0) return [];
   const meanOf = (side: 0 | 1, part: LatencyPart): number =>
     medianOf(splits.map((pair) => pair[side].parts.find((one) => one.part === part)?.meanNs ?? 0));
-  return LATENCY_PARTS.map((part) => {
-    const inProcessNs = meanOf(0, part);
-    const networkNs = meanOf(1, part);
-    return { part, inProcessNs, networkNs, differenceNs: networkNs - inProcessNs };
-  });
+  return LATENCY_PARTS.map((part) => ({
+    part,
+    inProcessNs: meanOf(0, part),
+    networkNs: meanOf(1, part),
+  }));
+}
+
+function partTable(parts: readonly PartDifference[]): string[] {
+  // The remainder that is called network may lie below 0.
+  const signed = (ns: number, plus = ''): string =>
+    ns < 0 ? `-${formatNs(-ns)}` : `${plus}${formatNs(ns)}`;
+  return tableLines([
+    ['where it goes (mean)', 'in process', 'network', 'difference'],
+    ...parts.map(({ part, inProcessNs, networkNs }) => [
+      ...[part, signed(inProcessNs), signed(networkNs), signed(networkNs - inProcessNs, '+')],
+    ]),
+  ]);
 }
 
 function invalidRuns({ kind, runs }: EfficiencySide): string[] {
-  const where = kind === 'network' ? 'over the network' : 'in process';
   const invalid = runs.filter(({ isValid }) => !isValid);
   const [first] = invalid;
   if (first === undefined) return [];
   return [
-    `${invalid.length} of ${runs.length} runs ${where} are INVALID, the first one (${first.folder}) because: ${first.whyInvalid ?? 'not reported'}`,
+    `${invalid.length} of ${runs.length} runs ${NAMES[kind]} are INVALID, the first one (${first.folder}) because: ${first.whyInvalid ?? 'not reported'}`,
   ];
 }
 
-/**
- * Median of the quotients of runs that were made in turns, with the smallest and the largest: what drifts on the machine
- * meets both runs of a pair.
- * @param above One entry or more; as many as `below`.
- */
-function pairedQuotient(above: readonly number[], below: readonly number[]) {
-  const quotients = above.map((value, i) => value / at(below, i)).sort((a, b) => a - b);
-  return {
-    value: medianOf(quotients),
-    low: at(quotients, 0),
-    high: quotients.at(-1) as number,
-    confidence: 1 - 2 ** (1 - quotients.length),
-  };
+function endsOf(values: readonly number[]): [number, number] {
+  return [Math.min(...values), Math.max(...values)];
 }
 
 /** Median; of an even number of values the mean of the middle two. */

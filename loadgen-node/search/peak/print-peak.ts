@@ -262,7 +262,7 @@ function foldersOf({ load: confirmed, probes }: PeakResult): string {
  * Why a full run is INVALID, in a few words; why LoadGen was too slow, without its causes: they are the same in line after line, and
  * longhaul_peak.json has them.
  */
-export function shortWhy({ kind, verdict, why, lagP99Ns }: PeakProbe): string {
+function shortWhy({ kind, verdict, why, lagP99Ns }: PeakProbe): string {
   // The columns have what was seen.
   if (verdict !== 'generator-bound') {
     const [, reason] = (kind === 'full' && /^INVALID: ([^:.(]+)/.exec(why)) || [];

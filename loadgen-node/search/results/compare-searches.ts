@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { formatNs, rounded, tableLines } from '../../../shared/base/text.ts';
+import { formatNs, tableLines } from '../../../shared/base/text.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { signedShare } from '../../present/compare/difference-text.ts';
@@ -14,29 +14,10 @@ import {
 } from '../../present/curve/load-point.ts';
 import { percentileName } from '../../present/text/figure-text.ts';
 import { type CurveFile, readCurveFile } from '../curve/curve-files.ts';
-import { type Question, questionDifferences } from '../kept-file.ts';
-import { peakOf } from '../peak/find-peak.ts';
-import { unknownSince } from '../peak/print-peak.ts';
+import { questionDifferences } from '../kept-file.ts';
+import { type ComparedPeak, comparedPeak, comparePeaks, shareText } from '../peak/compare-peaks.ts';
 import { readPeakFile } from '../peak/search-peak.ts';
 import { type SearchVerb, searchVerbOf } from './kept-searches.ts';
-
-/** The most that a search found, and where its limit lies; ends that are not known are null. */
-interface ComparedPeak {
-  readonly folder: string;
-  /** Null: none was found. */
-  readonly value: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Why the limit is not known, where the search says so; null elsewhere. */
-  readonly unknownWhy: string | null;
-  /** True: LoadGen, not the SUT, sets it. */
-  readonly isOfLoadgen: boolean;
-  /** True: the SUT answered others as well, so that its own limit is not seen. */
-  readonly isBesideOthers: boolean;
-  /** Settings, nodes and models. */
-  readonly question: Question;
-  readonly unit: string;
-}
 
 /** A percentile at a load that both curves measured. */
 interface ComparedLoad {
@@ -95,17 +76,20 @@ export function compareSearches(folders: readonly string[], said: readonly strin
   }
   const loads: ComparedLoad[] = [];
   let peaks: readonly [ComparedPeak, ComparedPeak];
-  if (verb === 'find-peak') peaks = [peakIn(base), peakIn(own)];
-  else {
+  if (verb === 'find-peak') {
+    peaks = [comparedPeak(base, readPeakFile(base)), comparedPeak(own, readPeakFile(own))];
+  } else {
     const [one, other] = [readCurveFile(base), readCurveFile(own)];
     peaks = [curvePeakIn(base, one), curvePeakIn(own, other)];
     loads.push(...commonLoads(one, other));
   }
   const settings = differencesOf(peaks[0], peaks[1]);
-  const { sentence, areApart, higher } = judge(...peaks);
+  const { lines, areApart, higher, share } = comparePeaks(...peaks);
   const text = [
-    ...peaks.map((peak, i) => `${(i === 0 ? 'Base' : 'Other').padEnd(14)}${peakLine(peak)}`),
-    `Result        ${sentence}`,
+    ...lines,
+    ...(share === null
+      ? []
+      : [`Share         ${shareText(share)} of the base, from the ends of both limits`]),
     ...settings.map((one, i) => `${i === 0 ? 'Differ' : ''}`.padEnd(14) + one),
     ...loadLines(loads),
     '',
@@ -115,35 +99,11 @@ export function compareSearches(folders: readonly string[], said: readonly strin
     searches: peaks.map(({ question: _question, ...peak }) => peak),
     higher,
     areApart,
+    share,
     settings,
     loads,
   };
   return { text, json };
-}
-
-function peakIn(folder: string): ComparedPeak {
-  const { search, identity, probes } = readPeakFile(folder);
-  const result = peakOf(search, probes);
-  if (result === null)
-    throw configInvalid(`${folder}: the search is not at its end: --resume goes on`);
-  const { interval, value, limit } = result;
-  const high = interval?.high ?? null;
-  const unknownWhy = unknownSince(search, result);
-  // What a full run confirmed is kept, whatever ended the search above it.
-  const ends =
-    unknownWhy === null
-      ? { low: interval?.low ?? null, high: high !== null && Number.isFinite(high) ? high : null }
-      : { low: value, high: null };
-  return {
-    folder,
-    value,
-    question: identity,
-    unit: search.kind === 'rate' ? 'queries/s' : 'streams',
-    ...ends,
-    unknownWhy,
-    isOfLoadgen: limit === 'generator',
-    isBesideOthers: limit === 'others',
-  };
 }
 
 /** The limit of a curve lies between its peak and the next load that missed the bound. */
@@ -159,6 +119,8 @@ function curvePeakIn(folder: string, curve: CurveFile): ComparedPeak {
     value: peak && completedRate(peak),
     low: peak && completedRate(peak),
     high: above === undefined || above.isGeneratorBound ? null : highest(above),
+    // Its unit is tokens/s.
+    tokensPerSecond: null,
     unknownWhy: null,
     isOfLoadgen: above?.isGeneratorBound === true,
     isBesideOthers: curve.points.some(({ others }) => others !== undefined),
@@ -192,55 +154,6 @@ function differencesOf(base: ComparedPeak, own: ComparedPeak): string[] {
 const DECISIVE: readonly string[] = [
   ...['searched', 'stepped', 'latency', 'ttft', 'tpot', 'percentile', 'benchmark', 'scenario'],
 ];
-
-function judge(base: ComparedPeak, own: ComparedPeak) {
-  if (base.value === null || own.value === null) {
-    const without = [base, own].filter(({ value }) => value === null).map(({ folder }) => folder);
-    const sentence = `${without.join(' and ')} ${without.length === 1 ? 'has' : 'have'} no peak: there is nothing to compare`;
-    return { sentence, areApart: null, higher: null };
-  }
-  const beside = [base, own].filter(({ isBesideOthers }) => isBesideOthers);
-  if (beside.length > 0) {
-    const where = beside.map(({ folder }) => folder).join(' and ');
-    const sentence = `not comparable: the SUT was not alone in ${where}, but answered others as well, so that its own limit is not seen`;
-    return { sentence, areApart: null, higher: null };
-  }
-  const share = own.value / base.value - 1;
-  const higher = share === 0 ? null : share > 0 ? own : base;
-  const areApart = isBelow(base, own) || isBelow(own, base);
-  const known = [base, own].every(({ low, high }) => low !== null && high !== null);
-  const apart = areApart
-    ? 'the intervals are apart'
-    : known
-      ? 'the intervals overlap, so that the limits may be the same'
-      : 'an interval is open, so that the limits may be the same';
-  const ofLoadgen = [base, own].filter(({ isOfLoadgen }) => isOfLoadgen);
-  const doubt =
-    ofLoadgen.length === 0
-      ? ''
-      : `; LoadGen was the limit of ${ofLoadgen.map(({ folder }) => folder).join(' and ')}`;
-  const what =
-    higher === null
-      ? 'the peaks are equal'
-      : `${higher.folder} is higher: ${signedShare(share)} from ${base.folder} to ${own.folder}`;
-  return { sentence: `${what}; ${apart}${doubt}`, areApart, higher: higher?.folder ?? null };
-}
-
-function isBelow({ high }: ComparedPeak, { low }: ComparedPeak): boolean {
-  return high !== null && low !== null && high <= low;
-}
-
-function peakLine({ folder, value, low, high, unit, unknownWhy }: ComparedPeak): string {
-  const peak = value === null ? 'no peak' : `peak ${rounded(value, 4)} ${unit}`;
-  const limit =
-    low === null
-      ? 'not known'
-      : high === null
-        ? `${rounded(low, 4)} or more`
-        : `${rounded(low, 4)} to ${rounded(high, 4)}`;
-  const why = unknownWhy === null ? '' : `: ${unknownWhy}`;
-  return `${folder}  ${peak}, limit ${limit}${why}`;
-}
 
 function commonLoads(base: CurveFile, own: CurveFile): ComparedLoad[] {
   return base.points.flatMap((point) => {

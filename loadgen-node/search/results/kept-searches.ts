@@ -8,7 +8,7 @@ import { CURVE_FILES, completedRate, throughputUnit } from '../../present/curve/
 import type { ReadSearch, SearchRow } from '../../present/list-runs.ts';
 import { formatNumber } from '../../present/text/figure-text.ts';
 import { hasCurveFile, readCurveFile } from '../curve/curve-files.ts';
-import { readEfficiency } from '../efficiency/efficiency-text.ts';
+import { readEfficiency } from '../efficiency/efficiency-report.ts';
 import { peakOf } from '../peak/find-peak.ts';
 import { loadText } from '../peak/peak-result.ts';
 import { peakText } from '../peak/print-peak.ts';

@@ -234,7 +234,7 @@ describe('a signal', () => {
       'in a comparison with the model in process',
       () => ({
         args: ['efficiency', '--benchmark', 'null', '--latency', '15ms'],
-        ...{ says: /screening at/, signal: 'SIGINT', sut: null },
+        ...{ says: /probe 1/, tells: /^ +# probe/, signal: 'SIGINT', sut: null },
       }),
     ],
     [

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { EfficiencyReport } from '../../../loadgen-node/search/efficiency/efficiency-text.ts';
+import type { EfficiencyReport } from '../../../loadgen-node/search/efficiency/efficiency-report.ts';
 import {
   type CellResult,
   SWEEP_FILE,
@@ -36,11 +36,13 @@ describe('longhaul efficiency', () => {
   it('compares a node that it starts with the same model in process', async () => {
     const output = tempFolder();
     const flags = [...STREAM, '--repeats', '2', '--output', output, '--json'];
-    const { stdout, code } = await longhaul([...EFFICIENCY, ...flags]);
+    const { stdout, stderr, code } = await longhaul([...EFFICIENCY, ...flags]);
     expect([0, 3]).toContain(code);
+    expect(stderr).toContain('network: run 2 of 2: ');
     const report = JSON.parse(stdout) as EfficiencyReport;
     expect(report.inProcess.model).toEqual(report.network.model);
-    expect(report.comparison.latency?.pairs).toBe(2);
+    expect(report.network.runs).toHaveLength(2);
+    expect(report.comparison.figures.map(({ figure }) => figure)).toContain('p90');
     expect(report.comparison.parts.map(({ part }) => part)).toContain('network');
     expect(report.notes[0]).toContain('one machine');
     expect(readRunLogs(join(output, 'in-process', 'run_1')).summary).toContain('no network');

@@ -88,6 +88,7 @@ describe('two searches', () => {
     const { stdout } = await verbHere(compareVerb, one.folder, other.folder);
     expect(stdout).toMatch(/^Base +\S+ {2}peak [\d.]+ queries\/s, limit [\d.]+ to [\d.]+$/m);
     expect(stdout).toMatch(/^Result +\S+ is higher: .*; the intervals overlap/m);
+    expect(stdout).toMatch(/^Share +[\d.]+ % \([\d.]+ % to [\d.]+ %\) of the base, from/m);
   });
 
   it('have a limit that is unknown, and why, where LoadGen was too slow', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { answersNote } from '../../../../loadgen-node/search/curve/measure-curve.ts';
-import { TaskClock } from '../../../../loadgen-node/search/efficiency/task-clock.ts';
 import { searchNs } from '../../../../loadgen-node/search/peak/pace.ts';
 import type { LoadSearch, PeakProbe } from '../../../../loadgen-node/search/peak/peak-search.ts';
 import { leftText, timeLeft } from '../../../../loadgen-node/search/time-left.ts';
@@ -30,20 +29,6 @@ describe('the time that is left', () => {
     expect(timeLeft([20, 40], 2, searchNs(SEARCH))).toBe('about 60 s left');
   });
 
-  it('of a comparison shrinks with its probes and runs', () => {
-    const loadsOf = (peaks: readonly number[]) => peaks.slice(0, 1);
-    const clock = new TaskClock({ search: SEARCH, repeats: 3, runNs: 10e9, loadsOf }, 2);
-    // Two searches of 60 s, and six runs of 10 s.
-    expect(clock.left).toBe('about 3 min left');
-    clock.probe(0, { kind: 'screening', durationNs: 40e9 } as PeakProbe);
-    clock.searched(1);
-    expect(clock.left).toBe('about 80 s left');
-    clock.searched(0);
-    clock.beginRuns(4, 10e9);
-    clock.run(20);
-    expect(clock.left).toBe('about 60 s left');
-  });
-
   it('of a token model follows from the answers that were seen', () => {
     const bounds = { kind: 'rate', boundNs: 450e6, tpotNs: 40e6 } as const;
     const search = { ...SEARCH, ...bounds } as LoadSearch;
@@ -54,10 +39,6 @@ describe('the time that is left', () => {
     const probe = unloaded as PeakProbe;
     // 120 and 30 answers.
     expect(searchNs(search, [probe])).toBe((1440 + 360) * 1e9);
-    const clock = new TaskClock({ search, repeats: 1, runNs: 10e9, loadsOf: () => [] }, 1);
-    expect(clock.left).toBe('about 2 min left');
-    clock.probe(0, probe);
-    expect(clock.left).toBe('about 30 min left');
   });
 
   it('of a curve is told anew after its first look where answers are long', () => {

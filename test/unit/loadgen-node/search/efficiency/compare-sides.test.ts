@@ -1,176 +1,128 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { LATENCY_PARTS } from '../../../../../loadgen-node/observe/split/latency-parts.ts';
 import { compareSides } from '../../../../../loadgen-node/search/efficiency/compare-sides.ts';
 import {
   type EfficiencySide,
   requireSame,
   type SideRun,
-  type SideSearch,
-} from '../../../../../loadgen-node/search/efficiency/efficiency-sides.ts';
-import {
-  efficiencySentence,
-  efficiencyTable,
-} from '../../../../../loadgen-node/search/efficiency/efficiency-text.ts';
-import { Turns } from '../../../../../loadgen-node/search/efficiency/plan-efficiency.ts';
+} from '../../../../../loadgen-node/search/efficiency/efficiency-file.ts';
+import { Turns } from '../../../../../loadgen-node/search/efficiency/measure-sides.ts';
+import { ASKED, delaySearch, searchDelay } from '../../../../scenes/simulated-run/queue.ts';
+import { sideOf } from './sides.ts';
 
-// Goal: the efficiency and its band follow from both sides' figures, what differs is told, and unlike is not compared.
+// Goal: the efficiency and its ends follow from both sides' figures, what differs is told, and unlike is not compared.
 const MS = 1e6;
 
-function runOf(said: { load?: number; p99?: number; rate?: number; network?: number }): SideRun {
-  const { load = null, p99 = 10 * MS, rate = 100, network = 0 } = said;
-  return {
-    load,
-    isValid: true,
-    whyInvalid: null,
-    ...{ samplesPerSecond: rate, tokensPerSecond: null, tokenTimes: null },
-    latency: { meanNs: 5 * MS, p50Ns: 4 * MS, p90Ns: 8 * MS, p99Ns: p99, p999Ns: 2 * p99 },
-    split: {
-      sampleCount: 100,
-      parts: LATENCY_PARTS.map((part) => ({
-        part,
-        meanNs: part === 'network' ? network : 1e3,
-        typicalNs: 0,
-        tailNs: 0,
-      })),
-      growsMost: 'queue',
-      text: '',
-    },
-    folder: 'run_1',
-  };
+function runOf(figures: RunFigures, load: number | null = null, networkNs = 0): SideRun {
+  const means = { typicalNs: 0, tailNs: 0 };
+  const parts = LATENCY_PARTS.map((part) => ({
+    ...{ part, ...means, meanNs: part === 'network' ? networkNs : 1e3 },
+  }));
+  const split = { sampleCount: 100, parts, growsMost: 'queue', text: '' } as const;
+  return { load, isValid: true, whyInvalid: null, figures, split, folder: 'run_1' };
 }
 
-function searchOf(value: number | null, low: number, high: number | null): SideSearch {
-  const ending = value === null ? 'unconfirmed' : 'found';
-  return {
-    ...{ ending, value, interval: { low, high }, confidence: 0.95, limitText: 'The SUT is full.' },
-    tokensPerSecond: null,
-    probes: [],
-  };
-}
-
-function sideOf(kind: EfficiencySide['kind'], said: Partial<EfficiencySide>): EfficiencySide {
-  return {
-    kind,
-    sutName: kind,
-    measuredAt: '2026-01-01T00:00:00.000Z',
-    machine: { hostname: 'a', cpuModel: 'b', cpuCount: 2, bootId: 'c' },
-    model: { name: 'm', sha256: 'f00', configuration: 'm/1' },
-    question: { scenario: 'Server', seed: '1' },
-    search: null,
-    runs: [],
-    ...said,
-  };
+function compare(
+  scenario: string,
+  inside: Partial<EfficiencySide>,
+  outside: Partial<EfficiencySide>,
+) {
+  const sides = [sideOf('in-process', inside), sideOf('network', outside)] as const;
+  const { lines, comparison } = compareSides(scenario, ...sides);
+  return { text: lines.join('\n'), ...comparison };
 }
 
 describe('the comparison of two searches', () => {
-  it('has a band that holds every pair of ends', () => {
-    const inProcess = sideOf('in-process', { search: searchOf(200, 190, 210) });
-    const network = sideOf('network', { search: searchOf(150, 152, 160) });
-    const { efficiency } = compareSides('Server', inProcess, network);
-    // The confirmed value lies below its interval: the band holds it.
-    expect(efficiency).toMatchObject({ value: 0.75, low: 150 / 210, high: 160 / 190 });
+  const search = delaySearch(ASKED[1], 0.1);
+  const found = async (seed: number) => ({
+    search: { search, probes: (await searchDelay(search, seed)).probes },
+  });
+  let one: Awaited<ReturnType<typeof found>>;
+  let other: typeof one;
+  beforeAll(async () => {
+    one = await found(3);
+    other = await found(4);
   });
 
-  it.each([
-    ['was not confirmed', searchOf(null, 100, 120), 'unconfirmed'],
-    ['found no upper end', searchOf(100, 100, null), 'no confirmed peak with an upper end'],
-  ])('has no efficiency where a side %s, and says why', (_case, search, why) => {
-    const inProcess = sideOf('in-process', { search });
-    const network = sideOf('network', { search: searchOf(150, 140, 160) });
-    const comparison = compareSides('Server', inProcess, network);
-    expect(comparison.efficiency).toBeNull();
-    expect(efficiencySentence(comparison)).toContain(why);
+  it('has the words of compare, and ends that hold every pair of ends', () => {
+    const { efficiency, text } = compare('Server', one, other);
+    expect(efficiency?.low).toBeLessThan(efficiency?.value ?? 0);
+    expect(efficiency?.high).toBeGreaterThan(efficiency?.value ?? 0);
+    const turned = compare('Server', other, one).efficiency;
+    expect(turned?.low).toBeCloseTo(1 / (efficiency?.high ?? 0), 9);
+    expect(text).toMatch(/^Base {10}in process {2}peak [\d.]+ queries\/s, limit [\d.]+ to/m);
+    expect(text).toMatch(/^Result {8}.*in process.*over the network.*intervals/m);
+    expect(text).toMatch(/^Efficiency {4}over the network the SUT has [\d.]+ % \(.* to .* %\)/m);
   });
 
-  it('compares latencies at one load, and says where the difference is', () => {
-    const inProcess = sideOf('in-process', {
-      search: searchOf(200, 190, 210),
-      runs: [runOf({ load: 160 }), runOf({ load: 100, p99: 6 * MS })],
-    });
-    const network = sideOf('network', {
-      search: searchOf(150, 140, 160),
-      runs: [runOf({ load: 100, p99: 9 * MS, network: 2 * MS })],
-    });
-    const comparison = compareSides('Server', inProcess, network);
-    expect(comparison.latency).toMatchObject({ load: 100, pairs: 1, p99Low: 3 * MS });
-    expect(efficiencySentence(comparison)).toBe(
-      'Over the network the SUT has 75 % (66.7 % to 84.2 %) of what it has in process. ' +
-        'At 100 queries/s on both sides, the latency differs by +0 ns at p50 and +3 ms at p99. ' +
-        'In the mean most of it is network: +2 ms (0 ns in process, 2 ms over the network).',
-    );
-    expect(efficiencyTable(comparison)).toContain('network');
-  });
-});
-
-describe('the comparison of token models', () => {
-  const timed = (run: SideRun, tokensPerSecond: number, ttftMs: number, tpotMs: number) => ({
-    ...{ ...run, tokensPerSecond },
-    tokenTimes: {
-      ...{ ttftP50Ns: (ttftMs / 2) * MS, ttftP99Ns: ttftMs * MS },
-      ...{ tpotP50Ns: (tpotMs / 2) * MS, tpotP99Ns: tpotMs * MS },
-    },
-  });
-
-  it('has the tokens of both peaks, and both times at one load', () => {
-    const inProcess = sideOf('in-process', {
-      search: { ...searchOf(200, 190, 210), tokensPerSecond: 8000 },
-      runs: [timed(runOf({ load: 120 }), 4800, 100, 20)],
-    });
-    const network = sideOf('network', {
-      search: { ...searchOf(150, 140, 160), tokensPerSecond: 6100 },
-      runs: [timed(runOf({ load: 120 }), 4790, 130, 21)],
-    });
-    const comparison = compareSides('Server', inProcess, network);
-    expect(comparison.efficiency?.tokens).toEqual({ inProcess: 8000, network: 6100 });
-    const table = efficiencyTable(comparison);
-    expect(table).toMatch(/^tokens\/s completed there +8000 +6100 +76.3 %$/m);
-    expect(table).toMatch(/^TTFT p99 +100 ms +130 ms +\+30 ms$/m);
-    expect(table).toMatch(/^TPOT p50 +10 ms +10.5 ms +\+500 µs$/m);
-    expect(efficiencySentence(comparison)).toContain(
-      'At p99 TTFT differs by +30 ms, TPOT by +1 ms.',
+  it('has none where a side has no peak, and says why', () => {
+    const none = { search: { search, probes: other.search.probes.slice(0, 1) } };
+    const lost = none.search.probes.map((probe) => ({
+      ...{ ...probe, verdict: 'misses' as const },
+      bounds: probe.bounds.map((bound) => ({ ...bound, overQueries: probe.queries })),
+    }));
+    const { efficiency, text } = compare('Server', one, { search: { search, probes: lost } });
+    expect(efficiency).toBeNull();
+    expect(text).toContain('over the network has no peak: there is nothing to compare');
+    expect(text).toMatch(
+      /^Limit {9}over the network: The bound of 100 ms is missed even by one query/m,
     );
   });
 
-  it('is of tokens per second where there is no load to search', () => {
-    const runs = (rate: number, tokensPerSecond: number) => [
-      { ...runOf({ rate }), tokensPerSecond },
-    ];
-    const inProcess = sideOf('in-process', { runs: runs(10, 800) });
-    const network = sideOf('network', { runs: runs(9, 600) });
-    const { efficiency } = compareSides('Offline', inProcess, network);
-    expect(efficiency).toMatchObject({ value: 0.75, what: 'completed tokens/s', inProcess: 800 });
+  it('compares runs at one load, and says where the difference is', () => {
+    const at = (load: number, p99: number, networkNs = 0): SideRun =>
+      runOf({ p50: 4 * MS, p99 }, load, networkNs);
+    const inside = { ...one, runs: [at(160, 10 * MS), at(100, 6 * MS)] };
+    const outside = { ...other, runs: [at(100, 9 * MS, 2 * MS)] };
+    const { text, figures } = compare('Server', inside, outside);
+    expect(figures.map(({ figure }) => figure)).toEqual(['p50', 'p99']);
+    expect(text).toMatch(/^at 100\/s +in process +network +difference/m);
+    expect(text).toMatch(/^p99 +6 ms +9 ms +\+3 ms \(\+50 %\)/m);
+    expect(text).toMatch(/^network +0 ns +2 ms +\+2 ms$/m);
+    expect(text).toContain('one pair of runs');
   });
 });
 
 describe('the comparison of runs in turns', () => {
+  const rates = (list: readonly number[]) => ({
+    runs: list.map((rate) => runOf({ completed_qps: rate })),
+  });
+
   it('has the median of the pairs, and says how sure their range is', () => {
-    const rates = (list: readonly number[]): SideRun[] => list.map((rate) => runOf({ rate }));
-    const inProcess = sideOf('in-process', { runs: rates([100, 200, 100]) });
-    const network = sideOf('network', { runs: rates([90, 190, 80]) });
-    const { efficiency, latency } = compareSides('Offline', inProcess, network);
-    expect(efficiency).toMatchObject({ value: 0.9, low: 0.8, high: 0.95 });
-    expect(efficiency?.band).toContain('75 % confidence');
-    expect(latency).toBeNull();
+    const { efficiency, text } = compare('Offline', rates([100, 200, 100]), rates([90, 190, 80]));
+    expect(efficiency?.value).toBeCloseTo(0.9);
+    expect(efficiency?.low).toBeCloseTo(0.8);
+    expect(efficiency?.high).toBeCloseTo(0.95);
+    expect(text).toContain('medians of 3 pairs of runs in turns');
+    expect(text).toContain('the true ones lie there with 75 %');
+    expect(text).not.toContain('surely');
+  });
+
+  it('is sure of what all of five pairs say', () => {
+    const slower = [90, 91, 92, 93, 94];
+    const { text } = compare('Offline', rates([100, 100, 100, 100, 100]), rates(slower));
+    expect(text).toMatch(/^completed_qps .* surely worse$/m);
+  });
+
+  it('is of tokens per second where there are tokens', () => {
+    const runs = (completed_qps: number, tokens_per_second: number) => ({
+      runs: [runOf({ completed_qps, tokens_per_second })],
+    });
+    expect(compare('Offline', runs(10, 800), runs(9, 600)).efficiency?.value).toBeCloseTo(0.75);
   });
 
   it('turns the quotient round where the result is a latency', () => {
-    const inProcess = sideOf('in-process', { runs: [runOf({})] });
-    const slow = runOf({});
-    const network = sideOf('network', {
-      runs: [{ ...slow, latency: { ...slow.latency, p90Ns: 10 * MS } }],
-    });
-    const comparison = compareSides('SingleStream', inProcess, network);
-    const band = 'one pair of runs: no band';
-    expect(comparison.efficiency).toMatchObject({ value: 0.8, band });
-    expect(efficiencyTable(comparison)).toMatch(/p90 of the latency +8 ms +10 ms +80 %/);
+    const runs = (p90s: readonly number[]) => ({ runs: p90s.map((p90) => runOf({ p90 })) });
+    const { efficiency } = compare('SingleStream', runs([8 * MS, 8 * MS]), runs([10 * MS, 8 * MS]));
+    expect(efficiency?.low).toBeCloseTo(0.8);
+    expect(efficiency?.high).toBeCloseTo(1);
   });
 
   it('warns of runs that are INVALID', () => {
-    const inProcess = sideOf('in-process', {
-      runs: [runOf({}), { ...runOf({}), isValid: false, whyInvalid: 'It was too short.' }],
-    });
-    const network = sideOf('network', { runs: [runOf({})] });
-    const { warnings } = compareSides('Offline', inProcess, network);
+    const [good] = rates([100]).runs as [SideRun];
+    const runs = [good, { ...good, isValid: false, whyInvalid: 'It was too short.' }];
+    const { warnings } = compare('Offline', { runs }, { runs: [good] });
     expect(warnings).toEqual([
       '1 of 2 runs in process are INVALID, the first one (run_1) because: It was too short.',
     ]);
