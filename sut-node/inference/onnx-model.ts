@@ -204,14 +204,14 @@ export class OnnxModel implements SutModel {
     const { benchmark, settings } = this.#parts;
     const source = this.#source;
     const { cacheFolder, standinCost: cost } = settings;
-    const takesCost = source.file === undefined && benchmark.hasStandinCost === true;
+    const takesCost = source.file === undefined && benchmark.standin !== undefined;
     if (cost !== undefined && !takesCost) {
       throw configInvalid(
         `--standin-cost ${cost} has no effect on the model ${source.file ?? source.builtIn}: it is for --model standin of an official benchmark`,
       );
     }
     if (source.file !== undefined) return source;
-    const { standinCostMin: least = 0.01 } = benchmark;
+    const least = benchmark.standin?.costMin ?? 0.01;
     if (cost !== undefined && cost < least) {
       throw configInvalid(
         `--standin-cost ${cost}: the least for ${benchmark.rules.key} is ${least}`,

@@ -51,7 +51,7 @@ export function writeManifest(folder: string = distFolder()): SelfCheck {
 
 function hashFiles(folder: string): FileHashes {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.(?:js|html|conf|f32|gz|onnx)$/.test(path))
+    .filter((path) => /\.(?:js|html|conf|gz|onnx)$/.test(path))
     .filter((path) => !NOT_SHIPPED.some((folder) => path.startsWith(folder)))
     .sort();
   return Object.fromEntries(

@@ -62,7 +62,7 @@ export async function ensureArtifact(options: ArtifactOptions): Promise<string> 
 }
 
 /** Folder of an artifact, whether it is there or not. */
-export function artifactFolder({
+function artifactFolder({
   cacheFolder,
   name,
   recipe,

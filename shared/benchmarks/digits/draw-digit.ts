@@ -46,7 +46,7 @@ const LENGTH_SQUARED_MIN = 1e-12;
  * @param label The digit, 0 to 9.
  * @returns Height x width x RGB, one byte each.
  */
-export function drawDigit(label: number, style: DrawingStyle, random: SeededRandom): Uint8Array {
+function drawDigit(label: number, style: DrawingStyle, random: SeededRandom): Uint8Array {
   const colours = chooseColours(style, random);
   const coverage = drawStrokes(label, style, random);
   return paint(coverage, colours, style, random);

@@ -30,7 +30,7 @@ export const IMAGENET_PREPARATIONS: Readonly<
 const SHORT_SIDE = 256;
 
 /** Mean of red, green and blue over the training set, in the order and with the figures of the reference. */
-const VGG_MEANS = [123.68, 116.78, 103.94] as const;
+export const VGG_MEANS = [123.68, 116.78, 103.94] as const;
 
 /**
  * An image of the data set as models for ImageNet take it: decoded, resized so that its short side is 256, the

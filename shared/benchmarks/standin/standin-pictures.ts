@@ -2,9 +2,6 @@ import { at } from '../../base/at.ts';
 import type { GeneratedSet } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 
-/** Number of the way in which pictures are made. Raise it with every change, so that models of the old way are no longer found. */
-export const PICTURE_STANDIN_REVISION = 1;
-
 /** Red, green and blue, each from -1 to 1. */
 export type Colour = readonly [number, number, number];
 

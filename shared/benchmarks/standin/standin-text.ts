@@ -5,9 +5,6 @@ import { cardOf } from '../../rules/cards.ts';
 import type { MadeUpTexts, StandinKind } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 
-/** Raise with every change of the texts: no model of the old way is found in the cache then. */
-export const TEXT_STANDIN_REVISION = 3;
-
 /** Ids of words in every stand-in's vocabulary, of numbers from 0 on, and of what ends a program; all others are special. */
 export const STANDIN_WORDS = { first: 1000, count: 28_000 } as const;
 export const STANDIN_NUMBERS = { first: 30_000, count: 1000 } as const;

@@ -9,8 +9,11 @@ export const STANDIN_INTENSITIES: readonly [body: number, kidney: number, tumour
   normalised(200),
 ];
 
-/** Deviation of the noise on every voxel of the body. */
-const NOISE = 70 / 76.9;
+/** Largest noise on a voxel of the body: less than half the way from one mean to the next. */
+const NOISE = 40 / 76.9;
+
+/** Every so many voxels of a kidney and of a tumour carry the intensity of another label. */
+const WRONG_ONE_OF = 8;
 
 /** @param hounsfield Units of a scan. */
 function normalised(hounsfield: number): number {
@@ -59,8 +62,10 @@ export function drawStandinVolume({ seed }: GeneratedSet, index: number) {
     paint: (voxels: Float32Array) => {
       for (let i = 0; i < voxels.length; i += 1) {
         const region = regions[i] as number;
+        const isWrong = i % WRONG_ONE_OF === 0 && region > 0;
+        const shown = isWrong ? region - 1 : region;
         if (region === AIR_LABEL) voxels[i] = AIR;
-        else voxels[i] = (STANDIN_INTENSITIES[region] as number) + random.nearlyNormal() * NOISE;
+        else voxels[i] = (STANDIN_INTENSITIES[shown] as number) + random.triangular() * NOISE;
       }
     },
   };

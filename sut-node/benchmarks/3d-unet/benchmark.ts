@@ -14,7 +14,7 @@ import {
   checkModelFits,
   refuseUsage,
 } from '../../pipeline/model-fit.ts';
-import { ensureStandinFile } from '../ensure-standin.ts';
+import { standinModels } from '../standin/standin-models.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import {
   copyWindow,
@@ -23,18 +23,7 @@ import {
   windowCorners,
   windowWeights,
 } from './sliding-window.ts';
-import {
-  SCORES_OUTPUT,
-  standinUnet,
-  VOLUME_GRAPH_REVISION,
-  VOXEL_CLASSES,
-  WINDOW_INPUT,
-} from './standin-graph.ts';
-
-const STANDIN_NAME = '3d-unet-standin';
-
-/** Cost of a stand-in where none is asked for: 9 billion multiplications and additions for each window. */
-const COST_DEFAULT = 0.01;
+import { SCORES_OUTPUT, UNET_STANDIN, VOXEL_CLASSES, WINDOW_INPUT } from './standin.ts';
 
 /** Voxels of KiTS19's mean volume. A sample may be four times as large. */
 const MEAN_VOXELS = 32_944_795;
@@ -52,8 +41,8 @@ const EXPECTED = {
  * score. The response is a byte per voxel: 0, 1 kidney, 2 tumour.
  */
 export const benchmark: SutBenchmark<StepwisePipeline> = {
+  ...standinModels(UNET_STANDIN),
   rules: benchmarkRules('3d-unet'),
-  builtInModels: { standin: STANDIN_NAME },
   reference: {
     howToGet:
       'the reference is 3dunet_kits19_128x128x128_dynbatch.onnx of Zenodo record 5597155 (or the one without dynbatch)',
@@ -62,18 +51,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   },
   // A byte per voxel of the sample.
   sampleElements: MEAN_VOXELS,
-  hasStandinCost: true,
   takesHalf: true,
-  prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
-    ensureStandinFile(
-      {
-        name: STANDIN_NAME,
-        original: '3D U-Net',
-        recipe: { cost, graphRevision: VOLUME_GRAPH_REVISION },
-        make: () => standinUnet(cost),
-      },
-      options,
-    ),
   openPipeline,
 };
 

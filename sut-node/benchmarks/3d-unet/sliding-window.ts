@@ -4,7 +4,7 @@ import {
   WINDOW_SIDE,
   WINDOW_STEP,
 } from '../../../shared/benchmarks/volume/volume.ts';
-import { VOXEL_CLASSES } from './standin-graph.ts';
+import { VOXEL_CLASSES } from './standin.ts';
 
 /** Voxels of a window. */
 export const WINDOW_VOXELS: number = WINDOW_SIDE ** 3;

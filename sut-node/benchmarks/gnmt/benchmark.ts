@@ -1,11 +1,7 @@
 import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { utf8Text } from '../../../shared/base/bytes/utf8.ts';
-import {
-  TRANSLATION_REVISION,
-  translationVocabulary,
-} from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { GNMT, GNMT_VOCABULARIES } from '../../../shared/rules/cards/gnmt.ts';
+import { GNMT } from '../../../shared/rules/cards/gnmt.ts';
 import type {
   OpenedModel,
   RunModel,
@@ -13,17 +9,12 @@ import type {
   StepwisePipeline,
 } from '../../model/model-facts.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
-import { ensureStandinParts } from '../ensure-standin.ts';
+import { standinModels } from '../standin/standin-models.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { PARTS, translationGraphs } from './graph-interface.ts';
-import { GNMT_GRAPH_REVISION, standinDecoder, standinEncoder } from './standin-graph.ts';
+import { GNMT_STANDIN } from './standin.ts';
 import { translate } from './translate.ts';
 import { readVocabularies } from './vocabulary.ts';
-
-const STANDIN_NAME = 'gnmt-standin';
-
-/** Cost of a stand-in where none is asked for: layers of 102. */
-const COST_DEFAULT = 0.01;
 
 /** Tokens of sentences that are translated together, filled up to the longest: the decoder has ten rows for each sentence. */
 const TOKENS_AT_ONCE = 2048;
@@ -40,8 +31,8 @@ interface Sentence {
  * Source: mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow.
  */
 export const benchmark: SutBenchmark<StepwisePipeline> = {
+  ...standinModels(GNMT_STANDIN),
   rules: benchmarkRules('gnmt'),
-  builtInModels: { standin: STANDIN_NAME },
   parts: Object.values(PARTS),
   reference: {
     howToGet:
@@ -50,25 +41,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   },
   // As long as the sentence.
   sampleElements: undefined,
-  hasStandinCost: true,
   takesHalf: true,
-  prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
-    ensureStandinParts(
-      {
-        name: STANDIN_NAME,
-        original: 'GNMT',
-        recipe: { cost, graphRevision: GNMT_GRAPH_REVISION, dataRevision: TRANSLATION_REVISION },
-        make: () => {
-          const words = `${translationVocabulary().join('\n')}\n`;
-          const files = Object.values(GNMT_VOCABULARIES).map((file) => [file, words]);
-          return {
-            parts: { encoder: standinEncoder(cost), decoder: standinDecoder(cost) },
-            beside: Object.fromEntries(files),
-          };
-        },
-      },
-      options,
-    ),
   openPipeline: (model, usage) => {
     refuseUsage(usage, 'the benchmark gnmt');
     return translationPipeline(model);

@@ -1,4 +1,3 @@
-import assert from 'node:assert';
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
@@ -8,9 +7,9 @@ import type { ReferenceModel } from '../../model/model-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
+import { standinModels } from '../standin/standin-models.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
-import { hasStandin, standinWords } from './standin-graph.ts';
-import { ensureStandinModels } from './standin-models.ts';
+import { imagenetStandin } from './standin.ts';
 
 /** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
 const COUNT_WITH_BACKGROUND = 1001;
@@ -33,21 +32,15 @@ const OFFSET_WITHOUT = 0;
  * ResNet-50 (label), `PostProcessArgMax(offset=-1)` for MobileNet (scores).
  */
 export function imagenetSutBenchmark(
-  key: string,
+  key: 'resnet50' | 'mobilenet',
   preprocess: NonNullable<ModelUsage['preprocess']>,
   reference: ReferenceModel,
 ): SutBenchmark<ModelPipeline> {
-  const standin = hasStandin(key) ? key : undefined;
   return {
+    ...standinModels(imagenetStandin(key)),
     rules: benchmarkRules(key),
-    builtInModels: standin === undefined ? {} : standinWords(standin),
     reference,
     sampleElements: IMAGENET_ELEMENTS,
-    prepareModel: async ({ model, cacheFolder, onProgress }) => {
-      assert(standin !== undefined, 'only words of builtInModels are requested');
-      const files = await ensureStandinModels({ benchmark: standin, cacheFolder, onProgress });
-      return model === 'standin-int8' ? files.int8 : files.fp32;
-    },
     // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
     prepareProcess: loadJpegCodec,
     openPipeline: (model, usage) =>

@@ -1,9 +1,9 @@
+import { OBJECT_KINDS } from '../../../shared/benchmarks/standin/planted-cells.ts';
 import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/cards/detection.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
 import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type SingleImageForm, singleImagePipeline } from '../detection/single-images.ts';
-import type { StandinForm } from '../detection/standin-graph.ts';
-import { addSingleOutputs } from '../detection/standin-outputs.ts';
+import type { DetectionStandin } from '../detection/standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
 /**
@@ -23,17 +23,15 @@ const FORM: SingleImageForm = {
 };
 
 /** Operations of RetinaNet ResNeXt50 on an image, by its layers: backbone 109, pyramid 20, heads 273 GFLOP. @internal */
-export const RETINANET_STANDIN: StandinForm = {
+export const RETINANET_STANDIN: DetectionStandin = {
   benchmark: 'retinanet',
-  title: 'RetinaNet ResNeXt50 800x800',
-  realFlops: 402e9,
+  original: 'RetinaNet ResNeXt50 800x800',
+  flops: 402e9,
   costDefault: 0.01,
-  cellPixels: 4,
-  input: { name: FORM.inputName, isBytes: false },
-  addOutputs: (graph, candidates) => {
-    const shape = { leading: [], side: 1, detectionsMax: 300, labelOf: [1, 0] } as const;
-    addSingleOutputs(graph, candidates, { ...FORM, ...shape });
-  },
+  inputName: FORM.inputName,
+  outputs: FORM,
+  labels: BigInt64Array.from({ length: OBJECT_KINDS }, (_, kind) => BigInt(kind)),
+  hasImageAxis: false,
 };
 
 /** RetinaNet on the SUT node. */

@@ -2,9 +2,9 @@ import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { detectionBytes } from '../../../shared/benchmarks/image/detection.ts';
 import {
   COCO_CATEGORY_IDS,
-  STANDIN_OBJECT_CLASSES,
-  standinCocoPlace,
-} from '../../../shared/benchmarks/standin/standin-objects.ts';
+  cocoPlaceOf,
+  OBJECT_KINDS,
+} from '../../../shared/benchmarks/standin/planted-cells.ts';
 import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/cards/detection.ts';
 import type { ModelPipeline, ModelUsage, OpenedModel } from '../../model/model-facts.ts';
 import { GREY_JPEG } from '../../pipeline/imagenet-preprocessor.ts';
@@ -12,8 +12,7 @@ import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import { tensorPreprocessor } from '../../pipeline/tensor-preprocessor.ts';
 import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type DetectionOutputs, detectionsOf } from '../detection/detections.ts';
-import type { StandinForm } from '../detection/standin-graph.ts';
-import { addBatchOutputs } from '../detection/standin-outputs.ts';
+import type { DetectionStandin } from '../detection/standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
 const SIDE = DETECTION_IMAGE_SIZES['ssd-mobilenet'];
@@ -37,19 +36,19 @@ const OUTPUTS: DetectionOutputs = {
 };
 
 /** Operations: paper of round v0.5, table 1. @internal */
-export const SSD_MOBILENET_STANDIN: StandinForm = {
+export const SSD_MOBILENET_STANDIN: DetectionStandin = {
   benchmark: 'ssd-mobilenet',
-  title: 'SSD MobileNet v1 300x300',
-  realFlops: 2.47e9,
+  original: 'SSD MobileNet v1 300x300',
+  flops: 2.47e9,
   costDefault: 1,
-  cellPixels: 2,
-  input: { name: INPUT.name, isBytes: true },
-  addOutputs: (graph, candidates) => {
-    const labels = STANDIN_OBJECT_CLASSES.map(
-      (_, label) => COCO_CATEGORY_IDS[standinCocoPlace(label)] as number,
-    );
-    addBatchOutputs(graph, candidates, { ...OUTPUTS, counts: COUNTS }, SIDE, labels);
-  },
+  inputName: INPUT.name,
+  outputs: OUTPUTS,
+  counts: COUNTS,
+  labels: Float32Array.from(
+    { length: OBJECT_KINDS },
+    (_, kind) => COCO_CATEGORY_IDS[cocoPlaceOf(kind)] as number, // It has as many.
+  ),
+  hasImageAxis: true,
 };
 
 /**

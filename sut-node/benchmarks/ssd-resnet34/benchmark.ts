@@ -1,10 +1,8 @@
-import { standinCocoPlace } from '../../../shared/benchmarks/standin/standin-objects.ts';
-import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/cards/detection.ts';
+import { cocoPlaceOf, OBJECT_KINDS } from '../../../shared/benchmarks/standin/planted-cells.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
 import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type SingleImageForm, singleImagePipeline } from '../detection/single-images.ts';
-import type { StandinForm } from '../detection/standin-graph.ts';
-import { addSingleOutputs } from '../detection/standin-outputs.ts';
+import type { DetectionStandin } from '../detection/standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
 /**
@@ -38,22 +36,16 @@ const TENSORFLOW_FORM: SingleImageForm = {
 };
 
 /** Operations: paper of round v0.5, table 1. @internal */
-export const SSD_RESNET34_STANDIN: StandinForm = {
+export const SSD_RESNET34_STANDIN: DetectionStandin = {
   benchmark: 'ssd-resnet34',
-  title: 'SSD ResNet34 1200x1200',
-  realFlops: 433e9,
+  original: 'SSD ResNet34 1200x1200',
+  flops: 433e9,
   costDefault: 0.01,
-  cellPixels: 8,
-  input: { name: FORM.inputName, isBytes: false },
-  addOutputs: (graph, candidates) => {
-    addSingleOutputs(graph, candidates, {
-      ...FORM,
-      leading: [1],
-      side: DETECTION_IMAGE_SIZES['ssd-resnet34'],
-      detectionsMax: 200,
-      labelOf: [standinCocoPlace(1), 1],
-    });
-  },
+  inputName: FORM.inputName,
+  outputs: FORM,
+  // Counted from 1.
+  labels: BigInt64Array.from({ length: OBJECT_KINDS }, (_, kind) => BigInt(cocoPlaceOf(kind) + 1)),
+  hasImageAxis: true,
 };
 
 /** SSD ResNet34 of round v0.5 on the SUT node. Labels count the classes from 1: the scorer maps them. */

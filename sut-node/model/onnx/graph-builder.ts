@@ -111,6 +111,9 @@ type AttributeValue = number | string | readonly number[] | { readonly float: nu
 /** Elements of a constant; the kind of array says the element type. */
 export type ConstantValues = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
 
+/** A tensor, or a constant in its place: a float without axes, or an array of one axis. */
+export type GraphInput = TensorName | number | ConstantValues;
+
 type ElementTypeName = keyof typeof ELEMENT_TYPE_NUMBERS;
 
 /** Length of an axis, or the name of one that is free, such as the batch axis. */
@@ -152,28 +155,30 @@ export class GraphBuilder {
    */
   operator(
     operatorType: string,
-    inputs: readonly TensorName[],
+    inputs: readonly GraphInput[],
     attributes: Readonly<Record<string, AttributeValue>> = {},
     outputName?: TensorName,
   ): TensorName {
-    const name = `${operatorType}_${this.#nodes.length}`;
-    const output = outputName ?? `${name}_output`;
-    this.#nodes.push(toOperator(name, operatorType, inputs, attributes, output));
+    const output = outputName ?? `${operatorType}_${this.#nodes.length}_output`;
+    this.operatorOf(operatorType, inputs, attributes, [output]);
     return output;
   }
 
   /** Adds an operator of several outputs; an output without a name is left out, an input without one as well. */
   operatorOf(
     operatorType: string,
-    inputs: readonly TensorName[],
+    inputs: readonly GraphInput[],
     attributes: Readonly<Record<string, AttributeValue>>,
     outputs: readonly TensorName[],
   ): void {
     const name = `${operatorType}_${this.#nodes.length}`;
-    this.#nodes.push({
-      ...toOperator(name, operatorType, inputs, attributes, ''),
-      output: [...outputs],
+    const names = inputs.map((input) => {
+      if (typeof input === 'string') return input;
+      if (typeof input === 'number') return this.constant([], Float32Array.of(input));
+      return this.constant([input.length], input);
     });
+    const node = toOperator(name, operatorType, names, attributes, '');
+    this.#nodes.push({ ...node, output: [...outputs] });
   }
 
   /**
@@ -224,6 +229,11 @@ export function toConstant(
     data_type: elementTypeOf(values),
     raw_data: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
   };
+}
+
+/** Integers as ONNX wants axes, shapes and indices. */
+export function integers(...values: readonly number[]): BigInt64Array {
+  return BigInt64Array.from(values, BigInt);
 }
 
 /** An operator of one output. */

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { standinDecoder } from '../../../sut-node/benchmarks/language/standin-decoder.ts';
+import { decoderGraph } from '../../../sut-node/benchmarks/language/standin.ts';
 import { CachedDecoder } from '../../../sut-node/inference/generation/cached-decoder.ts';
 import type { InputTensor } from '../../../sut-node/model/model-facts.ts';
 import { fileDigest } from '../../../sut-node/model/model-file.ts';
-import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession, type ModelSession } from '../../../sut-node/model/onnx/ort-session.ts';
 import { cacheAdditions } from '../../../sut-node/pipeline/cache-additions.ts';
 import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';
@@ -28,10 +27,7 @@ async function openDecoder(): Promise<ModelSession & { readonly file: string }> 
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
   try {
     const modelFile = join(folder, 'decoder.onnx');
-    writeFileSync(
-      modelFile,
-      encodeModel(standinDecoder('bench', { ...job.size, vocabulary: TEXTS.vocabularySize })),
-    );
+    writeFileSync(modelFile, decoderGraph(job.size, TEXTS.vocabularySize).build('for a bench'));
     const sha256 = await fileDigest(modelFile, 'sha256');
     const runtime = { ...DEFAULT_RUNTIME, threadsPerWorker: job.threads };
     return {

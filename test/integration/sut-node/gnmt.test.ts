@@ -29,7 +29,7 @@ describe('gnmt', () => {
       ...['--min-query-count', '20', '--target-qps', '10'],
     ]);
     expect(stdout, stderr).toMatch(
-      /^Accuracy +BLEU \d\d\.\d{3} % \(12 samples\), target 63\.558 %/m,
+      /^Accuracy +BLEU \d\d\.\d{3} % \(12 samples\), target 67\.914 %/m,
     );
     const logs = readRunLogs(output);
     expect(logs.errors).toEqual([]);

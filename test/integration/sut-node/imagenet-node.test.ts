@@ -2,8 +2,8 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { drawClass } from '../../../loadgen-node/samples/benchmarks/imagenet/draw-class.ts';
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
-import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
 import { IMAGENET_ELEMENTS, STANDIN_EVALUATION_SET } from '../../../shared/rules/cards/imagenet.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
@@ -33,8 +33,8 @@ let model: string;
 let jpeg: Uint8Array;
 
 beforeAll(async () => {
-  model = writeToyStandin(suiteFolder(), 'resnet50', CLASS);
-  ({ jpeg } = await makeStandinImage(STANDIN_EVALUATION_SET, 0));
+  model = writeToyStandin(suiteFolder(), CLASS);
+  ({ jpeg } = await drawClass(STANDIN_EVALUATION_SET, 0));
 });
 
 function sample(id: number, form: string, payload: Uint8Array): PartSample {

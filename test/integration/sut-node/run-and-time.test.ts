@@ -20,7 +20,7 @@ let model: string;
 beforeAll(async () => {
   data = suiteFolder();
   await writeTinyImagenet(data, tinyImages(5));
-  model = writeToyStandin(suiteFolder(), 'resnet50', 1);
+  model = writeToyStandin(suiteFolder(), 1);
 });
 
 function runAndTime(port: number, ...flags: readonly string[]): Promise<Ended> {

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/benchmarks/volume/standin-volume.ts';
 import { newVolume } from '../../../shared/benchmarks/volume/volume.ts';
 import { benchmark } from '../../../sut-node/benchmarks/3d-unet/benchmark.ts';
-import { standinUnet } from '../../../sut-node/benchmarks/3d-unet/standin-graph.ts';
+import { UNET_STANDIN } from '../../../sut-node/benchmarks/3d-unet/standin.ts';
 import type { RunModel } from '../../../sut-node/model/model-facts.ts';
 import { loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
@@ -55,7 +55,9 @@ describe('a run over generated volumes', () => {
 describe('the stand-in model', () => {
   it('loses accuracy when one number of it changes', async () => {
     const { InferenceSession, Tensor } = await loadOnnxRuntime();
-    const model = Buffer.from(standinUnet(0.01));
+    const model = Buffer.from(
+      UNET_STANDIN.make('standin', 0.01)['3d-unet-standin.onnx'] as Uint8Array,
+    );
     const damaged = Buffer.from(model);
     const biases = Float32Array.from(STANDIN_INTENSITIES, (intensity) => -(intensity ** 2));
     const at = model.indexOf(Buffer.from(biases.buffer));

@@ -2,13 +2,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
-import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import {
-  STANDIN_FEATURE_COUNT,
-  type StandinBenchmark,
-  standinModel,
-} from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
-import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
+import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { suiteFolder, testCacheFolder } from '../host/folders.ts';
 
 /**
@@ -63,17 +57,19 @@ export function classOfPixel(byte: number): number {
   return Math.round(byte / LEVEL);
 }
 
-/** Writes a stand-in with a sixteenth of the channels that was not fitted: it says `label` whatever it sees. */
-export function writeToyStandin(
-  folder: string,
-  benchmark: StandinBenchmark,
-  label: number,
-): string {
-  const file = join(folder, `${benchmark}-toy.onnx`);
-  const classifier = {
-    weights: new Float32Array(STANDIN_FEATURE_COUNT * STANDIN_CLASS_COUNT),
-    biases: Float32Array.from({ length: STANDIN_CLASS_COUNT }, (_, i) => (i === label ? 1 : 0)),
-  };
-  writeFileSync(file, encodeModel(standinModel(benchmark, 1 / 16, classifier)));
+/** Writes a model with the inputs and outputs of ResNet-50: it says `label` whatever it sees. */
+export function writeToyStandin(folder: string, label: number): string {
+  const file = join(folder, 'resnet50-toy.onnx');
+  const graph = new GraphBuilder('toy');
+  const image = graph.input('input_tensor:0', 'float', ['N', 3, 224, 224]);
+  const means = graph.operator('Flatten', [graph.operator('GlobalAveragePool', [image])]);
+  const biases = Float32Array.from({ length: 1001 }, (_, i) => (i === label + 1 ? 1 : 0));
+  const weights = graph.constant([3, 1001], new Float32Array(3 * 1001));
+  const scores = graph.operator('Gemm', [means, weights, biases]);
+  graph.operator('Softmax', [scores], { axis: 1 }, 'softmax_tensor:0');
+  graph.operator('ArgMax', [scores], { axis: 1, keepdims: 0 }, 'ArgMax:0');
+  graph.output('ArgMax:0', 'int64', ['N']);
+  graph.output('softmax_tensor:0', 'float', ['N', 1001]);
+  writeFileSync(file, graph.build('A model for tests'));
   return file;
 }

@@ -6,7 +6,7 @@ import {
   standinTextsOf,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
 import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
-import { standinDecoder } from '../../../sut-node/benchmarks/language/standin-decoder.ts';
+import { decoderGraph, SMALLEST } from '../../../sut-node/benchmarks/language/standin.ts';
 import { CachedDecoder } from '../../../sut-node/inference/generation/cached-decoder.ts';
 import {
   ContinuousGenerator,
@@ -24,9 +24,6 @@ import { suiteFolder } from '../host/folders.ts';
 const PLAIN_TEXTS = standinTextsOf('llama2-70b');
 export const FORKED_TEXTS = standinTextsOf('gptj');
 
-/** The smallest stand-in that works: two layers do its work. */
-const SMALL_SIZE = { layers: 2, width: 320 };
-
 /** Limits of stand-in texts. */
 export function textLimits({ endId }: StandinTexts, beams?: number): GenerationLimits {
   const limits = { promptTokensMax: 1024, newTokensMin: 1, newTokensMax: 200, endToken: endId };
@@ -40,7 +37,7 @@ export async function smallDecoder(
   change: (model: ModelProto) => void = () => {},
   { vocabularySize: vocabulary }: StandinTexts = PLAIN_TEXTS,
 ) {
-  const model = standinDecoder('small', { ...SMALL_SIZE, vocabulary });
+  const model = decoderGraph(SMALLEST, vocabulary).toModel('small');
   change(model);
   modelCount += 1;
   const modelFile = join(suiteFolder(), `model-${modelCount}.onnx`);

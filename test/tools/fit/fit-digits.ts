@@ -8,13 +8,9 @@ import {
   normaliseImage,
   SAMPLE_SHAPE,
 } from '../../../sut-node/benchmarks/digits/benchmark.ts';
-import {
-  addRandomFeatures,
-  featureCountOf,
-  type LinearClassifier,
-} from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
 import { GraphBuilder, type TensorName } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
+import { addRandomFeatures, featureCountOf, type LinearClassifier } from './random-features.ts';
 import { fitRidge } from './ridge.ts';
 
 // The model of digits, from the image to the label. Only the last layer is fitted; the filters of the features never

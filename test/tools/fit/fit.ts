@@ -1,19 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { fitDigitsModel } from './fit-digits.ts';
-import { fitStandin } from './fit-standin.ts';
 
-// `npm run fit [-- --check]`: makes, or compares, the files of fitted numbers that the project ships: the model of
-// digits and the classifiers of the stand-ins. Minutes; another processor may give other last digits.
-
-async function standinBytes(benchmark: 'resnet50' | 'mobilenet'): Promise<Uint8Array> {
-  return new Uint8Array((await fitStandin(benchmark)).buffer);
-}
+// `npm run fit [-- --check]`: makes, or compares, the file of fitted numbers that the project ships: the model of digits.
+// Another processor may give other last digits.
 
 const MAKERS = {
   'sut-node/benchmarks/digits/longhaul-digits-example.onnx': fitDigitsModel,
-  'sut-node/benchmarks/imagenet/resnet50-standin.f32': () => standinBytes('resnet50'),
-  'sut-node/benchmarks/imagenet/mobilenet-standin.f32': () => standinBytes('mobilenet'),
 };
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' } } });

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import type { LinearClassifier } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
+import type { LinearClassifier } from './random-features.ts';
 
 /** Examples to fit a linear classifier on. */
 export interface LabelledFeatures {

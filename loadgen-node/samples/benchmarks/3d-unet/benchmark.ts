@@ -28,7 +28,7 @@ import type { Scan } from './prepare-scan.ts';
 const rules = benchmarkRules('3d-unet');
 
 /** Mean Dice of the stand-in model on the standard volumes: a test measures it. */
-export const STANDIN_DICE = 0.9302;
+export const STANDIN_DICE = 0.92795;
 
 /**
  * 3D U-Net on the LoadGen node: cases of KiTS19, or volumes that longhaul draws. The response is a byte per voxel: 0,

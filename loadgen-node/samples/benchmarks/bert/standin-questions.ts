@@ -30,13 +30,16 @@ const FIRST_CHARACTER = 104;
 /** A context of this many has more answers, and more tokens than one sample holds. */
 const LONG_EVERY = 24;
 
+/** Of so many questions one is answered wrongly. */
+const WRONG_ONE_OF = 10;
+
 /** Contexts between two reports of progress. */
 const PROGRESS_STEP = 200;
 
 /**
  * Finds generated questions in the cache, checked against their checksums, or makes them: dev-v1.1.json in SQuAD's form and a
- * vocab.txt of their own. Their words are made of random syllables and mean nothing; an answer stands between two of the
- * same key word, its question has that key word, and other answers stand between other ones.
+ * vocab.txt of their own. Their words are made of random syllables and mean nothing; an answer stands between a key word and its
+ * closing word, and its question has that key word. Of so many questions one has the key word of another answer.
  * @returns Folder of the data set, which has `sampleCount` samples.
  * @throws MlperfError `ERR_CACHE`
  */
@@ -78,10 +81,12 @@ function makeVocabulary(): string[] {
 /** A word as texts have them: of one token mostly, else of two, a number, or with accent, capital or punctuation. */
 function drawWord(random: SeededRandom): string {
   const { size, firstKey, keyCount } = VOCABULARY;
-  const plain = madeUpWord(keyCount + random.integerBelow(size - firstKey - keyCount));
+  // Neither key words nor closing ones.
+  const first = 2 * keyCount;
+  const plain = madeUpWord(first + random.integerBelow(size - firstKey - first));
   const kind = random.integerBelow(20);
   if (kind < 3) {
-    const begin = madeUpWord(keyCount + random.integerBelow(SHORT_WORD_COUNT - keyCount));
+    const begin = madeUpWord(first + random.integerBelow(SHORT_WORD_COUNT - first));
     return begin + madeUpSyllable(random.integerBelow(SYLLABLE_COUNT));
   }
   if (kind === 3) return String(1000 + random.integerBelow(1025));
@@ -112,14 +117,17 @@ function makeParagraph(seed: number, index: number) {
     const begin = words.join(' ').length + 1;
     appendWords(1 + random.integerBelow(8));
     const end = words.join(' ').length;
-    words.push(madeUpWord(key));
+    words.push(madeUpWord(VOCABULARY.keyCount + key));
     return { key, begin, end };
   });
   appendWords(3 + random.integerBelow(10));
   const text = words.join(' ');
   const first = random.integerBelow(answerCount);
   const qas = Array.from({ length: 1 + random.integerBelow(4) }, (_, i) => {
-    const { key, begin, end } = at(marked, (first + i) % answerCount);
+    const place = (first + i) % answerCount;
+    const { begin, end } = at(marked, place);
+    const isWrong = (index + i) % WRONG_ONE_OF === 0;
+    const { key } = isWrong ? at(marked, (place + 1) % answerCount) : at(marked, place);
     const answer = { answer_start: begin, text: text.slice(begin, end) };
     return { id: `standin-${index}-${i}`, question: drawQuestion(key, random), answers: [answer] };
   });

@@ -6,13 +6,14 @@ import type { DetectionBenchmark } from '../../../../shared/rules/cards/detectio
 import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { type CocoAnnotations, readCocoAnnotations } from '../../metrics/coco-annotations.ts';
+import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { findFiles } from '../find-files.ts';
 import { STAND_IN_WORD, standardSetOf, standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { readSampleFile } from '../sample-file.ts';
 import { scoreDetections } from '../score-detections.ts';
 import { standinBenchmark } from '../standin-benchmark.ts';
-import { type DetectionFolder, ensureStandinImages, STANDIN_FILE } from './standin-data.ts';
+import { type DetectionFolder, STANDIN_FILE, standinImages } from './draw-objects.ts';
 
 /** A data set of MLPerf's benchmarks of object detection. */
 export interface DetectionData extends DetectionFolder {
@@ -48,7 +49,7 @@ export function detectionBenchmark(
     openOwn: (folder, { isScoreOnly = false, onProgress }) =>
       new OpenedFolder(key, data, score, folder).openOwn(isScoreOnly, onProgress),
     openStandin: async (set, options) => {
-      const folder = await ensureStandinImages(set, data, options);
+      const folder = await ensureDrawnDataSet(standinImages(data), set, options);
       return new OpenedFolder(key, data, score, folder).openDrawn(set);
     },
   });

@@ -44,17 +44,18 @@ export const LABEL_LIST: ImageList = {
   },
 };
 
-const DIGITS_DATA: DrawnData = {
+const DIGITS_DATA: DrawnData<number> = {
   name: 'digits-data-set',
-  recipe: (set) => ({ drawingRevision: DRAWING_REVISION, set, jpegQuality: JPEG_QUALITY }),
+  recipe: { drawingRevision: DRAWING_REVISION, jpegQuality: JPEG_QUALITY },
   what: 'images of digits',
   draw: async (images, index) => {
     const { label, rgb } = renderDigit(images, index);
-    return { label, jpeg: await encodeJpeg(rgb, SIZE, JPEG_QUALITY) };
+    return { content: label, jpeg: await encodeJpeg(rgb, SIZE, JPEG_QUALITY) };
   },
-  imageFolder: IMAGE_FOLDER,
-  fileName: (index) => `${String(index).padStart(6, '0')}.jpg`,
+  pathOf: (index) => posix.join(IMAGE_FOLDER, `${String(index).padStart(6, '0')}.jpg`),
   listFile: LABEL_LIST.file,
+  list: (labels, pathOf) =>
+    labels.map((label, i) => `${posix.basename(pathOf(i))} ${label}\n`).join(''),
 };
 
 /**

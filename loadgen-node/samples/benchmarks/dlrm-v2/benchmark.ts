@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
-import { STANDIN_AUC } from '../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
+import { STANDIN_AUC } from '../../../../shared/benchmarks/dlrm-v2/planted-clicks.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { PAIR_BYTES } from '../../../../shared/rules/cards/dlrm-v2.ts';
 import type { DataSet } from '../../data-set/data-set.ts';

@@ -4,13 +4,9 @@ import { crc32 } from 'node:zlib';
 import { ensureArtifact } from '../../../../shared/base/cache/artifact-cache.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import {
-  NOISE_DEVIATION,
-  STANDIN_TABLE_ROWS,
-  TEACHER_BIAS,
-  TEACHER_REVISION,
-  teacherDense,
-  teacherTable,
-} from '../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
+  CLICKS_REVISION,
+  PLANTED_DENSE,
+} from '../../../../shared/benchmarks/dlrm-v2/planted-clicks.ts';
 import {
   DENSE_COUNT,
   MULTI_HOT_SIZES,
@@ -25,8 +21,15 @@ import { DENSE_FILE, LABEL_FILE, OFFICIAL_ROWS, SPARSE_FILE } from './criteo-fil
 const CHUNK_ROWS = 16_384;
 
 /** Streams of random numbers beside those of the tables. */
-const DENSE_STREAM: number = TABLE_ROWS.length;
-const NOISE_STREAM: number = DENSE_STREAM + 1;
+const LABEL_STREAM: number = TABLE_ROWS.length;
+const DENSE_STREAM: number = LABEL_STREAM + 1;
+
+/** Share of pairs that are clicks, and deviation of the planted logit, whose mean is 1 for a click and -1 for none. */
+const CLICK_SHARE = 0.25;
+const LOGIT_DEVIATION = 0.5;
+
+/** Of so many pairs one has the logit of the other label. */
+const WRONG_ONE_OF = 5;
 
 /** Bytes of a header of a .npy file here: the elements begin at a multiple of 64, as NumPy aligns them. */
 const NPY_HEADER_BYTES = 128;
@@ -47,7 +50,7 @@ export async function ensureStandinClicks(
   return ensureArtifact({
     cacheFolder,
     name: 'dlrm-v2-standin-data-set',
-    recipe: { samples: set, teacherRevision: TEACHER_REVISION },
+    recipe: { samples: set, revision: CLICKS_REVISION },
     build: (folder, onBuildProgress) => writeClicks(set, folder, onBuildProgress),
     onProgress,
   });
@@ -59,22 +62,18 @@ async function writeClicks(
   onProgress: PrepareProgress,
 ): Promise<void> {
   const rowCount = makeAggregationTrace(OFFICIAL_ROWS, sampleCount).at(-1) ?? 0;
-  const logits = new Float32Array(rowCount).fill(TEACHER_BIAS);
-  const groups = TABLE_ROWS.length + 2;
+  const groups = TABLE_ROWS.length + 1;
   const report = (done: number): void =>
     onProgress(done / groups, `drawing ${sampleCount} samples of ${rowCount} pairs`);
   report(0);
-  await writeArray(
-    join(folder, DENSE_FILE),
-    '<f4',
-    [rowCount, DENSE_COUNT],
-    drawDense(seed, logits),
-  );
+  const labels = drawLabels(seed, rowCount);
+  const dense = drawDense(seed, labels);
+  await writeArray(join(folder, LABEL_FILE), '<i4', [rowCount, 1], [labels]);
+  await writeArray(join(folder, DENSE_FILE), '<f4', [rowCount, DENSE_COUNT], dense);
   await writeArchive(join(folder, SPARSE_FILE), rowCount, (table) => {
     report(table + 1);
-    return drawTable(seed, table, logits);
+    return drawTable(seed, table, rowCount);
   });
-  await writeArray(join(folder, LABEL_FILE), '<i4', [rowCount, 1], drawLabels(seed, logits));
 }
 
 /** Rows of each chunk: [first, end). */
@@ -84,49 +83,32 @@ function* chunks(rowCount: number): Generator<readonly [number, number]> {
   }
 }
 
-function* drawDense(seed: number, logits: Float32Array): Generator<Float32Array> {
+function drawLabels(seed: number, rowCount: number): Int32Array {
+  const random = new SeededRandom(seed, LABEL_STREAM);
+  return Int32Array.from({ length: rowCount }, () => Number(random.uniform(0, 1) < CLICK_SHARE));
+}
+
+function* drawDense(seed: number, labels: Int32Array): Generator<Float32Array> {
   const random = new SeededRandom(seed, DENSE_STREAM);
-  const weights = teacherDense();
-  for (const [first, end] of chunks(logits.length)) {
+  for (const [first, end] of chunks(labels.length)) {
     const values = new Float32Array((end - first) * DENSE_COUNT);
-    for (let i = 0; i < values.length; i += 1) {
-      const value = random.nearlyNormal();
-      values[i] = value;
-      // In range: a row has DENSE_COUNT values.
-      const row = first + Math.floor(i / DENSE_COUNT);
-      logits[row] = (logits[row] as number) + value * (weights[i % DENSE_COUNT] as number);
+    for (let i = 0; i < values.length; i += 1) values[i] = random.nearlyNormal();
+    for (let row = first; row < end; row += 1) {
+      const isClick = (labels[row] === 1) !== (row % WRONG_ONE_OF === 0);
+      const place = (row - first) * DENSE_COUNT + PLANTED_DENSE;
+      values[place] = (isClick ? 1 : -1) + LOGIT_DEVIATION * (values[place] as number);
     }
     yield values;
   }
 }
 
 /** Small indices are more frequent, as in logs of clicks. */
-function* drawTable(seed: number, table: number, logits: Float32Array): Generator<Int32Array> {
+function* drawTable(seed: number, table: number, rowCount: number): Generator<Int32Array> {
   const random = new SeededRandom(seed, table);
-  const weights = teacherTable(table);
   const [size, rows] = [MULTI_HOT_SIZES[table] as number, TABLE_ROWS[table] as number];
-  const kept = STANDIN_TABLE_ROWS[table] as number;
-  for (const [first, end] of chunks(logits.length)) {
-    const indices = new Int32Array((end - first) * size);
-    for (let row = first, i = 0; row < end; row += 1) {
-      let sum = logits[row] as number;
-      for (const last = i + size; i < last; i += 1) {
-        const drawn = random.uniform(0, 1);
-        const index = Math.floor(rows * drawn * drawn * drawn);
-        indices[i] = index;
-        sum += weights[index % kept] as number; // In range: weights has `kept` elements.
-      }
-      logits[row] = sum;
-    }
-    yield indices;
-  }
-}
-
-function* drawLabels(seed: number, logits: Float32Array): Generator<Int32Array> {
-  const random = new SeededRandom(seed, NOISE_STREAM);
-  for (const [first, end] of chunks(logits.length)) {
-    yield Int32Array.from(logits.subarray(first, end), (logit) =>
-      logit + random.nearlyNormal() * NOISE_DEVIATION > 0 ? 1 : 0,
+  for (const [first, end] of chunks(rowCount)) {
+    yield Int32Array.from({ length: (end - first) * size }, () =>
+      Math.floor(rows * random.uniform(0, 1) ** 3),
     );
   }
 }

@@ -5,26 +5,23 @@ import {
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
-import { madeUpWord } from '../../../../shared/benchmarks/standin/made-up-words.ts';
 import {
   SOURCE_WORD_COUNT,
   TRANSLATION_REVISION,
-  type Translation,
-  translationsOf,
+  translationToken,
 } from '../../../../shared/benchmarks/standin/standin-translation.ts';
 import type { GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import { REFERENCE_FILE, SOURCE_FILE } from './parallel-text.ts';
 
-/** Words of the shortest sentence, and how many more the longest one has. */
+/** Tokens of the shortest sentence, and how many more the longest one has. */
 const WORDS_MIN = 4;
 const WORDS_SPREAD = 36;
 
-/** Share of neighbours that are the other way round in a reference. */
-const SWAPPED_SHARE = 0.05;
+/** Of so many words one has another translation in the reference. */
+const WRONG_ONE_OF = 12;
 
 /**
- * Finds made-up sentences in the cache, checked against their checksums, or makes them, in the form of the data set: a reference
- * has for each word one of its translations, as often as the model thinks, and some neighbours are swapped.
+ * Finds made-up sentences in the cache, checked against their checksums, or makes them, in the form of the data set.
  * @returns Folder of the data set.
  * @throws MlperfError `ERR_CACHE`
  */
@@ -42,33 +39,18 @@ export function ensureStandinSentences(
       for (let index = 0; index < set.sampleCount; index += 1) {
         const random = new SeededRandom(set.seed, index);
         const length = WORDS_MIN + random.integerBelow(WORDS_SPREAD + 1);
-        const words = Array.from({ length }, () => random.integerBelow(SOURCE_WORD_COUNT));
-        source += `${words.map(madeUpWord).join(' ')}\n`;
-        reference += `${translate(words, random).join(' ')}\n`;
+        const tokens = Array.from({ length }, () => random.integerBelow(SOURCE_WORD_COUNT));
+        source += `${tokens.map(translationToken).join(' ')}\n`;
+        const right = tokens.map((token, i) => {
+          const other =
+            (index + i) % WRONG_ONE_OF === 0 ? random.integerBelow(SOURCE_WORD_COUNT) : token;
+          return translationToken(SOURCE_WORD_COUNT + other);
+        });
+        reference += `${right.join(' ')}\n`;
       }
       await writeFile(join(folder, SOURCE_FILE), source);
       await writeFile(join(folder, REFERENCE_FILE), reference);
     },
     onProgress,
   });
-}
-
-function translate(words: readonly number[], random: SeededRandom): string[] {
-  const translated = words.map((word) => {
-    const choices = translationsOf(word);
-    let rest = random.uniform(0, 1);
-    let chosen = 0;
-    for (const [i, { probability }] of choices.entries()) {
-      // The last one that is reached: sums of probabilities may end below 1.
-      if (rest >= 0) chosen = i;
-      rest -= probability;
-    }
-    return (choices[chosen] as Translation).tokens.join(' ');
-  });
-  for (let i = 1; i < translated.length; i += 1) {
-    if (random.uniform(0, 1) >= SWAPPED_SHARE) continue;
-    const [before, after] = translated.slice(i - 1, i + 1) as [string, string];
-    translated.splice(i - 1, 2, after, before);
-  }
-  return translated;
 }

@@ -5,20 +5,14 @@ import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { IMAGENET_COUNT, STANDIN_EVALUATION_SET } from '../../../../shared/rules/cards/imagenet.ts';
 import type { BenchmarkRules, GeneratedSet } from '../../../../shared/rules/rows/benchmark-card.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
-import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
+import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { findFiles } from '../find-files.ts';
-import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
+import { standinSource } from '../generated-data.ts';
 import { type LabelledImage, readImageList } from '../labelled-images.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { standinBenchmark } from '../standin-benchmark.ts';
+import { STANDIN_IMAGES, STANDIN_TOP1 } from './draw-class.ts';
 import { imagenetDataSet, VAL_MAP } from './imagenet-data-set.ts';
-import {
-  PREPARED_STANDINS,
-  type ReferenceAccuracy,
-  readReferenceAccuracy,
-  STANDIN_DATA,
-  standInQuality,
-} from './reference-accuracy.ts';
 
 /** Names of its files, in whatever folder. */
 const VALIDATION_FILE = /(^|\/)ILSVRC2012_val_\d{8}\.JPEG$/;
@@ -41,36 +35,12 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
     openOwn: (folder, { isScoreOnly = false, onProgress }) =>
       openOwnFolder(folder, rules, isScoreOnly, onProgress),
     openStandin: async (set, options) => {
-      const folder = await ensureDrawnDataSet(STANDIN_DATA, set, options);
-      return openGenerated(folder, rules, set, options.cacheFolder);
+      const folder = await ensureDrawnDataSet(STANDIN_IMAGES, set, options);
+      const images = await readImageList(VAL_MAP, folder);
+      const source = drawnSource(key, set);
+      return imagenetDataSet(rules, { ...source, folder, images, isManifestChecked: true });
     },
   });
-}
-
-async function openGenerated(
-  folder: string,
-  rules: BenchmarkRules,
-  set: GeneratedSet,
-  cacheFolder: string,
-): Promise<DataSet> {
-  const { key, quality } = rules;
-  const images = await readImageList(VAL_MAP, folder);
-  const name = generatedName(STAND_IN_NAME, set, STANDIN_EVALUATION_SET);
-  const parts = { name, folder, images, isManifestChecked: true };
-  const own = knownReference(await readReferenceAccuracy(folder), key);
-  if (own === undefined && !isStandardSet(set, STANDIN_EVALUATION_SET)) {
-    const standardFolder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, cacheFolder);
-    const standard = knownReference(await readReferenceAccuracy(standardFolder), key);
-    if (standard !== undefined) {
-      const marks = standInMarks(key, images.length, standard);
-      return imagenetDataSet(rules, {
-        ...parts,
-        quality: standInQuality(standard, quality.metric, 'the standard generated images'),
-        marks: [...marks, otherSetMark(set, STANDIN_EVALUATION_SET)],
-      });
-    }
-  }
-  return imagenetDataSet(rules, { ...parts, ...judgedBy(own, rules, images.length) });
 }
 
 async function openOwnFolder(
@@ -91,12 +61,15 @@ async function openOwnFolder(
       : '',
   };
   if (!isScoreOnly) await findFiles(files, onProgress);
-  const reference = await readReferenceAccuracy(folder);
   const parts = { folder, images, isManifestChecked: false };
   // A copy of generated images is known by their names.
-  if (reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path))) {
-    const judged = judgedBy(knownReference(reference, rules.key), rules, images.length);
-    return imagenetDataSet(rules, { ...parts, ...judged, name: STAND_IN_NAME });
+  if (images.some(({ path }) => STAND_IN_FILE.test(path))) {
+    const set = { ...STANDIN_EVALUATION_SET, sampleCount: images.length };
+    return imagenetDataSet(rules, {
+      ...parts,
+      ...drawnSource(rules.key, set),
+      name: STAND_IN_NAME,
+    });
   }
   const marks = foreignMarks(images);
   // Only the whole validation set bears its name.
@@ -104,43 +77,9 @@ async function openOwnFolder(
   return imagenetDataSet(rules, { ...parts, name, quality: undefined, marks });
 }
 
-/** The reference of this benchmark; undefined for another benchmark's model. */
-function knownReference(
-  reference: ReferenceAccuracy | undefined,
-  key: string,
-): ReferenceAccuracy | undefined {
-  return reference?.benchmark === key ? reference : undefined;
-}
-
-/** Target and marks of generated images, whose own reference is known or not. */
-function judgedBy(
-  reference: ReferenceAccuracy | undefined,
-  { key, quality: { metric } }: BenchmarkRules,
-  count: number,
-) {
-  return {
-    quality:
-      reference === undefined
-        ? undefined
-        : standInQuality(reference, metric, 'these generated images'),
-    marks: standInMarks(key, count, reference),
-  };
-}
-
-function standInMarks(
-  key: string,
-  count: number,
-  reference: ReferenceAccuracy | undefined,
-): string[] {
-  const marks = [`the data set is a stand-in: ${count} images drawn by longhaul, not ImageNet`];
-  if (reference === undefined) {
-    const what = Object.keys(PREPARED_STANDINS).find((word) => PREPARED_STANDINS[word] === key);
-    const advice = what === undefined ? '' : `: "longhaul prepare ${what}" measures it`;
-    marks.push(
-      `the accuracy of the FP32 stand-in for ${key} on these images is not known, so the target is that for ImageNet${advice}`,
-    );
-  }
-  return marks;
+function drawnSource(key: string, set: GeneratedSet) {
+  const samples = `${set.sampleCount} images drawn by longhaul, not ImageNet`;
+  return standinSource(key, { name: STAND_IN_NAME, set, value: STANDIN_TOP1, samples });
 }
 
 /** Mark of a folder that is not the validation set, whole and alone; empty for the set itself. */

@@ -13,7 +13,7 @@ import { type ImageList, type ImageSet, imageDataSet } from '../labelled-images.
 import { formatScriptLine } from '../score-each.ts';
 
 /** Classes of ImageNet 2012. */
-const CLASS_COUNT = 1000;
+export const IMAGENET_CLASSES = 1000;
 
 /** List of the validation set, in the folder of its images, as MLCommons distributes it. */
 export const VAL_MAP: ImageList = {
@@ -31,8 +31,8 @@ export const VAL_MAP: ImageList = {
     if (posix.isAbsolute(path) || path.startsWith('..')) {
       throw wrong(`${name} is not below the folder of the list`);
     }
-    if (!/^\d{1,4}$/.test(label) || Number(label) >= CLASS_COUNT) {
-      throw wrong(`the label "${label}" is not a class from 0 to ${CLASS_COUNT - 1}`);
+    if (!/^\d{1,4}$/.test(label) || Number(label) >= IMAGENET_CLASSES) {
+      throw wrong(`the label "${label}" is not a class from 0 to ${IMAGENET_CLASSES - 1}`);
     }
     return { path, label: Number(label) };
   },

@@ -4,15 +4,19 @@ import { hashFile } from '../../../../shared/base/cache/manifest.ts';
 import { configInvalid, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 import { defaultCacheFolder, makeFolder } from '../../../../shared/base/files/read-file.ts';
+import { WRONG_ONE_OF } from '../../../../shared/benchmarks/standin/planted-cells.ts';
 import type { VerbResult } from '../../../../shared/config/command-line.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/rules/cards/imagenet.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';
-import { readImageList } from '../labelled-images.ts';
 import { accuracyPercent } from '../score-each.ts';
-import { VAL_MAP } from './imagenet-data-set.ts';
-import { PREPARED_STANDINS, STANDIN_DATA, writeReferenceAccuracy } from './reference-accuracy.ts';
+import { STANDIN_IMAGES } from './draw-class.ts';
+
+/** Argument of `longhaul prepare` → the benchmark whose stand-in it makes. */
+export const PREPARED_STANDINS: Readonly<Record<string, 'resnet50'>> = {
+  'resnet50-standin': 'resnet50',
+};
 
 /** A file per precision. */
 interface Files {
@@ -20,21 +24,15 @@ interface Files {
   readonly int8: string;
 }
 
-/** Exports of the SUT half for this verb (sut-node/benchmarks/imagenet/). */
+/** The part of the SUT half that this verb needs (sut-node/benchmarks/registry.ts). */
 interface SutHalf {
-  ensureStandinModels(request: {
-    readonly benchmark: 'resnet50';
-    readonly cacheFolder: string;
-    readonly onProgress: PrepareProgress;
-  }): Promise<Files>;
-  ensureStandinAccuracy(request: {
-    readonly benchmark: 'resnet50';
-    readonly models: Files;
-    readonly dataFolder: string;
-    readonly images: readonly { readonly path: string; readonly label: number }[];
-    readonly cacheFolder: string;
-    readonly onProgress: PrepareProgress;
-  }): Promise<Readonly<Record<keyof Files, number>>>;
+  sutBenchmark(key: string): Promise<{
+    prepareModel(options: {
+      readonly model: string;
+      readonly cacheFolder: string;
+      readonly onProgress: PrepareProgress;
+    }): Promise<string>;
+  }>;
 }
 
 /** Where a stand-in goes, and which images it has. */
@@ -74,33 +72,26 @@ async function makeStandin(
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
   // First, so that a folder that cannot be written is told before minutes of work.
   if (output !== undefined) await orOutputError(output, () => makeFolder(output));
-  const sutHalf = await loadSutHalf();
-  const dataFolder = await ensureDrawnDataSet(STANDIN_DATA, set, { cacheFolder, onProgress });
-  const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
-  const images = (await readImageList(VAL_MAP, dataFolder)).map(({ path, label }) => ({
-    path: join(dataFolder, path),
-    label,
-  }));
-  const asks = { benchmark, models, dataFolder, images, cacheFolder, onProgress };
-  const correct = await sutHalf.ensureStandinAccuracy(asks);
-  await writeReferenceAccuracy(dataFolder, {
-    benchmark,
-    model: basename(models.fp32, '.onnx'),
-    accuracy: correct.fp32 / images.length,
-  });
+  const dataFolder = await ensureDrawnDataSet(STANDIN_IMAGES, set, { cacheFolder, onProgress });
+  // The other half by path: it need not be installed where the other verbs run.
+  const registry = await import(compiledModule('sut-node/benchmarks/registry.js').href);
+  const { prepareModel } = await (registry as SutHalf).sutBenchmark(benchmark);
+  const models = {
+    fp32: await prepareModel({ model: 'standin', cacheFolder, onProgress }),
+    int8: await prepareModel({ model: 'standin-int8', cacheFolder, onProgress }),
+  };
   const isCopy = output !== undefined;
   if (isCopy) onProgress(0, `copying to ${output}`);
   const name = generatedName('imagenet-standin', set, STANDIN_EVALUATION_SET);
   const made = { models, dataFolder };
   return {
     benchmark,
-    /** Paths of the models, and the folder of the images, val_map.txt and reference.json. */
+    /** Paths of the models, and the folder of the images and val_map.txt. */
     ...(isCopy ? await copyTo(output, models, { folder: dataFolder, name }) : made),
-    imageCount: images.length,
+    imageCount: set.sampleCount,
     dataFlags: isStandardSet(set, STANDIN_EVALUATION_SET)
       ? ''
       : ` --data-seed ${set.seed} --data-count ${set.sampleCount}`,
-    correct,
     cacheDir,
     isCopy,
   };
@@ -112,23 +103,12 @@ export interface PreparedStandin {
   readonly imageCount: number;
   /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
   readonly dataFlags: string;
-  /** Right answers on all images. */
-  readonly correct: Readonly<Record<keyof Files, number>>;
   /** The cache folder that was named, if one was. */
   readonly cacheDir: string | undefined;
   /** True where the paths are copies outside of the cache: then the commands name them. */
   readonly isCopy: boolean;
   readonly models: Files;
   readonly dataFolder: string;
-}
-
-/** Loads the other half by path: it need not be installed where the other verbs run. */
-async function loadSutHalf(): Promise<SutHalf> {
-  const [models, accuracy] = await Promise.all([
-    import(compiledModule('sut-node/benchmarks/imagenet/standin-models.js').href),
-    import(compiledModule('sut-node/benchmarks/imagenet/standin-accuracy.js').href),
-  ]);
-  return { ...models, ...accuracy } as SutHalf;
 }
 
 async function copyTo(
@@ -159,14 +139,12 @@ async function orOutputError(output: string, work: () => unknown): Promise<void>
   }
 }
 
-/** Share of the FP32 accuracy that runs ask for. Rule: inference_rules v4.1, quality targets of the benchmarks. */
-const SHARE_ASKED = 0.99;
-
 const MEGABYTE = 1e6;
 
-/** Paths, accuracies (in JSON shares from 0 to 1) and the next commands. */
+/** Paths, accuracy (in JSON a share from 0 to 1) and the next commands. */
 export async function preparedResult(prepared: PreparedStandin): Promise<VerbResult> {
-  const { benchmark, models, dataFolder, imageCount, correct } = prepared;
+  const { benchmark, models, dataFolder, imageCount } = prepared;
+  const rightCount = imageCount - Math.floor(imageCount / WRONG_ONE_OF);
   const [fp32, int8, dataBytes] = await Promise.all([
     fileFacts(models.fp32),
     fileFacts(models.int8),
@@ -178,21 +156,18 @@ export async function preparedResult(prepared: PreparedStandin): Promise<VerbRes
     modelLine('FP32', fp32),
     modelLine('int8', int8),
     `  images  ${dataFolder}`,
-    `          ${imageCount} JPEG files, ${megabytes(dataBytes)} MB, val_map.txt, reference.json`,
+    `          ${imageCount} JPEG files, ${megabytes(dataBytes)} MB, val_map.txt`,
     '',
-    ...accuracyLines(prepared),
+    `Top-1 of both on these images: ${accuracyPercent(rightCount / imageCount)}  (${rightCount} of ${imageCount}; the others carry a wrong answer)`,
     '',
     'Go on with:',
     ...commandLines(prepared),
     '',
   ];
-  const accuracy = (correctCount: number) => ({ correctCount, top1: correctCount / imageCount });
   const json = {
     benchmark,
-    models: {
-      fp32: { ...fp32, ...accuracy(correct.fp32) },
-      int8: { ...int8, ...accuracy(correct.int8) },
-    },
+    models: { fp32, int8 },
+    top1: rightCount / imageCount,
     data: { path: dataFolder, imageCount, bytes: dataBytes },
   };
   return { text: lines.join('\n'), json };
@@ -207,18 +182,6 @@ function modelLine(
   { path, bytes, sha256 }: Awaited<ReturnType<typeof fileFacts>>,
 ): string {
   return `  ${precision.padEnd(6)}  ${path}\n          ${megabytes(bytes)} MB, sha256 ${sha256}`;
-}
-
-function accuracyLines({ correct, imageCount }: PreparedStandin): string[] {
-  const share = correct.int8 / correct.fp32;
-  const verdict = share >= SHARE_ASKED ? 'met' : 'not met';
-  const line = (precision: string, count: number): string =>
-    `  ${precision}  ${accuracyPercent(count / imageCount)}  (${count} of ${imageCount})`;
-  return [
-    'Top-1 on these images, measured:',
-    line('FP32', correct.fp32),
-    `${line('int8', correct.int8)}: ${accuracyPercent(share)} of FP32; ${accuracyPercent(SHARE_ASKED)} is asked: ${verdict}`,
-  ];
 }
 
 function commandLines({

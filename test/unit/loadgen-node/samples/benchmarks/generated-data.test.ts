@@ -55,11 +55,6 @@ describe('generatedSetOf', () => {
       '--data-seed 5 is for data that longhaul makes: say --data-dir standin',
     ],
     ['the seed of the training images', { dataSeed: 1 }, 'is fitted on the images of this seed'],
-    [
-      'that of the stand-in',
-      { benchmark: 'resnet50', dataDir: 'standin', dataSeed: 11, dataCount: 4 },
-      '--data-seed 11: longhaul',
-    ],
   ])('refuses %s', (_case, asked, message) => {
     expect(() => generatedSetOf({ ...NOTHING, ...asked })).toThrow(
       expect.objectContaining({

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { benchmark as loadgenBenchmark } from '../../../../../loadgen-node/samples/benchmarks/bert/benchmark.ts';
 import { benchmark } from '../../../../../sut-node/benchmarks/bert/benchmark.ts';
-import { bertFlops, bertSizeOf } from '../../../../../sut-node/benchmarks/bert/standin-weights.ts';
 import type { ModelTensor } from '../../../../../sut-node/model/model-facts.ts';
 
 // Goal: payloads of each form become the same inputs, in the names, types and lengths of the model; outputs become the bytes
@@ -161,16 +160,5 @@ describe('the pipeline of bert', () => {
     const { form, payload } = pipeline.warmUpPayload();
     const [, mask] = await inputsOf(pipeline, payload, form);
     expect(mask).toEqual(Array(384).fill(1));
-  });
-});
-
-describe('bertSizeOf', () => {
-  it('is BERT-large at 1, and near to each share of its compute', () => {
-    expect(bertSizeOf(1)).toEqual({ layers: 24, width: 1024 });
-    for (const cost of [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9]) {
-      const share = bertFlops(bertSizeOf(cost)) / bertFlops({ layers: 24, width: 1024 });
-      expect(share / cost).toBeGreaterThan(0.9);
-      expect(share / cost).toBeLessThan(1.1);
-    }
   });
 });

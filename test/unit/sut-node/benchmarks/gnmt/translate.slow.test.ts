@@ -1,12 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-random.ts';
 import { translationGraphs } from '../../../../../sut-node/benchmarks/gnmt/graph-interface.ts';
-import {
-  standinDecoder,
-  standinEncoder,
-} from '../../../../../sut-node/benchmarks/gnmt/standin-graph.ts';
 import { translate } from '../../../../../sut-node/benchmarks/gnmt/translate.ts';
 import {
   FREE,
@@ -15,10 +9,6 @@ import {
   type OutputTensor,
   type RunModel,
 } from '../../../../../sut-node/model/model-facts.ts';
-import { fileDigest } from '../../../../../sut-node/model/model-file.ts';
-import { createOrtSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
-import { DEFAULT_RUNTIME } from '../../../../../sut-node/settings/model-settings.ts';
-import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   type PlainMemory,
   type PlainState,
@@ -27,8 +17,8 @@ import {
 import { tensorflowBeams } from '../../../../scenes/sut-node/tensorflow-beams.ts';
 
 // Goal: encoder, attention and beam search are those of TensorFlow NMT's inference. Method: GNMT written down a second time, for one sentence
-// and one beam, in double precision. The stand-in's graphs must compute the same in ONNX Runtime; and the translations of random models,
-// several sentences together in tensors that are filled up with rubbish, must be those of TensorFlow's decoder for each sentence alone.
+// and one beam, in double precision. The translations of random models, several
+// sentences together in tensors that are filled up with rubbish, must be those of TensorFlow's decoder for each sentence alone.
 
 const START = 1;
 const END = 2;
@@ -186,85 +176,5 @@ describe('translate', () => {
     // Some end early, some never.
     expect(Math.min(...lengths)).toBeLessThan(0);
     expect(Math.max(...lengths)).toBeGreaterThan(2);
-  });
-});
-
-describe("the stand-in's graphs", () => {
-  it('compute the layers and the attention of the reference', { timeout: 60_000 }, async () => {
-    const [cost, seed, size] = [0.00008, 33, 2303];
-    const units = Math.round(1024 * Math.sqrt(cost));
-    const plain = new PlainTranslation({ units, size }, random(seed));
-    const folder = tempFolder();
-    const parts: Record<string, { modelFile: string; sha256: string }> = {};
-    for (const [name, bytes] of [
-      ['encoder', standinEncoder(cost)],
-      ['decoder', standinDecoder(cost)],
-    ] as const) {
-      const modelFile = join(folder, `${name}.onnx`);
-      writeFileSync(modelFile, bytes);
-      parts[name] = { modelFile, sha256: await fileDigest(modelFile, 'sha256') };
-    }
-    const what = { modelFile: join(folder, 'm.yaml'), sha256: '', runtime: DEFAULT_RUNTIME };
-    const { run } = await createOrtSession({ ...what, parts });
-    const ids = [
-      [5, 9, 700, 41],
-      [12, 3],
-    ];
-    const states = LAYERS.flatMap((i) => [`h_${i}`, `c_${i}`]);
-    const encoded = await run(
-      [
-        {
-          ...{ name: 'encoder/source_ids', elementType: 'int32', dims: [2, 4] },
-          data: Int32Array.of(...(ids[0] as number[]), ...(ids[1] as number[]), END, END),
-        },
-        {
-          ...{ name: 'encoder/source_lengths', elementType: 'int32', dims: [2] },
-          data: Int32Array.of(4, 2),
-        },
-      ],
-      ['memory', 'keys', 'words', ...states].map((name) => `encoder/${name}`),
-    );
-    const same = (found: OutputTensor | undefined, from: number, values: readonly number[]): void =>
-      values.forEach((value, i) => {
-        expect(found?.data[from + i]).toBeCloseTo(value, 4);
-      });
-    const plains = ids.map((sentence) => plain.encode(sentence));
-    for (const [row, { memory, state }] of plains.entries()) {
-      same(encoded.get('encoder/memory'), row * 4 * units, memory.memory.flat());
-      same(encoded.get('encoder/keys'), row * 4 * units, memory.keys.flat());
-      for (const [i, { h, c }] of state.layers.entries()) {
-        same(encoded.get(`encoder/h_${i}`), row * units, h);
-        same(encoded.get(`encoder/c_${i}`), row * units, c);
-      }
-    }
-    const given = [...encoded].map(([name, { data, dims }]) => ({
-      ...{ name: name.replace('encoder', 'decoder'), data, dims },
-      elementType: data instanceof Int32Array ? 'int32' : 'float',
-    }));
-    // The attention of another sentence, so that it shows.
-    const attention = plains.map(({ memory }) => memory.memory[0] as readonly number[]);
-    const tokens = [17, 4];
-    const int = (name: string, data: number[], dims: number[]): InputTensor => ({
-      ...{ name: `decoder/${name}`, elementType: 'int32', data: Int32Array.from(data), dims },
-    });
-    const stepped = await run(
-      [
-        ...given,
-        int('token_ids', tokens, [2]),
-        int('source_lengths', [4, 2], [2]),
-        int('position', [0, 0], [2, 1]),
-        { ...floats(attention, units), name: 'decoder/attention', elementType: 'float' },
-      ],
-      ['attention', ...states].map((name) => `decoder/next_${name}`),
-    );
-    for (const [row, { memory, state }] of plains.entries()) {
-      const before = { ...state, attention: attention[row] as readonly number[] };
-      const { state: next } = plain.step(tokens[row] as number, memory, before);
-      same(stepped.get('decoder/next_attention'), row * units, next.attention);
-      for (const [i, { h, c }] of next.layers.entries()) {
-        same(stepped.get(`decoder/next_h_${i}`), row * units, h);
-        same(stepped.get(`decoder/next_c_${i}`), row * units, c);
-      }
-    }
   });
 });

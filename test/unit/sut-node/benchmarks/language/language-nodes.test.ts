@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   decoderParameters,
   decoderSizeOf,
-} from '../../../../../sut-node/benchmarks/language/decoder-size.ts';
+  SMALLEST,
+} from '../../../../../sut-node/benchmarks/language/standin.ts';
 import { sutBenchmark } from '../../../../../sut-node/benchmarks/registry.ts';
 import type { GeneratingPipeline } from '../../../../../sut-node/model/model-facts.ts';
 import { DECODER_TENSORS } from '../../../../../sut-node/pipeline/decoder-fit.ts';
@@ -79,11 +80,11 @@ describe('language models on the SUT node', () => {
 describe('the size of a stand-in', () => {
   it('is about the share of the real model that is asked for', () => {
     for (const wanted of [1e7, 5e7, 2e8]) {
-      const size = decoderSizeOf(wanted, 32_000);
+      const size = decoderSizeOf(wanted);
       expect(decoderParameters(size) / wanted).toBeGreaterThan(0.9);
       expect(decoderParameters(size) / wanted).toBeLessThan(1.1);
     }
-    expect(decoderSizeOf(1, 32_000)).toEqual({ layers: 2, width: 320, vocabulary: 32_000 });
+    expect(decoderSizeOf(1)).toEqual(SMALLEST);
   });
 
   it.each([

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../../../loadgen-node/samples/benchmarks/bert/benchmark.ts';
 import { ensureStandinSquad } from '../../../../../../loadgen-node/samples/benchmarks/bert/standin-questions.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
-import { SQUAD_STANDIN_F1 } from '../../../../../../shared/benchmarks/standin/standin-squad.ts';
+import { madeUpWord } from '../../../../../../shared/benchmarks/standin/made-up-words.ts';
+import {
+  SQUAD_STANDIN_F1,
+  SQUAD_STANDIN_VOCABULARY,
+} from '../../../../../../shared/benchmarks/standin/standin-squad.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: a folder with SQuAD's files becomes samples in each form, and whatever is wrong with it is named; generated data
@@ -119,12 +123,17 @@ describe('openDataSet of bert', () => {
     expect(await other.readPayload(0, 'ids')).not.toEqual(await small.readPayload(0, 'ids'));
   });
 
-  it('makes answers that stand in their context, between two of a key word of the question', async () => {
+  it('makes answers between a key word and its closing word, nine of ten asked for by that key word', async () => {
     const folder = await ensureStandinSquad(
       { seed: 12, sampleCount: 80 },
       { cacheFolder, onProgress: () => {} },
     );
+    const { keyCount } = SQUAD_STANDIN_VOCABULARY;
+    const closing = new Map(
+      Array.from({ length: keyCount }, (_, n) => [madeUpWord(n), madeUpWord(keyCount + n)]),
+    );
     const { data } = JSON.parse(readFileSync(join(folder, 'dev-v1.1.json'), 'utf8'));
+    let [count, askedCount] = [0, 0];
     for (const { context, qas } of data[0].paragraphs) {
       for (const { question, answers } of qas) {
         const [{ answer_start: begin, text }] = answers;
@@ -134,9 +143,14 @@ describe('openDataSet of bert', () => {
           .split(' ')
           .slice(-1);
         const [behind] = context.slice(begin + text.length + 1).split(' ');
-        expect(behind).toBe(before);
-        expect(question.toLowerCase().split(/\W+/)).toContain(before);
+        expect(behind).toBe(closing.get(before));
+        const words: string[] = question.toLowerCase().split(/[^\p{L}\d]+/u);
+        expect(words.filter((word) => closing.has(word))).toHaveLength(1);
+        count += 1;
+        askedCount += Number(words.includes(before));
       }
     }
+    expect(askedCount / count).toBeGreaterThan(0.85);
+    expect(askedCount / count).toBeLessThan(0.95);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark as ssdMobilenet } from '../../../../../../loadgen-node/samples/benchmarks/ssd-mobilenet/benchmark.ts';
 import { benchmark as ssdResnet34 } from '../../../../../../loadgen-node/samples/benchmarks/ssd-resnet34/benchmark.ts';
-import { COCO_CATEGORY_IDS } from '../../../../../../shared/benchmarks/standin/standin-objects.ts';
+import { COCO_CATEGORY_IDS } from '../../../../../../shared/benchmarks/standin/planted-cells.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: COCO's files are found under their own names, drawn ones are described with COCO's ids, and what is no COCO is marked.

@@ -19,7 +19,7 @@ function prepared(changes: Partial<PreparedStandin> = {}): PreparedStandin {
   writeFileSync(join(dataFolder, '1.JPEG'), 'image'.repeat(100_000));
   return {
     ...{ benchmark: 'resnet50', models, dataFolder, imageCount: 1536, dataFlags: '' },
-    ...{ correct: { fp32: 1478, int8: 1470 }, cacheDir: undefined, isCopy: false },
+    ...{ cacheDir: undefined, isCopy: false },
     ...changes,
   };
 }
@@ -38,14 +38,11 @@ describe('preparedResult', () => {
     expect(text).toContain("Neither is MLPerf's");
   });
 
-  it('tells both accuracies with five figures, and whether int8 reaches 99 %', async () => {
-    const text = await preparedText(prepared());
-    expect(text).toContain('FP32  96.224 %  (1478 of 1536)');
-    expect(text).toContain(
-      'int8  95.703 %  (1470 of 1536): 99.459 % of FP32; 99.000 % is asked: met',
-    );
-    const worse = await preparedText(prepared({ correct: { fp32: 1000, int8: 989 } }));
-    expect(worse).toContain('98.900 % of FP32; 99.000 % is asked: not met');
+  it('tells the accuracy that the images are made for', async () => {
+    const { text, json } = await preparedResult(prepared());
+    expect(text).toContain('Top-1 of both on these images: 96.029 %  (1475 of 1536; ');
+    expect(json).toMatchObject({ top1: 1475 / 1536 });
+    expect(await preparedText(prepared({ imageCount: 24 }))).toContain('100.00 %  (24 of 24; ');
   });
 
   it('goes on with words where the cache is known, and with paths where copies were made', async () => {

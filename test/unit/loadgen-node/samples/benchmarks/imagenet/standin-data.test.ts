@@ -1,30 +1,26 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ensureDrawnDataSet } from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
 import {
-  drawnFolder,
-  ensureDrawnDataSet,
-} from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
+  drawClass,
+  STANDIN_IMAGES,
+} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/draw-class.ts';
 import { VAL_MAP } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
-import {
-  readReferenceAccuracy,
-  STANDIN_DATA,
-  writeReferenceAccuracy,
-} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
 import { readImageList } from '../../../../../../loadgen-node/samples/benchmarks/labelled-images.ts';
-import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
-import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';
+import { decodeAnyImage } from '../../../../../../shared/benchmarks/image/jpeg.ts';
+import { codeOf } from '../../../../../../shared/benchmarks/standin/planted-cells.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../../../shared/rules/cards/imagenet.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: generated data lies as ImageNet's does, is made once, and carries the accuracy that a run asks 99 % of.
+// Goal: generated data lies as ImageNet's does, and is made once.
 // Method: the first six images of the real set, in a cache of the test's own.
 const IMAGES = { ...STANDIN_EVALUATION_SET, sampleCount: 6 };
 
 function make(cacheFolder: string, told: string[] = [], images = IMAGES): Promise<string> {
   const onProgress = (_fraction: number, what: string) => told.push(what);
-  return ensureDrawnDataSet(STANDIN_DATA, images, { cacheFolder, onProgress });
+  return ensureDrawnDataSet(STANDIN_IMAGES, images, { cacheFolder, onProgress });
 }
 
 /** SHA-256 of every image, in the order of their names. */
@@ -43,9 +39,9 @@ describe('ensureDrawnDataSet', () => {
     const images = await readImageList(VAL_MAP, folder);
     expect(images).toHaveLength(IMAGES.sampleCount);
     for (const [index, { path, label }] of images.entries()) {
-      const made = await makeStandinImage(IMAGES, index);
+      const made = await drawClass(IMAGES, index);
       expect(path).toBe(`standin_val_0000000${index + 1}.JPEG`);
-      expect(label).toBe(made.label);
+      expect(label).toBe(made.content);
       expect(statSync(join(folder, path)).size).toBe(made.jpeg.length);
     }
   });
@@ -62,25 +58,29 @@ describe('ensureDrawnDataSet', () => {
     expect(imageDigests(other).filter((digest) => own.has(digest))).toEqual([]);
   });
 
-  it('keeps the standard set where earlier versions of longhaul have it', async () => {
-    const recipe =
-      '{"images":{"seed":12,"imageCount":1536},"drawingRevision":1,"jpegQuality":90,' +
-      `"jpegCodec":"${await jpegCodecVersion()}"}`;
-    const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 12);
-    const folder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, '/cache');
-    expect(basename(folder)).toBe(`imagenet-standin-data-set-${hash}`);
-  });
-
-  it('makes the images once, and what is written beside them does no harm', async () => {
+  it('makes the images once', async () => {
     const cacheFolder = tempFolder();
     const folder = await make(cacheFolder);
-    const reference = { benchmark: 'resnet50', model: 'm', accuracy: 0.96 };
-    await writeReferenceAccuracy(folder, reference);
     const told: string[] = [];
     expect(await make(cacheFolder, told)).toBe(folder);
     expect(told).toEqual([]);
-    expect(await readReferenceAccuracy(folder)).toEqual(reference);
-    const names = readdirSync(folder).filter((name) => name.startsWith('reference'));
-    expect(names).toEqual(['reference.json']);
+  });
+
+  it('makes JPEG files of many sizes, landscape and portrait', async () => {
+    const indices = Array.from({ length: 12 }, (_, index) => index);
+    const images = await Promise.all(indices.map((index) => drawClass(IMAGES, index)));
+    const sizes = await Promise.all(
+      images.map(async ({ jpeg }) => (await decodeAnyImage(jpeg)).size),
+    );
+    for (const { width, height } of sizes) {
+      expect(Math.min(width, height)).toBeGreaterThanOrEqual(320);
+      expect(Math.max(width, height)).toBeLessThanOrEqual(500);
+    }
+    expect(new Set(sizes.map(({ width, height }) => width > height)).size).toBe(2);
+  });
+
+  it('gives no two classes the same code', () => {
+    const codes = Array.from({ length: 1000 }, (_, label) => codeOf(label).join());
+    expect(new Set(codes).size).toBe(1000);
   });
 });
