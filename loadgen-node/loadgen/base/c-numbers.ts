@@ -1,4 +1,4 @@
-/** A number read from the beginning of a text, and how many characters it took (0: none is there). */
+/** A number parsed from the start of a text, and the number of characters read (0: no number). */
 interface Parsed<T> {
   readonly value: T;
   readonly length: number;
@@ -7,8 +7,8 @@ interface Parsed<T> {
 const U64_MAX = 2n ** 64n - 1n;
 
 /**
- * A 64-bit number as the double that stands for it in settings: every one below 2^53, above it those
- * that a double holds, and the largest (or -1: "no limit") as 2^64. Undefined for any other.
+ * A 64-bit number as a setting's double: exact below 2^53; above, only values that a double holds.
+ * The largest value, or -1 ("no limit"), becomes 2^64. Undefined for other values.
  */
 export function numberOfUint64(value: bigint): number | undefined {
   const number = Number(value);
@@ -20,7 +20,7 @@ const INTEGER = /^([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)/;
 
 /**
  * C's `strtoull(text, &end, 0)` on a text without leading blanks: decimal, octal (`010`) and
- * hexadecimal (`0x10`); a minus wraps, too much becomes 2^64 - 1.
+ * hexadecimal (`0x10`). A minus wraps; an overflow becomes 2^64 - 1.
  */
 export function parseUint64(text: string): Parsed<bigint> {
   const match = INTEGER.exec(text);
@@ -60,7 +60,7 @@ export function parseDouble(text: string): Parsed<number> {
   return { value: Number(decimal[0]), length: decimal[0].length };
 }
 
-/** Correctly rounded but for subnormal results, which no setting has. */
+/** Correctly rounded, except for subnormal results, which no setting has. */
 function hexadecimalValue(match: RegExpExecArray): number {
   const [, sign, whole, fraction, exponentText] = match as unknown as string[];
   const magnitude = Number(BigInt(`0x${whole}${fraction}`));

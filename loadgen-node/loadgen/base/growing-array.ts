@@ -1,4 +1,7 @@
-/** Share of an array from which on what is left over costs less than a copy. */
+/**
+ * An array filled beyond this share is returned as it is: copying it would cost more than its
+ * unused rest.
+ */
 const NEARLY_FULL = 0.9;
 
 /** A typed array that doubles while it is filled. For work before the clock starts. */
@@ -7,7 +10,7 @@ export class GrowingArray<T extends Uint32Array | Float64Array> {
   #values: T;
   #length = 0;
 
-  /** @param expectedLength A good guess, somewhat too large, saves the copies of growing. */
+  /** @param expectedLength A slightly high estimate avoids copies while the array grows. */
   constructor(make: (length: number) => T, expectedLength = 0) {
     this.#make = make;
     this.#values = make(Math.max(1024, expectedLength));

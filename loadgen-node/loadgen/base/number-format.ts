@@ -1,11 +1,11 @@
 /**
- * Number texts of LoadGen's logs: those of the C++ library. They round the binary value exactly, a tie
- * to the even digit; JavaScript's toFixed and toPrecision round ties away from zero.
+ * Number formats of LoadGen's logs, as the C++ library prints them: exact rounding of the binary
+ * value, ties to the even digit. JavaScript's toFixed and toPrecision round ties away from zero.
  */
 
 const SIGNIFICANT_DIGITS = 6;
 
-/** As C's `%.<decimals>f`. */
+/** C's `%.<decimals>f`. */
 export function formatFixed(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return formatNonFinite(value);
   const digits = roundedScaled(Math.abs(value), decimals)
@@ -16,7 +16,7 @@ export function formatFixed(value: number, decimals: number): string {
   return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** As C's `%g`, the default of C++ streams: 6 significant digits, no trailing zeros. */
+/** C's `%g`, the default of C++ streams: 6 significant digits, no trailing zeros. */
 export function formatGeneral(value: number): string {
   if (!Number.isFinite(value)) return formatNonFinite(value);
   if (value === 0) return isNegative(value) ? '-0' : '0';
@@ -32,15 +32,15 @@ export function formatGeneral(value: number): string {
   return sign + withoutTrailingZeros(`${whole}.${digits.slice(exponent + 1)}`);
 }
 
-/** A whole number with all its digits; 2^64 is how a double holds the largest of 64 bits. */
+/** A whole number with all its digits; a double holds 2^64 - 1 as 2^64. */
 export function formatUint64(value: number | bigint): string {
   if (typeof value === 'bigint' || !(value > Number.MAX_SAFE_INTEGER)) return String(value);
   return String(value >= 2 ** 64 ? 2n ** 64n - 1n : BigInt(value));
 }
 
 /**
- * A double as Python prints it: the official scripts are written in Python, and their texts show scores so.
- * Both languages print the shortest digits that read back the same; they part in where an exponent begins.
+ * A double as Python prints it, as in scores of the official scripts. Both languages print the
+ * shortest digits that read back the same; they differ in where exponent notation begins.
  */
 export function pythonFloat(value: number): string {
   if (Number.isNaN(value)) return 'nan';
@@ -60,7 +60,7 @@ export function pythonFloat(value: number): string {
   return plain.includes('.') ? plain : `${plain}.0`;
 }
 
-/** As JSON.stringify, with all digits of whole numbers from 2^53 on: {@link formatUint64}. */
+/** JSON.stringify, but whole numbers from 2^53 on keep all digits: {@link formatUint64}. */
 export function exactJson(value: unknown): string {
   const marked = JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'number' && Number.isInteger(member) && member > Number.MAX_SAFE_INTEGER
@@ -70,7 +70,7 @@ export function exactJson(value: unknown): string {
   return marked.replaceAll(/"\\u0000(\d+)"/g, '$1');
 }
 
-/** As the C library of x86-64 Linux prints them; its 0/0 is a negative NaN. */
+/** Infinity and NaN as the C library of x86-64 Linux prints them; its 0/0 is a negative NaN. */
 function formatNonFinite(value: number): string {
   if (Number.isNaN(value)) return '-nan';
   return value > 0 ? 'inf' : '-inf';
@@ -111,7 +111,7 @@ function exactFraction(value: number): { numerator: bigint; denominator: bigint 
     : { numerator: mantissa, denominator: 1n << BigInt(-exponent) };
 }
 
-/** @param text With a decimal point. */
+/** @param text Number text that contains a decimal point. */
 function withoutTrailingZeros(text: string): string {
   return text.replace(/0+$/, '').replace(/\.$/, '');
 }

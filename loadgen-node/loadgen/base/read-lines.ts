@@ -1,28 +1,28 @@
 import { createReadStream } from 'node:fs';
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const READ_BYTES = 2 ** 18;
 
 const NEWLINE = 0x0a;
 
 /** Line of a file. */
 export interface FileLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number;
-  /** Byte of the file where the line begins. */
+  /** Byte offset of the line in the file. */
   readonly offset: number;
-  /** Without the newline. */
+  /** Content without the newline. */
   readonly bytes: Buffer;
-  /** The line is longer than it may be: this is its beginning, and the rest is left out. */
+  /** True if the line is longer than `bytesMax`: `bytes` is its beginning, the rest is dropped. */
   readonly isCut: boolean;
-  /** False for a last line without a newline behind it. */
+  /** False for a last line without a newline. */
   readonly isEnded: boolean;
 }
 
 /**
  * Reads a file line by line, streamed.
- * @param bytesMax Longest line; no more of one is kept.
- * @throws Errors of the file system as they are.
+ * @param bytesMax Longest line in bytes; longer ones are cut.
+ * @throws File system errors, unchanged.
  */
 export async function* readLines(path: string, bytesMax: number): AsyncGenerator<FileLine> {
   const lines = new LineCutter(bytesMax);
@@ -48,7 +48,7 @@ class LineCutter {
       const end = chunk.indexOf(NEWLINE, begin);
       const wasCut = this.#isCut;
       this.#keep(chunk.subarray(begin, end < 0 ? chunk.length : end));
-      // A line that is too long is given at once: its end may be far away.
+      // A line that is too long is yielded at once: its end may be far away.
       if (this.#isCut ? !wasCut : end >= 0) yield this.#line(true);
       if (end < 0) return;
       this.#offset += this.#lineBytes + 1;

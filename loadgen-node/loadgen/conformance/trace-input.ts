@@ -16,13 +16,13 @@ import {
 const COUNT_MESSAGE = 'must be a whole number of 1 or more';
 const count = z.int(COUNT_MESSAGE).min(1, COUNT_MESSAGE);
 
-/** Counts of the sample library. */
+/** Sample counts of the library. */
 const librarySchema = z.object(
   { total: count, performance: count },
   'must be an object with total and performance',
 );
 
-/** Settings by LoadGen's names. Texts: a JSON number of 64 bits would lose digits on the way. */
+/** Settings by LoadGen's names, as texts: a JSON number would lose digits of 64-bit values. */
 const argsSchema = z.record(
   z.string(),
   z.string('must be a text in quotes: JSON numbers lose digits of 64-bit values'),
@@ -42,15 +42,16 @@ export interface TraceFlags {
   readonly mode?: string;
   readonly qslTotal?: number;
   readonly qslPerformance?: number;
-  /** Fields of LoadGen, by name. */
+  /** LoadGen fields by name. */
   readonly set: Readonly<Record<string, string>>;
-  /** Model of the configuration files. */
+  /** Model name to look up in the configuration files. */
   readonly model?: string;
   readonly round: Round;
 }
 
 /**
- * Settings and library of a trace: flags over their file, over the configuration files.
+ * Settings and library of a trace. Flags win over the JSON file, and the JSON file over the
+ * configuration files.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE`
  */
 export function traceInput(flags: TraceFlags, userConf: ConfFile | undefined) {
@@ -81,7 +82,7 @@ function inputOf(options: TraceFlags) {
   };
 }
 
-/** LoadGen's defaults, or what the configuration files make of them. */
+/** LoadGen's defaults, changed by the configuration files. */
 function baseOf(
   { model, round }: TraceFlags,
   userConf: ConfFile | undefined,
@@ -107,8 +108,9 @@ const FIELDS = new Map<string, { readonly field: string; readonly type: keyof ty
 ]);
 
 /**
- * Reads settings over a base, by default LoadGen's defaults.
- * @returns `unknownNames`: for the harness that ran the C++ LoadGen, or misspelt; they have no effect.
+ * Reads settings on top of a base; the default base is LoadGen's defaults.
+ * @returns `unknownNames`: names without effect, either misspelt or meant for the harness that
+ *   ran the C++ LoadGen.
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists every wrong value, one per line.
  */
 export function parseLoadgenArgs(
@@ -130,7 +132,7 @@ export function parseLoadgenArgs(
     else values[field.field] = value;
   }
   if (problems.length > 0) throw configInvalid(problems.join('\n'));
-  // Every field of the base is there, each of its own kind.
+  // The base has every field, with the right type.
   return { settings: values as unknown as TestSettings, unknownNames };
 }
 
@@ -144,7 +146,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 
 interface Form {
   readonly expected: string;
-  /** Undefined for a text that is not of this form. */
+  /** Undefined if the text has the wrong form. */
   readonly parse: (text: string) => unknown;
 }
 

@@ -17,12 +17,12 @@ import {
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 
-/** Values that the beginning of a sequence shows. */
+/** Values shown from the beginning of a sequence. */
 const FIRST_COUNT = 6000;
 const FIRST_VALUE_COUNT = 200;
-/** Samples of a set whose whole sequences still fit into one text. */
+/** Largest sample count of a set whose full sequences fit into one text. */
 const FULL_COUNT_MAX = 5_000_000;
-/** Sets of an accuracy run: each has an entry in the text. */
+/** Most sets of an accuracy run: the text has an entry for each. */
 const SETS_MAX = 10_000;
 
 /** Input of a trace. */
@@ -30,7 +30,7 @@ interface TraceInput {
   readonly settings: TestSettings;
   readonly library: LibraryCounts;
   readonly loadgen: LoadgenBehaviour;
-  /** True: whole sequences, not their beginnings. */
+  /** True: full sequences instead of their beginnings. */
   readonly isFull: boolean;
 }
 
@@ -68,7 +68,7 @@ export function buildTrace(input: TraceInput) {
   };
 }
 
-/** Effective settings by LoadGen's names, those that decide what is issued. */
+/** Effective settings that decide which queries are issued, by LoadGen's names. */
 function tracedSettings(effective: EffectiveSettings) {
   return {
     scenario: effective.scenario,
@@ -92,7 +92,7 @@ function tracedSettings(effective: EffectiveSettings) {
   };
 }
 
-/** LoadGen keeps a length of time with a sign: 2^64 - 1 ms (held as 2^64) is -1. */
+/** LoadGen stores durations as signed: 2^64 - 1 ms (held as 2^64) is -1. */
 function signedOf(valueMs: number): number {
   if (valueMs < 2 ** 63) return valueMs;
   return valueMs === 2 ** 64 ? -1 : valueMs - 2 ** 64;
@@ -104,7 +104,7 @@ function tracedDouble(value: number): TracedDouble {
   return { v: value, bits: bytes.toString('hex') };
 }
 
-/** Traces phases one after the other: ids and accuracy-log values go on from set to set. */
+/** Traces consecutive phases: ids and accuracy-log values continue from set to set. */
 class PhaseTracer {
   readonly #effective: EffectiveSettings;
   readonly #input: TraceInput;
@@ -175,7 +175,7 @@ class PhaseTracer {
     };
   }
 
-  /** Samples that chance would log; in an accuracy run all are. */
+  /** Samples that the random selection would log; an accuracy run logs all. */
   #loggedSamples(values: Float64Array, firstSample: number): number[] {
     const offset = accuracyLogOffset(this.#effective);
     const { probability } = accuracyLogProbability(this.#effective);
@@ -202,15 +202,15 @@ function refuseTooManyToPrint(sampleCount: number): void {
 
 function scheduleOf({ scheduledDeltaNs, queryCount, periodNs }: QueryPlan): Float64Array {
   if (scheduledDeltaNs.length > 0) return scheduledDeltaNs;
-  // A rate near 0 has an endless period; the first query is at 0 all the same.
+  // A rate near 0 has an infinite period; the first query is at 0 all the same.
   return Float64Array.from({ length: queryCount }, (_, i) => (i === 0 ? 0 : i * periodNs));
 }
 
-/** Values in one call of the hash. */
+/** Values per call of the hash. */
 const PART_LENGTH = 1 << 16;
 const TWO_POW_32 = 2 ** 32;
 
-/** SHA-256 in hex over whole numbers of 0 or more, each as 8 bytes, low byte first. */
+/** SHA-256 in hex over whole numbers >= 0, each as 8 bytes, little-endian. */
 function sha256OfIntegers(values: ArrayLike<number>): string {
   const hash = createHash('sha256');
   const words = new Uint32Array(2 * PART_LENGTH);
@@ -226,7 +226,7 @@ function sha256OfIntegers(values: ArrayLike<number>): string {
   return hash.digest('hex');
 }
 
-/** SHA-256 in hex over doubles, each as its 8 bytes, low byte first. */
+/** SHA-256 in hex over doubles, each as 8 bytes, little-endian. */
 function sha256OfDoubles(values: Float64Array): string {
   return createHash('sha256').update(values).digest('hex');
 }

@@ -18,20 +18,24 @@ import type {
 
 interface CauseRow {
   readonly kind: CauseKind;
-  /** Rules that are not met because of it: they are no reasons of their own. */
+  /**
+   * Rules that fail as a consequence of this cause; they are not listed as reasons of their own.
+   */
   readonly explains: readonly string[];
-  /** Its words; null where it was not there. */
+  /** Text of the cause; null if it does not apply. */
   readonly find: (performance: PerformanceOutcome) => string | null;
 }
 
 const OF_LATENCY = ['latency-bound', 'early-stopping'];
 
 /**
- * Causes in the order in which they are looked for: a later one is claimed only where no earlier one explains what was seen. A SUT that
- * broke explains all; of one that fails samples nothing else is claimed; times that a late LoadGen made say nothing of the SUT; queries
- * that waited in a standstill say nothing of the load; times of a SUT that answers others beside the run say nothing of what it does
- * alone; a queue that grew all through the run is a load above what the SUT completes, while LoadGen kept its schedule: no standstill
- * and no other work on LoadGen's machine makes one, and other work explains a tail. What is left is the load.
+ * Causes in the order of the search: a later one is reported only if no earlier one explains the
+ * run. 1. A SUT that broke explains everything else. 2. Failed samples rule out other claims. 3. A
+ * late LoadGen makes latencies meaningless for the SUT. 4. Queries that waited in a standstill show
+ * nothing about the load. 5. Latencies of a SUT that served other clients do not show what it does
+ * alone. 6. A queue that grew all through the run, while LoadGen kept its schedule, means a load
+ * above the SUT's capacity: no standstill and no other work on LoadGen's machine causes that, but
+ * other work explains a tail. The last cause is the load.
  */
 const CAUSES: readonly CauseRow[] = [
   {
@@ -72,7 +76,7 @@ const CAUSES: readonly CauseRow[] = [
   { kind: 'load', explains: ['early-stopping'], find: missedText },
 ];
 
-/** The first cause of a performance run; null where none is found. */
+/** The first cause that applies to a performance run; null if none does. */
 export function causeOf(performance: PerformanceOutcome | null): Cause | null {
   if (performance === null || performance.endCause === 'interrupted') return null;
   for (const { kind, find } of CAUSES) {
@@ -82,14 +86,14 @@ export function causeOf(performance: PerformanceOutcome | null): Cause | null {
   return null;
 }
 
-/** Rules that a performance run does not meet because of its cause. */
+/** Rules that a performance run fails because of its cause. */
 export function explainedBy(
   cause: Cause | null,
   performance: PerformanceOutcome | null,
   { scenario, targetLatencyPercentile }: EffectiveSettings,
 ): readonly string[] {
   const { explains = [] } = CAUSES.find(({ kind }) => kind === cause?.kind) ?? {};
-  // So few queries would be too few without any late one.
+  // A run of so few queries would be too short without any late one, too.
   const queries = performance?.summary.queryCount ?? 0;
   const isShort = queries < queriesToDecide(scenario, targetLatencyPercentile);
   const isOnlyReason = cause?.kind === 'standstill' && performance?.summary.keepsBounds === true;
@@ -98,12 +102,12 @@ export function explainedBy(
     : explains;
 }
 
-/** Queries that waited for LoadGen at a time, in the mean, below which no other load was in their way. */
+/** Mean number of queries waiting for LoadGen below which other load did not disturb it. */
 const WAITING_FEW = 0.1;
 
 /**
- * Whether a LoadGen that was late was so for moments only: by Little's law (rate times mean lag) hardly a query waited for it
- * at any time, so that a lower load would not have been better off.
+ * True if LoadGen was late only briefly: by Little's law (rate times mean lag) almost no query
+ * waited for it, so a lower load would not have helped.
  */
 export function wasLateForMoments({
   dispatchLag: { maxNs, meanNs },
@@ -113,7 +117,7 @@ export function wasLateForMoments({
   return maxNs > 0 && meanNs * queryCount < WAITING_FEW * durationNs;
 }
 
-/** Words for a LoadGen that was late; no full stop. */
+/** Text for a LoadGen that was late; no full stop. */
 export function slowLoadgenText(performance: PerformanceOutcome): string {
   return wasLateForMoments(performance)
     ? 'LoadGen itself was late for moments'
@@ -130,7 +134,7 @@ function brokenText(outcome: PhaseOutcome): string | null {
   return endCause === 'fault' ? 'the SUT broke' : null;
 }
 
-/** Words for a SUT of which no sample completes any more. */
+/** Text for a SUT that stopped completing samples. */
 export function silentWords({ waitingSamples }: Silence, counts: PhaseCounts): string {
   if (counts.completedSamples > 0) return 'stopped answering';
   return counts.lostSamples > waitingSamples ? 'completed no sample' : 'never answered';
@@ -142,7 +146,7 @@ function errorsText({ lostSamples, issuedSamples, contractErrors }: PhaseCounts)
   return contractErrors > 0 ? 'the SUT broke the contract with its responses' : null;
 }
 
-/** Words for bounds that were missed; null where all were kept, or the SUT broke. */
+/** Text for missed bounds; null if all were kept, or if the SUT broke. */
 function missedText({ summary, endCause }: PerformanceOutcome): string | null {
   if (summary.keepsBounds || isBrokenEnd(endCause)) return null;
   const missed = summary.lanes.length === 1 ? [] : missedLanes(summary);
@@ -150,14 +154,15 @@ function missedText({ summary, endCause }: PerformanceOutcome): string | null {
   return `the latency bound${whose} was missed`;
 }
 
-/** Lanes that miss a bound of theirs. */
+/** Lanes that miss at least one bound. */
 export function missedLanes({ lanes }: PerformanceSummary): LaneResult[] {
   return lanes.filter(({ bounds }) => bounds.some(({ isMet }) => !isMet));
 }
 
 /**
- * The standstill without whose late samples every lane would have kept its bounds, or the queries would be as many as early stopping asks for;
- * null where there is none, and where a queue grew all through.
+ * The standstill that decided the run: without its late samples every lane would have kept its
+ * bounds, or the run would have had enough queries for early stopping. Null if there was none, or
+ * if the queue grew all through the run.
  */
 export function decidingStandstill(performance: PerformanceOutcome): Standstill | null {
   const { keepingUp, late, keptStandstill } = performance.course;
@@ -175,16 +180,16 @@ export function decidingStandstill(performance: PerformanceOutcome): Standstill 
   return isEnough ? standstill : null;
 }
 
-/** Whether a lane would keep its bounds if no more of its samples were late. */
+/** True if a lane would keep its bounds with only `lateSamples` samples late. */
 function wouldKeepBounds({ bounds, completedSamples }: LaneResult, lateSamples: number): boolean {
   return bounds.every(
     ({ isMet, percentile }) =>
-      // LoadGen looks at the sample of this rank.
+      // LoadGen compares the sample of this rank with the bound.
       isMet || lateSamples < completedSamples - Math.floor(completedSamples * percentile),
   );
 }
 
-/** A standstill with when and how long; no full stop. */
+/** A standstill with its start and length; no full stop. */
 export function standstillText(standstill: Standstill): string {
   const { count, totalNs, longestNs, fromNs, completedSamples, part } = standstill;
   const how = completedSamples === 0 ? 'answered nothing' : 'hardly answered';
@@ -194,10 +199,10 @@ export function standstillText(standstill: Standstill): string {
     : `${who} ${how} ${count} times, for ${formatNs(totalNs)} in all, the longest from ${formatNs(fromNs)} on`;
 }
 
-/** Samples of others, per sample of the run, that may make so many late that it matters. */
+/** Samples for other clients, per sample of the run, from which they matter. */
 export const OTHER_SHARE_MIN = 0.01;
 
-/** Work of parts of the SUT for others, in words; null where that was too little to matter. */
+/** Text about work of SUT parts for other clients; null if it was too little to matter. */
 export function otherWorkText({
   otherWork,
   summary,
@@ -207,7 +212,9 @@ export function otherWorkText({
   return otherWork.map(({ name, text }) => `${name} ${text}`).join(', ');
 }
 
-/** Where a queue grew, others explain it only by as many samples as it grew by. */
+/**
+ * Other clients explain a growing queue only if they sent at least as many samples as it grew by.
+ */
 function sharedText(performance: PerformanceOutcome): string | null {
   const { course, otherWork, summary } = performance;
   const { state, share } = course.keepingUp ?? {};
@@ -216,7 +223,7 @@ function sharedText(performance: PerformanceOutcome): string | null {
   return samples < (share ?? 0) * summary.completedSampleCount ? null : otherWorkText(performance);
 }
 
-/** Words of a SUT that did not keep up; null where it did, or where that is not known. */
+/** Text about a SUT that did not keep up; null if it did, or if that is unknown. */
 function notKeptUpText(kept: KeepingUp | null): string | null {
   if (kept?.state !== 'grew') return null;
   const { answeredPerSecond, scheduledPerSecond } = kept;

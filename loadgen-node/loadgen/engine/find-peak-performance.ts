@@ -7,15 +7,19 @@ import { loadSet } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
 import type { TestOutcome } from './test-outcome.ts';
 
-/** Queries of one run above which no upper bound is looked for: such a SUT is faster than LoadGen. */
+/**
+ * Queries per run above which the search looks for no upper bound: such a SUT is faster than
+ * LoadGen.
+ */
 const BOUNDARY_QUERIES_MAX = 2 ** 25;
 
-/** Result of a search; its rate is null where the search did not come to its end. */
+/** Result of a search; the rate is null if the search did not finish. */
 type PeakPerformance = Pick<TestOutcome, 'performance' | 'peakTargetQps'>;
 
 /**
- * Looks for the highest target QPS that keeps Server's latency bound (LoadGen: FindPeakPerformanceMode):
- * widens the rate until a run fails, then halves. Every run starts from the same seeds.
+ * Finds the highest target QPS that keeps Server's latency bound (LoadGen:
+ * FindPeakPerformanceMode): raises the rate until a run fails, then bisects. Every run uses the
+ * same seeds.
  * @param askNameAgain LoadGen asks the SUT for its name after every run.
  */
 export async function findPeakPerformance(
@@ -35,7 +39,7 @@ export async function findPeakPerformance(
   return await new PeakFinder(context, sutName, askNameAgain).find();
 }
 
-/** A run of the search: what it measured at which rate. */
+/** One run of the search: its rate and its measurements. */
 interface Probe extends MeasuredSet {
   readonly targetQps: number;
 }
@@ -100,7 +104,7 @@ class PeakFinder {
     }
   }
 
-  /** Halves the interval until its ends agree in the wanted decimals. */
+  /** Bisects until both ends agree in the requested decimals. */
   async #halve(passing: Probe, failingQps: number): Promise<PeakPerformance> {
     const { logs, effective, parts } = this.#context;
     const scale = 10 ** effective.serverFindPeakQpsDecimalsOfPrecision;
@@ -124,7 +128,10 @@ class PeakFinder {
     return { performance, peakTargetQps: lower.targetQps };
   }
 
-  /** Loads, runs and unloads. Null when the test was interrupted, or the SUT broke, before the first query. */
+  /**
+   * Loads, runs and unloads one set. Null if the test was interrupted, or the SUT broke, before the
+   * first query.
+   */
   async #probeOnce(targetQps: number): Promise<Probe | null> {
     const probe = await this.#probe(targetQps, false);
     if (probe !== null) {
@@ -135,14 +142,14 @@ class PeakFinder {
 
   async #probe(targetQps: number, isLoaded: boolean): Promise<Probe | null> {
     const effective: EffectiveSettings = { ...this.#context.effective, targetQps };
-    // A probe only asks whether the bound is kept: it is never extended.
+    // A probe is never extended: it only checks whether the bound is kept.
     const parts = { ...this.#context.parts, extendsUntilDecided: false };
     const context: TestContext = { ...this.#context, parts, effective };
     const run = await measureSet(context, { ...this.#setInput, isLoaded }, this.#askNameAgain);
     return run === null ? null : { ...run, targetQps };
   }
 
-  /** Writes the results of the run that the search ended with. */
+  /** Writes the results of the last run of the search. */
   #end(last: Probe | null): PeakPerformance {
     if (last === null) return { performance: null, peakTargetQps: null };
     writePerformance(last.context, this.#sutName, last.outcome);
@@ -158,7 +165,7 @@ function keepsBound({ outcome }: Probe): boolean {
   return outcome.summary.keepsBounds;
 }
 
-/** A run at whose end the C++ LoadGen would never have come. */
+/** True for a run that the C++ LoadGen would never have finished. */
 function isUnusable({ outcome }: Probe): boolean {
   return isBrokenEnd(outcome.endCause) || outcome.counts.lostSamples > 0;
 }

@@ -12,10 +12,10 @@ import { completedTimes, joinTimes } from './measurements.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { DispatchFindings } from './test-outcome.ts';
 
-/** Default share of the latency bound that p99 of the dispatch lag may take. */
+/** Default share of the latency bound that p99 of the dispatch lag may reach. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;
 
-/** A set with its results, to be judged. */
+/** A set and its results, as input for the judgement. */
 export interface JudgedSet {
   readonly issued: IssuedSet;
   readonly measured: Measurements;
@@ -26,8 +26,8 @@ export interface JudgedSet {
 }
 
 /**
- * Judges LoadGen's own lateness. Latency counts from the schedule, so that a late LoadGen can only
- * make the SUT look worse; this says when it did, and what kept LoadGen from its work.
+ * Judges whether LoadGen itself was late. Latency counts from the schedule, so a late LoadGen only
+ * makes the SUT look worse; this reports when that happened, and why.
  */
 export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   const { recorder, health } = judged.issued;
@@ -49,7 +49,7 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   };
 }
 
-/** Lateness of LoadGen and waits of the transport, over all parts of a run. */
+/** Dispatch lag and transport waits, over all parts of a run. */
 export function dispatchTimes(
   parts: readonly IssuedSet[],
 ): Pick<DispatchFindings, 'dispatchLag' | 'transportWait'> {
@@ -62,7 +62,7 @@ export function dispatchTimes(
   };
 }
 
-/** The rule that LoadGen did not keep, in words without full stop. */
+/** The limit that LoadGen exceeded, as text without full stop. */
 interface GeneratorLimit {
   readonly text: string;
   readonly needed: string;
@@ -71,7 +71,7 @@ interface GeneratorLimit {
 
 function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const { settings, summary } = judged;
-  // Only Server keeps a schedule that LoadGen could miss, and has a bound.
+  // Only Server has both a schedule that LoadGen can miss and a bound.
   if (settings.scenario !== 'Server') return null;
   const fromIssue = summarizeFromIssue(judged);
   const [isKeptFromIssue, isKept] = [fromIssue, summary].map(
@@ -82,7 +82,7 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const flipped = summary.lanes.findIndex(({ bounds }, lane) =>
     bounds.some(({ isMet }, i) => isMet !== fromIssue.lanes[lane]?.bounds[i]?.isMet),
   );
-  // Early stopping may flip without any of them.
+  // Early stopping may flip although no bound does.
   const lane = Math.max(0, flipped);
   const [issueNs, scheduleNs] = [targetNs(fromIssue.lanes[lane]), targetNs(summary.lanes[lane])];
   const whose = summary.lanes.length === 1 ? '' : ` of lane ${summary.lanes[lane]?.name}`;
@@ -97,7 +97,7 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   };
 }
 
-/** Latency of a lane of Server at the percentile of its bound; of a token model its time to the first token. */
+/** Latency of a Server lane at its bound's percentile; for a token model, time to first token. */
 function targetNs(lane: LaneResult | undefined): number {
   return lane?.bounds[0]?.valueNs ?? Number.NaN;
 }
@@ -106,7 +106,7 @@ function summarizeFromIssue({ issued, measured, settings }: JudgedSet): Performa
   return summarize({ ...measured, ...completedTimes(issued, settings, true) }, settings, 0);
 }
 
-/** Words of the reason that its dispatch lag is too large. */
+/** Text of the reason "dispatch lag too large". */
 export const LARGE_LAG = 'queries went out late: p99 of the dispatch lag';
 
 function largeLag(
@@ -124,18 +124,18 @@ function largeLag(
 }
 
 /**
- * Largest p99 of the dispatch lag before LoadGen counts as too slow, and what it is a share of; null without a schedule that has a
- * bound.
+ * Largest p99 of the dispatch lag before LoadGen counts as too slow, and the time it is a share of;
+ * null if the scenario has no schedule with a bound.
  */
 export function lagLimit(
   { lanes, arrivalIntervalNs }: EffectiveSettings,
   lagShareMax = LAG_SHARE_MAX_DEFAULT,
 ): { readonly ns: number; readonly text: string } | null {
-  // A late query is late in its first token.
+  // A late query delays its first token.
   const bounds = boundsOfLanes(lanes).filter(({ name }) => name !== 'tpot');
   const [bound] = bounds.sort((a, b) => a.ns - b.ns);
   if (bound === undefined && arrivalIntervalNs === 0) return null;
-  // Round v0.5's MultiStream: a query is to be done before the next one is due.
+  // Round v0.5's MultiStream: a query must finish before the next one is due.
   const ns = bound?.ns ?? arrivalIntervalNs;
   const ofServer = bound?.name === 'ttft' ? 'TTFT bound' : 'latency bound';
   const percent = Number((lagShareMax * 100).toPrecision(3));
@@ -143,10 +143,13 @@ export function lagLimit(
   return { ns: ns * lagShareMax, text };
 }
 
-/** Above this share of late queries they are not told apart. */
+/** Share of late queries above which they are not listed apart. */
 const FEW_LATE = 0.05;
 
-/** How many queries went out later than LoadGen may be, and the worst of them, where they were few; else nothing. */
+/**
+ * Text with the number of queries that went out too late and the worst of them; empty if there were
+ * none or many.
+ */
 function lateWords({ issued, settings, lagShareMax }: JudgedSet): string[] {
   const limit = lagLimit(settings, lagShareMax);
   if (limit === null) return [];
@@ -167,23 +170,32 @@ function lateWords({ issued, settings, lagShareMax }: JudgedSet): string[] {
   return [`${grouped(late)} ${which} so late, ${late === 1 ? '' : 'the worst '}${how}`];
 }
 
-/** LoadGen reads answers as late as it issues: of latencies that are so many times longer than its lag, the rest is the SUT's. */
+/**
+ * LoadGen reads responses as late as it issues queries. If its lag is below this share of the
+ * latencies, the rest is the SUT's.
+ */
 const LAG_OF_LATENCY_MAX = 0.1;
 
-/** Whether the latencies say something of the SUT beside a LoadGen that was too slow: its own lag is a small part of them. */
+/**
+ * True if the latencies still describe the SUT although LoadGen was too slow: LoadGen's own lag is
+ * a small part of them.
+ */
 function isSutSlow(judged: JudgedSet, sortedLagsNs: Float64Array): boolean {
   if (judged.settings.scenario !== 'Server') return false;
   const latenciesNs = summarizeFromIssue(judged).lanes.map(targetNs);
-  // A lane without completed samples has none.
+  // A lane without completed samples has no latency.
   const shortestNs = Math.min(...latenciesNs.filter((ns) => !Number.isNaN(ns)));
   return percentileOf(sortedLagsNs, 0.99) <= LAG_OF_LATENCY_MAX * shortestNs;
 }
 
-/** Without a schedule there is no lag: only the health of LoadGen's process is known. */
+/**
+ * Scenarios without a schedule have no dispatch lag: only the health of LoadGen's process can be
+ * judged.
+ */
 function starved({ issued, settings, summary, lagShareMax }: JudgedSet): GeneratorLimit | null {
   const { health, plan } = issued;
   if (health === null || plan.scheduledDeltaNs.length > 0) return null;
-  // Server without a schedule is a closed loop: several streams.
+  // Server without a schedule is a closed loop of several streams.
   const scenario = settings.scenario === 'Server' ? 'SingleStream' : settings.scenario;
   const { percentiles } = summary.queryLatency ?? summary.sampleLatency;
   const typicalNs = percentiles.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;

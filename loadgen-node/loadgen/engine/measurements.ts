@@ -14,7 +14,7 @@ import type { IssuedSet } from './test-context.ts';
 
 type RecordedSet = Pick<IssuedSet, 'plan' | 'recorder'>;
 
-/** Times and counts of one set, from its records. */
+/** Times and counts of one set, computed from its records. */
 export function measurementsOf(issued: RecordedSet, settings: EffectiveSettings): Measurements {
   const { recorder } = issued;
   const { scenario, arrivalIntervalNs } = settings;
@@ -39,8 +39,8 @@ export function measurementsOf(issued: RecordedSet, settings: EffectiveSettings)
 }
 
 /**
- * Times of the completed samples, of all and by lane, since they were due.
- * @param isFromIssue Since the issue of their queries.
+ * Latencies of the completed samples since their due time, of all samples and by lane.
+ * @param isFromIssue Count from the issue of the query instead.
  */
 export function completedTimes(
   { plan, recorder }: RecordedSet,
@@ -81,7 +81,10 @@ function timesOfLanes(
   });
 }
 
-/** Measurements of a run that went on: the times of both parts add up, pauses between them left out. */
+/**
+ * Joins measurements of an extended run: durations of both parts add up, without the pause between
+ * them.
+ */
 export function joinMeasurements(first: Measurements, next: Measurements): Measurements {
   return {
     queryCount: first.queryCount + next.queryCount,
@@ -103,7 +106,7 @@ export function joinMeasurements(first: Measurements, next: Measurements): Measu
   };
 }
 
-/** Tokens of two parts; null where one of them has none. */
+/** Tokens of both parts joined; null if one part has none. */
 export function joinTokens(
   first: RecordedTokens | null,
   next: RecordedTokens | null,
@@ -142,7 +145,7 @@ function joinGaps(first: RecordedGaps | null, next: RecordedGaps | null): Record
   return { histogram, longestNs: joinTimes(first.longestNs, next.longestNs) };
 }
 
-/** One after the other. */
+/** Concatenates two arrays. */
 export function joinTimes(first: Float64Array, next: Float64Array): Float64Array {
   const both = new Float64Array(first.length + next.length);
   both.set(first);

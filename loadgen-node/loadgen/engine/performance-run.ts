@@ -24,7 +24,7 @@ import type { PerformanceOutcome, RunExtension, StoppingGoal } from './test-outc
 /**
  * Runs the first set under the clock (LoadGen: RunPerformanceMode).
  * @param askNameAgain LoadGen asks the SUT for its name after the run; untimed, before the results.
- * @returns Null when the test was interrupted, or the SUT broke, before the first query.
+ * @returns Null if the test was interrupted, or the SUT broke, before the first query.
  */
 export async function runPerformance(
   context: TestContext,
@@ -45,7 +45,7 @@ export async function runPerformance(
   return run.outcome;
 }
 
-/** Queries that early stopping needs where none is above the bound. */
+/** Queries that early stopping needs if none is above the bound. */
 function firstDecision({
   scenario,
   targetLatencyPercentile,
@@ -55,13 +55,13 @@ function firstDecision({
   return neededQueries > 0 ? { neededQueries, earlierQueries: 0 } : undefined;
 }
 
-/** A run that was measured, in the context that it was run in. */
+/** A measured run with the context it ran in. */
 export interface MeasuredSet {
   readonly context: TestContext;
   readonly outcome: PerformanceOutcome;
 }
 
-/** A run with what the SUT, which has stopped by now, tells of work for others. */
+/** Adds the work for other clients that the SUT, which has stopped by now, reports. */
 export function withOtherWork(
   performance: PerformanceOutcome,
   sut: SystemUnderTest,
@@ -72,7 +72,7 @@ export function withOtherWork(
   return { ...performance, otherWork };
 }
 
-/** Issues one set under the clock and makes its results; the caller writes them and unloads. */
+/** Issues one set under the clock and computes its results; the caller writes them and unloads. */
 export async function measureSet(
   context: TestContext,
   input: SetInput,
@@ -104,13 +104,16 @@ export async function measureSet(
   return { context, outcome };
 }
 
-/** Of a run that went on its first part: later parts have no first query for a sample. */
+/**
+ * First queries of an extended run come from its first part only: later parts have seen all
+ * samples.
+ */
 function firstQueriesOf(
   { plan, recorder }: IssuedSet,
   { effective: { scenario } }: TestContext,
 ): FirstQueries | null {
   if (scenario !== 'Server' && scenario !== 'SingleStream') return null;
-  // A query is one sample here, so that both have one number.
+  // Each query has one sample here, so query and sample numbers are the same.
   return compareFirstQueries(plan.sampleIndices, plan.queryCount, (query) =>
     recorder.queryLatencyNs(query),
   );
@@ -127,7 +130,10 @@ function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: Te
   return { summary, extension: null, course, ...findings };
 }
 
-/** Each part has its own judgement, and the worst part stands for the run; times are those of all parts. */
+/**
+ * Findings of an extended run: each part is judged by itself, and the worst one stands for the run;
+ * times are those of all parts.
+ */
 function extendedFindings(
   { parts, ...run }: Awaited<ReturnType<typeof extendRun>>,
   context: TestContext,
@@ -153,7 +159,7 @@ export function writePerformance(
 ): void {
   const { logs, effective, loadgen } = context;
   const { summary, counts, endCause } = outcome;
-  // LoadGen's rules, and an end at which the C++ LoadGen would have ended too.
+  // Valid needs LoadGen's rules and an end at which the C++ LoadGen would have ended too.
   const isValid = summary.isValid && counts.lostSamples === 0 && !isBrokenEnd(endCause);
   logs.appendSummary(
     performanceSummaryText({ sutName, settings: effective, summary, isValid, loadgen }),
@@ -163,14 +169,14 @@ export function writePerformance(
 }
 
 /**
- * Prints when a performance run began and ended by the wall clock, for those who match it with another
- * log (LoadGen: print_timestamps). Outside the timed region.
+ * Prints the wall-clock start and end of a performance run, to match it with other logs (LoadGen:
+ * print_timestamps). Outside the timed region.
  */
 class TimestampPrinter {
   readonly #logs: TestLogs;
   readonly #beginMs: number;
 
-  /** Prints the beginning. */
+  /** Prints the start. */
   constructor(logs: TestLogs) {
     this.#logs = logs;
     this.#beginMs = Date.now();
@@ -179,7 +185,7 @@ class TimestampPrinter {
     );
   }
 
-  /** Prints the end, and how long the run took by the test's clock and by the wall clock. */
+  /** Prints the end, and the duration by the test's clock and by the wall clock. */
   printEnd({ startNs, endNs }: SetEnd): void {
     const endMs = Date.now();
     const clockMs = Math.trunc((endNs - startNs) / 1e6);
@@ -197,20 +203,20 @@ function secondsOf(epochMs: number): number {
   return Math.trunc(epochMs / 1000);
 }
 
-/** Extensions of one run: each asks for less than the one before unless the SUT gets worse. */
+/** Most extensions of one run: each is smaller than the last unless the SUT gets worse. */
 const EXTENSIONS_MAX = 64;
-/** Queries of one extension; more would be a run of its own. */
+/** Most queries of one extension; more would be a run of its own. */
 const EXTENSION_QUERIES_MAX = 2 ** 22;
 
-/** Least counts that a run too short for its percentile may be extended by. */
+/** Smallest factor by which a run too short for its percentile is extended. */
 const SHORT_RUN_FACTOR = 2;
 
 /**
- * Goes on with n - q more queries until early stopping decides (Rule: inference_rules v4.1, appendix on
- * early stopping, steps 2 to 4). LoadGen does not do this: the traces of the extensions are longhaul's
- * own, from seeds of their own. Ends without a decision where more queries cannot help: the latency
- * bound is missed, the SUT broke, or the bounds above or LoadGen's max_duration are reached.
- * @returns `parts`: all of them, the first run included.
+ * Extends a run by n - q queries until early stopping decides (Rule: inference_rules v4.1, appendix
+ * on early stopping, steps 2 to 4). LoadGen does not do this: the extensions are longhaul's own,
+ * with their own seeds. Ends without a decision if more queries cannot help: the latency bound is
+ * missed, the SUT broke, or the limits above or LoadGen's max_duration are reached.
+ * @returns `parts`: all parts, including the first run.
  */
 async function extendRun(
   context: TestContext,
@@ -254,12 +260,12 @@ async function extendRun(
   return { summary, parts, extension };
 }
 
-/** How long queries take at least: only Server's have a schedule. */
+/** Minimum time that queries take: only Server has a schedule. */
 function scheduleMs({ scenario, targetQps }: EffectiveSettings, queries: number): number {
   return scenario === 'Server' ? (queries / targetQps) * 1e3 : 0;
 }
 
-/** Time left to a run by LoadGen's max_duration, in whole ms; infinite where it has none. */
+/** Time left under LoadGen's max_duration, in whole ms; infinite without that limit. */
 function timeLeftMs({ parts, effective }: TestContext, { end }: IssuedSet): number {
   if (effective.maxDurationMs === 0) return Number.POSITIVE_INFINITY;
   const takenMs = (parts.clock.nowNs() - end.startNs) / 1e6;
@@ -273,12 +279,14 @@ function needsMore(
   const { earlyStopping, performance } = validity;
   if (totals.isBroken || earlyStopping.isMet || earlyStopping.missingQueries === 0) return false;
   if (performance.isMet) return true;
-  // In so short a run a single sample misses the percentile; where many do, more will not help.
+  // In so short a run one sample misses the percentile; if many are late, more queries do not help.
   const least = leastQueries(target.percentile);
   return queryCount < least && earlyStopping.missingQueries < SHORT_RUN_FACTOR * least;
 }
 
-/** As many queries as are missing, in another order and on another schedule than any part before. */
+/**
+ * Settings of an extension: the missing number of queries, with new seeds for order and schedule.
+ */
 function settingsOf(
   effective: EffectiveSettings,
   missingQueries: number,

@@ -4,7 +4,7 @@ import type { FailureTally } from './response-sink.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { PhaseOutcome } from './test-outcome.ts';
 
-/** Adds the sets of a phase up. */
+/** Sums the counts of a phase's sets. */
 export class PhaseTotals {
   readonly #counts = {
     issuedQueries: 0,
@@ -21,12 +21,12 @@ export class PhaseTotals {
   #faultAtNs: number | null = null;
   #silence: PhaseOutcome['silence'] = null;
 
-  /** Over all sets so far. */
+  /** Issued samples of all sets so far. */
   get issuedSamples(): number {
     return this.#counts.issuedSamples;
   }
 
-  /** True once the phase cannot go on. */
+  /** True if the phase cannot go on. */
   get isBroken(): boolean {
     return isBrokenEnd(this.#cause);
   }
@@ -56,7 +56,7 @@ export class PhaseTotals {
     }
   }
 
-  /** The phase broke between two sets. */
+  /** Records that the phase broke between two sets. */
   breakOff(cause: 'interrupted' | 'fault', faultText: string | null): void {
     this.#cause = cause;
     this.#faultText ??= faultText;
@@ -75,7 +75,7 @@ export class PhaseTotals {
   }
 }
 
-/** Writes the failed samples of a phase, by the code of the failure, with their messages. */
+/** Writes the failed samples of a phase by failure code, with their messages. */
 export function writeFailures(log: DetailLog, failures: FailureTally): void {
   for (const { code, count, texts } of failures.counts()) {
     const first = texts[0]?.text ?? '';

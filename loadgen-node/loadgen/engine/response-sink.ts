@@ -20,82 +20,82 @@ import { ToldTimes } from '../recorder/told-times.ts';
 import type { IssueDriver } from './issue/issue-driver.ts';
 import type { IssueQueryController } from './issue/issue-query-controller.ts';
 
-/** `counts`: the number of tokens alone (Offline). `times`: the first token's instant as well. */
+/** `counts`: only the number of tokens (Offline). `times`: also the time of the first token. */
 export type TokenRecording = 'off' | 'counts' | 'times';
 
-/** The set that responses belong to at the moment. */
+/** The set that currently receives responses. */
 interface OpenSet {
   readonly controller: IssueQueryController;
   readonly recorder: SampleRecorder;
   /** Response id of the set's first sample. */
   readonly firstResponseId: number;
   readonly sampleIndices: Uint32Array;
-  /** One bit per sample: its response is logged. Null: none is. */
+  /** One bit per sample: set if its response is logged. Null: no response is logged. */
   readonly loggedSamples: Uint8Array | null;
-  /** How tokens are recorded; `off`: not at all. */
+  /** What is recorded about tokens. */
   readonly tokens: TokenRecording;
   readonly responses: ResponseRecorder;
-  /** Gets every response that was recorded; null: there is no other LoadGen. */
+  /** Receives every recorded response; null without another LoadGen. */
   readonly driver: Pick<IssueDriver, 'complete' | 'firstToken'> | null;
 }
 
 /**
- * LoadGen's end of the contract with the SUT, one for the whole test.
+ * LoadGen's side of the contract with the SUT, one object for the whole test.
  *
- * Hot path. It checks every id: one that is unknown, too early, answered before or of an earlier
- * set is counted and otherwise without effect.
+ * Hot path. It checks every id: a response with an unknown id, too early, repeated, or of an
+ * earlier set is counted and otherwise ignored.
  */
 export class EngineResponseSink implements ResponseSink {
   readonly contractErrors: ContractErrors = new ContractErrors();
-  /** Counts the SUT's own times that cannot be, over the whole test. */
+  /** Counts impossible service times reported by the SUT, over the whole test. */
   readonly toldTimes: ToldTimes = new ToldTimes();
-  /** Responses to samples that were given up, over the whole test. */
+  /** Responses to abandoned samples, over the whole test. */
   lateResponses = 0;
   readonly #clock: Clock;
   readonly #isRight: QuerySampleLibrary['isRight'];
   #failures = new FailureTally();
   #set: OpenSet | null = null;
   #isClosed = false;
-  /** The last set that ended without all answers: some may still come. */
+  /** The last set that ended with unanswered samples: their responses may still arrive. */
   #givenUp: OpenSet | null = null;
-  /** First response id that no set has used yet. */
+  /** First unused response id. */
   #nextResponseId = 0;
   #faultBetweenSets: MlperfError | null = null;
 
-  /** @param isRight Of the sample library. */
+  /** @param isRight The sample library's check of a response. */
   constructor(clock: Clock, isRight?: QuerySampleLibrary['isRight']) {
     this.#clock = clock;
     this.#isRight = isRight;
   }
 
-  /** Samples that the SUT reported as failed since {@link beginPhase}. */
+  /** Samples that failed since {@link beginPhase}. */
   get failures(): FailureTally {
     return this.#failures;
   }
 
-  /** A fault that came while no set was open, if one did. */
+  /** A fault that arrived while no set was open; null if there was none. */
   get faultBetweenSets(): MlperfError | null {
     return this.#faultBetweenSets;
   }
 
-  /** Starts a new count of failures. */
+  /** Resets the count of failures. */
   beginPhase(): void {
     this.#failures = new FailureTally();
   }
 
-  /** From now on responses belong to `set`. */
+  /** Assigns later responses to `set`. */
   openSet(set: OpenSet): void {
     this.#set = set;
     this.#nextResponseId = set.firstResponseId + set.sampleIndices.length;
   }
 
-  /** From now on every response is an error, but for those of samples that were given up. */
+  /** Makes every later response an error, except those to abandoned samples. */
   closeSet(): void {
     if ((this.#set?.recorder.lostSamples ?? 0) > 0) this.#givenUp = this.#set;
     this.#set = null;
   }
 
-  /** The test is over: later responses have no effect. */
+  /** Ends the test: later responses are ignored. */
   close(): void {
     this.#set = null;
     this.#isClosed = true;
@@ -107,7 +107,7 @@ export class EngineResponseSink implements ResponseSink {
 
   handedOver(responseId: number, atNs: number): void {
     const set = this.#set;
-    // Ignored for an earlier set.
+    // Ignored if the query is of an earlier set.
     if (set !== null) set.recorder.handOver(responseId - set.firstResponseId, atNs);
   }
 
@@ -118,7 +118,7 @@ export class EngineResponseSink implements ResponseSink {
     decodeNs: number,
   ): void {
     const set = this.#set;
-    // Of a response that will be refused it is noted all the same: such a run is INVALID.
+    // Recorded even if the response will be refused: such a run is INVALID anyway.
     if (set !== null) {
       set.recorder.served(responseId - set.firstResponseId, node, times, decodeNs);
     }
@@ -158,11 +158,12 @@ export class EngineResponseSink implements ResponseSink {
       return;
     }
     const sample = responseId - set.firstResponseId;
-    // LoadGen counts a single token as 0.
+    // LoadGen counts a single token as 0 tokens.
     const tokens = tokenCount > 1 ? tokenCount : 0;
     let result = set.recorder.complete(sample, atNs, tokens);
     if (result === BEFORE_ISSUE) {
-      // The time is wrong, the response is there: our own clock decides, and the error is counted.
+      // The reported time is wrong but the response is there: our own clock decides, and the error
+      // is counted.
       this.#refuse(responseId, result);
       result = set.recorder.complete(sample, this.#clock.nowNs(), tokens);
     }
@@ -170,7 +171,8 @@ export class EngineResponseSink implements ResponseSink {
       this.#refuse(responseId, result, true);
       return;
     }
-    // Its time is recorded: what this takes belongs to no sample. The bytes are gone at the end of this call.
+    // The completion time is recorded: the time this call takes counts for no sample. The bytes are
+    // invalid after this call.
     if (this.#isRight?.(set.sampleIndices[sample] as number, payload) === false) {
       this.contractErrors.add('wrong-bytes', responseId);
     }
@@ -179,7 +181,7 @@ export class EngineResponseSink implements ResponseSink {
       addLogged(set, responseId, payload, Math.max(0, tokenCount));
     }
     if (set.driver !== null) set.driver.complete(sample, payload, tokenCount);
-    // Last, since it may issue the next query, whose responses may come before this call returns.
+    // Last: this may issue the next query, whose responses may arrive before the call returns.
     set.controller.sampleCompleted();
   }
 
@@ -200,7 +202,7 @@ export class EngineResponseSink implements ResponseSink {
     else this.#faultBetweenSets ??= error;
   }
 
-  /** LoadGen names these and goes on; the numbers of such a sample count as they are. */
+  /** LoadGen reports these as errors and goes on; the sample's numbers count unchanged. */
   #checkTokens(set: OpenSet, responseId: number, tokenCount: number): void {
     const errors = this.contractErrors;
     if (set.tokens === 'times' && !set.recorder.hasFirstToken(responseId - set.firstResponseId)) {
@@ -212,14 +214,15 @@ export class EngineResponseSink implements ResponseSink {
   }
 
   /**
-   * @param problem What the recorder says; undefined while no set is open.
-   * @param isResponse No part of one, and no failure.
+   * @param problem The recorder's result; undefined while no set is open.
+   * @param isResponse True for a complete response, false for a part or a failure.
    */
   #refuse(responseId: number, problem: number | undefined, isResponse = false): void {
     if (this.#isClosed) return;
     const kind = this.#kindOf(responseId, problem);
     const set = kind === 'second-response' ? this.#set : this.#givenUp;
-    // It is counted as lost already: that LoadGen does not wait longer is no fault of the SUT.
+    // Already counted as lost: the response is late because LoadGen stopped waiting, not by a fault
+    // of the SUT.
     if (set?.recorder.isGivenUp(responseId - set.firstResponseId, isResponse)) {
       if (isResponse) this.lateResponses += 1;
       return;
@@ -252,7 +255,7 @@ function isBitSet(bits: Uint8Array, index: number): boolean {
   return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
 }
 
-/** Errors by the recorder's result; an id that it does not know is not among them. */
+/** Kind of contract error by the recorder's result, without unknown ids. */
 const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
   [NOT_ISSUED, 'not-issued'],
   [SECOND_RESPONSE, 'second-response'],
@@ -260,14 +263,16 @@ const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
   [SECOND_FIRST_TOKEN, 'second-first-token'],
 ]);
 
-/** Codes that are told apart; further ones are counted as one. */
+/** Most failure codes counted apart; further ones share one count. */
 const CODES_MAX = 32;
 const OTHER_CODE = 'other';
 
-/** Texts of a code that are told apart; samples with further ones are counted with their code only. */
+/**
+ * Most texts per code counted apart; samples with further texts are counted under the code only.
+ */
 const TEXTS_MAX = 8;
 
-/** Counts failed samples by the code of the failure, and by its text as long as there are few. */
+/** Counts failed samples by failure code, and by text while there are few. */
 export class FailureTally {
   readonly #byCode = new Map<string, { count: number; readonly texts: Map<string, number> }>();
 
@@ -283,7 +288,7 @@ export class FailureTally {
     if (texts.has(text) || texts.size < TEXTS_MAX) texts.set(text, (texts.get(text) ?? 0) + count);
   }
 
-  /** All counts, in the order of their first occurrence. */
+  /** All counts, in order of first occurrence. */
   counts(): FailureCount[] {
     return [...this.#byCode].map(([code, { count, texts }]) => ({
       code,
@@ -293,26 +298,28 @@ export class FailureTally {
   }
 }
 
-/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
+/** Failed or unanswered samples, by failure code. */
 export interface FailureCount {
   readonly code: string;
   readonly count: number;
-  /** In the order of their first occurrence; of many different texts only the first few. */
+  /** In order of first occurrence; only the first few texts are kept. */
   readonly texts: readonly { readonly text: string; readonly count: number }[];
 }
 
-/** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
+/**
+ * Errors listed one by one; further ones are only counted, so a flood of errors takes no memory.
+ */
 const NAMED_MAX = 100;
 
-/** Ways in which a response breaks the contract. */
+/** Texts for each way in which a response can break the contract. */
 const TEXTS = {
   'unknown-id': 'Received a response for an id that was never given out.',
   'not-issued': 'Received a response for a sample that was not issued yet.',
-  // LoadGen's own words.
+  // LoadGen's own text.
   'second-response': 'Attempted to complete a sample twice.',
   'before-issue': 'Received a response that is older than the issue of its query.',
   'after-end': 'Received a response after the end of its set.',
-  // LoadGen's own words, as the rest but for the last.
+  // LoadGen's own texts, except for the last one.
   'second-first-token': 'Attempted to complete a sample twice.',
   'no-first-token': "Attempted to record a sample latency before it's first token latency",
   'zero-tokens': 'n_tokens argument missing or attempted to record 0 as number of tokens',
@@ -323,9 +330,9 @@ const TEXTS = {
 
 type ContractErrorKind = keyof typeof TEXTS;
 
-/** Counts responses that break the contract. Counting does not allocate beyond the first hundred. */
+/** Counts responses that break the contract. Does not allocate after the first hundred. */
 export class ContractErrors {
-  /** Responses among them that are not those of their samples. */
+  /** Responses whose content does not belong to their sample. */
   wrongCount = 0;
   #count = 0;
   readonly #named: { readonly kind: ContractErrorKind; readonly responseId: number }[] = [];
@@ -349,7 +356,7 @@ export class ContractErrors {
     return count;
   }
 
-  /** One line for each error since the last call; those beyond the named ones in one line. */
+  /** One line per error since the last call; errors beyond the listed ones share one line. */
   takeTexts(): string[] {
     const texts = this.#named
       .slice(this.#reportedCount)

@@ -14,9 +14,9 @@ import type { IssuedSet } from './test-context.ts';
 import type { RunCourse } from './test-outcome.ts';
 
 /**
- * How a set went over its time.
- * @param hasOneRate Its queries come at LoadGen's own arrivals.
- * @param names Of the parts of the SUT; empty: not known.
+ * How latencies and the queue developed during a set.
+ * @param hasOneRate True if queries arrive at LoadGen's own constant mean rate.
+ * @param names Names of the SUT's parts; empty if unknown.
  */
 export function courseOf(
   { plan, recorder }: IssuedSet,
@@ -25,7 +25,7 @@ export function courseOf(
   { hasOneRate, names }: { readonly hasOneRate: boolean; readonly names: readonly string[] },
 ): RunCourse {
   const columns = recorder.columns();
-  // All samples of a coalesced query are due at once.
+  // All samples of a coalesced query are due at the same time.
   const isJudged = settings.scenario === 'Server' && columns.samplesPerQuery === 1;
   if (!isJudged || summary.completedSampleCount === 0) return NO_COURSE;
   const { keepsBounds: isMet } = summary;
@@ -48,13 +48,16 @@ export function courseOf(
   };
 }
 
-/** A standstill within the bound is long from here on: in ns, and by the median latency. Collected garbage takes some 10 ms now and then. */
+/**
+ * Smallest length of a standstill worth reporting when the bound was kept: in ns, and as a multiple
+ * of the median latency. A garbage collection takes some 10 ms now and then.
+ */
 const LONG_NS_MIN = 100e6;
 const LONG_BY_MEDIAN = 10;
 
 const NO_COURSE: RunCourse = { keepingUp: null, late: null, keptStandstill: null };
 
-/** Which part of the SUT answered each of these queries; of a SUT of one part, or of parts that nobody knows, none is told from another. */
+/** The SUT part that answered each query; a single part if the SUT has one or they are unknown. */
 function partsOf(
   { service }: RecordedColumns,
   queries: Uint32Array,
@@ -64,11 +67,14 @@ function partsOf(
   return { names, partOf: (i) => service.nodeOf(queries[i] as number) };
 }
 
-/** Of the queries that were answered, in the order of issue; `queries` are their numbers. How long others waited is not known. */
+/**
+ * Times of the answered queries, in order of issue; `queries` are their numbers. The waiting time
+ * of other queries is unknown.
+ */
 function timesOf(columns: RecordedColumns): AnswerTimes & { readonly queries: Uint32Array } {
   const { queryEnd, isCompleted, issuedNs, scheduledNs, latencyNs } = columns;
   const queries = new Uint32Array(queryEnd).map((_, query) => query).filter(isCompleted);
-  // With one issue thread they are in order, and sorting 10^7 of them takes seconds.
+  // One issue thread issues in order; sorting 10^7 queries would take seconds.
   const isSorted = queries.every(
     (query, i) =>
       i === 0 || (issuedNs[query] as number) >= (issuedNs[queries[i - 1] as number] as number),
@@ -84,7 +90,7 @@ function timesOf(columns: RecordedColumns): AnswerTimes & { readonly queries: Ui
   return { queries, issuedNs: times, latenciesNs: latencies };
 }
 
-/** The lane of each of these queries that is above a bound of it, and how late each went out. */
+/** For each query the lane whose bound it misses, and how late it went out. */
 function lateness(
   { latencyNs, firstTokenNs, tokenCounts, issuedNs, scheduledNs }: RecordedColumns,
   sampleIndices: Uint32Array,
@@ -108,8 +114,9 @@ function lateness(
 }
 
 /**
- * The course of a run in several parts: a queue that grew in one of them grew; else the longest part tells most.
- * @param parts With the begin of each, in ns since that of the first.
+ * Course of a run in several parts: a queue that grew in one part counts as grown; otherwise the
+ * longest part stands for the run.
+ * @param parts Each with its start, in ns since the start of the first.
  */
 export function courseOfParts(
   parts: readonly (RunCourse & { readonly queries: number; readonly beginNs: number })[],
@@ -126,7 +133,7 @@ export function courseOfParts(
   return { keepingUp: grown?.keepingUp ?? null, late: worst, keptStandstill: longest };
 }
 
-/** A standstill of a part of a run, by the clock of the whole run. */
+/** A standstill of one part, shifted to the clock of the whole run. */
 function after(standstill: Standstill | null, beginNs: number): Standstill | null {
   return standstill && { ...standstill, fromNs: standstill.fromNs + beginNs };
 }

@@ -16,9 +16,9 @@ import { lookAtSet, type SetInput } from './set-lookers.ts';
 import { INTERRUPTED, type IssuedSet, type TestContext } from './test-context.ts';
 
 /**
- * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
- * caller unloads.
- * @returns Null when the test was interrupted, or the SUT broke, before the first query.
+ * Runs one set: generates its queries and loads its samples (both untimed), then issues and waits.
+ * The caller unloads.
+ * @returns Null if the test was interrupted, or the SUT broke, before the first query.
  */
 export async function runSet(context: TestContext, input: SetInput): Promise<IssuedSet | null> {
   const { parts, effective, loadgen, logs, sink, interruption } = context;
@@ -96,7 +96,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   return issued;
 }
 
-/** Ids of the set; those of the next one follow them. */
+/** Takes the ids of a set; the next set's ids follow. */
 function takeIds({ nextIds }: TestContext, { queryCount, samplesPerQuery }: QueryPlan) {
   const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
   nextIds.queryId += queryCount;
@@ -104,7 +104,7 @@ function takeIds({ nextIds }: TestContext, { queryCount, samplesPerQuery }: Quer
   return ids;
 }
 
-/** The samples are about to be unloaded. */
+/** Abandons lost samples before the samples are unloaded. */
 function giveUpLost({ sut }: TestContext['parts'], { lostSamples }: SampleRecorder): void {
   if (lostSamples > 0) sut.giveUp?.();
 }
@@ -116,7 +116,7 @@ function writeTrace(
   if (logs.trace !== null) traceSet(logs.trace, { scenario, originNs: logBeginNs, ...set });
 }
 
-/** Hands the records of a timed set to the keeper, also of one that broke off. */
+/** Passes the records of a timed set to `keepRecords`, even if the set broke off. */
 function handOnRecords(
   { parts, nextIds }: TestContext,
   issued: IssuedSet,
@@ -129,7 +129,10 @@ function handOnRecords(
 
 const NO_DRIVER = Promise.resolve(undefined);
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where another LoadGen loads other samples: its plan cannot be the one made here */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the other LoadGen loads other samples: its plan
+ *   then differs from the one made here
+ */
 function requireSameSet(wanted: ArrayLike<number>, planned: Uint32Array): void {
   const isSame = wanted.length === planned.length && planned.every((one, i) => one === wanted[i]);
   if (isSame) return;
@@ -146,7 +149,7 @@ function requireSameSet(wanted: ArrayLike<number>, planned: Uint32Array): void {
   );
 }
 
-/** Loads a set, untimed; an interruption overtakes it. */
+/** Loads a set, untimed; an interrupt ends the wait. */
 export async function loadSet(
   { parts, logs, interruption }: TestContext,
   { sampleIndices }: LoadableSet,
@@ -157,7 +160,7 @@ export async function loadSet(
   await interruption.orInterrupted(parts.qsl.loadSamplesToRam(sampleIndices));
 }
 
-/** Offline has no first token to wait for. */
+/** Offline does not time first tokens. */
 function tokenRecording(
   { useTokenLatencies, scenario }: EffectiveSettings,
   isLogged: boolean,
@@ -175,7 +178,7 @@ function writeGenerated({ logs, effective, loadgen }: TestContext, plan: QueryPl
   logs.detail.integer('generated_query_duration', plan.generatedDurationNs);
 }
 
-/** Counters of contention between LoadGen's logging threads. One thread has none. */
+/** Contention counters of LoadGen's logging threads; always 0 here, with one thread. */
 const LOGGER_COUNTERS = [
   'logger_swap_request_slots_retry_count',
   'logger_swap_request_slots_retry_retry_count',
@@ -197,7 +200,9 @@ function writeEnd(
   logs.detail.text('power_end', powerTime(beginMs + recorder.lastCompletionNs / 1e6));
 }
 
-/** `MM-DD-YYYY HH:MM:SS.mmm`, UTC: what MLPerf's power tools match with their own log. */
+/**
+ * `MM-DD-YYYY HH:MM:SS.mmm` in UTC, the format that MLPerf's power tools match with their own log.
+ */
 function powerTime(epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
@@ -207,11 +212,11 @@ function powerTime(epochMs: number): string {
 type TracedSet = Pick<IssuedSet, 'plan' | 'recorder' | 'end'> &
   ReturnType<typeof takeIds> & {
     readonly scenario: Scenario;
-    /** Clock when the logs began: the origin of the trace. */
+    /** Clock when the logs began: time 0 of the trace. */
     readonly originNs: number;
   };
 
-/** Writes the events of a set into the trace, after it, from its records. */
+/** Writes the events of a finished set into the trace, from its records. */
 function traceSet(log: TraceLog, traced: TracedSet): void {
   const { plan, recorder, end, originNs, firstQueryId } = traced;
   const startNs = end.startNs - originNs;
@@ -227,12 +232,12 @@ function traceSet(log: TraceLog, traced: TracedSet): void {
   }
 }
 
-/** Issue of one query. */
+/** Issue of one query, for the trace. */
 interface QueryMoment {
   readonly query: number;
-  /** Since the origin of the trace. */
+  /** In ns since the origin of the trace. */
   readonly dueNs: number;
-  /** Issued - due. */
+  /** Issued - due, in ns. */
   readonly issueStartNs: number;
 }
 
@@ -267,7 +272,7 @@ function traceSamples(
   }
 }
 
-/** Writes why the issuing of a set ended and what was lost, in LoadGen's words where it has them. */
+/** Writes why issuing ended and what was lost, in LoadGen's words if it has them. */
 function writeEndOfSet(log: DetailLog, end: SetEnd): void {
   for (const threadEnd of end.threadEnds) writeEndOfThread(log, threadEnd);
   const text = earlyEndText(end);
@@ -316,7 +321,7 @@ const EARLY_ENDS: Partial<Record<EndCause, string>> = {
   fault: 'The SUT broke. ',
 };
 
-/** Null for an end that the issue threads have told, or that needs no words. */
+/** Null if the issue threads reported the end, or if it is a normal end. */
 function earlyEndText({ cause, fault }: SetEnd): string | null {
   const text = EARLY_ENDS[cause];
   if (text === undefined) return null;

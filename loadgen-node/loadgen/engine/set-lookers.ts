@@ -12,7 +12,7 @@ import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import type { EarlyEnd, TestContext } from './test-context.ts';
 import type { SetGoal, SetProgress, StoppingGoal } from './test-outcome.ts';
 
-/** A set that is issued. */
+/** A set being issued. */
 interface LookedAt {
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
@@ -20,9 +20,10 @@ interface LookedAt {
 }
 
 /**
- * Starts all that looks on while a set is issued: progress; and of a performance run what may end it before its time, and how
- * LoadGen's process fares. Call it right before the set's clock starts.
- * @returns Stops looking, given the clock when the set ended, and gives the health of LoadGen's process; null without a monitor.
+ * Starts the observers of a set while it is issued: progress; for a performance run also the early
+ * end and the health of LoadGen's process. Call it right before the set's clock starts.
+ * @returns A function that stops observing: takes the clock at the end of the set, returns the
+ *   health of LoadGen's process (null without a monitor).
  */
 export function lookAtSet(
   context: TestContext,
@@ -42,7 +43,7 @@ export function lookAtSet(
   };
 }
 
-/** Looks at a set ten times a second, and ends it as soon as it is decided or a sample is lost. */
+/** Checks a set ten times a second; ends it when it is decided or a sample is lost. */
 function watchForEnd(
   clock: Clock,
   earlyEnd: EarlyEnd,
@@ -59,22 +60,22 @@ function watchForEnd(
   });
 }
 
-/** Which set of a phase is run. */
+/** Which set of a phase to run. */
 export interface SetInput {
   readonly phase: Phase;
   readonly set: LoadableSet;
   readonly setIndex: number;
   readonly setCount: number;
-  /** Samples of the sets before this one, and of all sets of an accuracy run. */
+  /** Samples of the sets before this one; total samples of all sets of an accuracy run. */
   readonly samplesBefore?: number;
   readonly samplesOfAll?: number;
   /** True: the caller has loaded the set already. Default: false. */
   readonly isLoaded?: boolean;
-  /** Of a run that goes on until early stopping decides. */
+  /** Goal of a run that is extended until early stopping decides. */
   readonly decision?: StoppingGoal | undefined;
 }
 
-/** The goal of a set by its settings and its plan. */
+/** Goal of a set, from its settings and its plan. */
 function setGoal(
   { phase, decision }: SetInput,
   { effective: settings, parts: { arrivals, generatorLagShareMax } }: TestContext,
@@ -104,7 +105,9 @@ function setGoal(
 
 const PROGRESS_PERIOD_NS = 1_000_000_000;
 
-/** Calls `look` every `periodNs` until it gives true. @returns What ends it before. */
+/**
+ * Calls `look` every `periodNs` until it returns true. @returns A function that stops the calls.
+ */
 function lookEvery(clock: Clock, periodNs: number, look: (nowNs: number) => boolean): () => void {
   let planned: PlannedCall;
   const tick = (): void => {
@@ -115,7 +118,7 @@ function lookEvery(clock: Clock, periodNs: number, look: (nowNs: number) => bool
   return () => planned.cancel();
 }
 
-/** Queries due up to an instant, in ns since the start; NaN where they have one rate all through. */
+/** Number of queries due by a time in ns since the start; NaN if the rate is constant. */
 function dueUntil(
   arrivals: OtherArrivals | undefined,
   { scheduledDeltaNs }: QueryPlan,
@@ -126,7 +129,10 @@ function dueUntil(
   return scheduledDeltaNs.length - countAbove(scheduledDeltaNs, ns - 1);
 }
 
-/** Reports progress about once a second while a set is issued. @returns Ends it, with a last report. */
+/**
+ * Reports progress about once a second while a set is issued. @returns A function that ends it with
+ * a last report.
+ */
 function reportProgress(
   context: TestContext,
   input: SetInput,
@@ -173,18 +179,18 @@ function reportProgress(
   };
 }
 
-/** Time between two looks at a set. */
+/** Time between two checks of a set. */
 const LOOK_PERIOD_NS = 100_000_000;
 
 /**
- * Counts the queries of a set of which it is known whether they keep each bound. A look reads the queries since the oldest one that is
- * outstanding: as many as were issued since the last look, and those that wait.
+ * Counts decided queries per bound. Each look scans from the oldest outstanding query: the queries
+ * issued since the last look, and the waiting ones.
  */
 class EarlyEndWatch {
   readonly #bounds: readonly QueryBound[];
   readonly #recorder: SampleRecorder;
   readonly #columns: RecordedColumns;
-  /** All queries below are complete; so many of them are over, by bound. */
+  /** All queries below this number are complete; the next field counts those above each bound. */
   #settledQueries = 0;
   readonly #settledOver: Float64Array;
 
@@ -195,7 +201,7 @@ class EarlyEndWatch {
     this.#settledOver = new Float64Array(bounds.length);
   }
 
-  /** @param elapsedNs Since the clock of the set started. */
+  /** @param elapsedNs Time since the set's clock started. */
   look(elapsedNs: number): SetProgress {
     const { issuedQueries } = this.#recorder;
     const { firstTokenNs } = this.#columns;
@@ -229,7 +235,7 @@ class EarlyEndWatch {
     };
   }
 
-  /** Counts a query where it is known, and where it is over, by bound. */
+  /** Counts a query as decided, and as late, per bound. */
   #count(
     query: number,
     latencyNs: number,
@@ -240,7 +246,7 @@ class EarlyEndWatch {
     for (let i = 0; i < this.#bounds.length; i += 1) {
       const { name, ns } = this.#bounds[i] as QueryBound;
       const timeNs = this.#timeOf(name, query, latencyNs);
-      // What is outstanding for longer than the bound will be above it.
+      // A query outstanding for longer than the bound will be above it.
       const isOver = (Number.isNaN(timeNs) && name !== 'tpot' ? waitedNs : timeNs) > ns;
       if (!isOver && Number.isNaN(timeNs)) continue;
       known[i] = (known[i] as number) + 1;
@@ -248,7 +254,7 @@ class EarlyEndWatch {
     }
   }
 
-  /** NaN while it is not known. Tokens are those of Server, whose queries have one sample. */
+  /** NaN while unknown. Only Server bounds tokens, and its queries have one sample. */
   #timeOf(name: BoundName, query: number, latencyNs: number): number {
     const { firstTokenNs, tokenCounts } = this.#columns;
     if (name === 'latency') return latencyNs;

@@ -44,12 +44,12 @@ import {
 /**
  * Runs one test: accuracy, performance, or both (LoadGen: StartTest).
  *
- * INVALID is a result, not an error. Whatever happens, the SUT is stopped once and the logs are
- * written as far as the test came. Latency counts from the schedule; loading, names and logs are
- * outside the timed region.
- * @throws MlperfError `ERR_OUTPUT` before anything is issued when the logs cannot be written (later on the outcome tells of a
- *   disk that fails); `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
- *   first name, the SUT's start or the sample library throw.
+ * INVALID is a result, not an error. In every case the SUT is stopped once and the logs are written
+ * as far as the test got. Latency counts from the schedule; loading, names and logs are outside the
+ * timed region.
+ * @throws MlperfError `ERR_OUTPUT` before the first query if the logs cannot be written (a disk
+ *   that fails later is reported in the outcome); `ERR_CONFIG_INVALID` if the settings cannot be
+ *   run; and any error of the first name query, of the SUT's start or of the sample library.
  */
 export async function runTest(asked: TestSetup): Promise<TestOutcome> {
   const stopSut = stopperOf(asked);
@@ -59,7 +59,7 @@ export async function runTest(asked: TestSetup): Promise<TestOutcome> {
     const parts = { ...asked, settings: applyTest05(asked.settings) };
     return await runChecked(parts, stopSut, interruption);
   } catch (error) {
-    await stopSut(); // Its own failure would only hide the first one.
+    await stopSut(); // await stopSut(); // A failure to stop would only hide the first error.
     throw error;
   } finally {
     interruption.dispose();
@@ -96,7 +96,7 @@ async function runChecked(
   }
 }
 
-/** The steps of one test and what they leave for the verdict. */
+/** The steps of one test, and their results for the verdict. */
 class TestRun {
   readonly #context: TestContext;
   readonly #stop: () => Promise<string | null>;
@@ -179,7 +179,10 @@ class TestRun {
     }
   }
 
-  /** Another LoadGen waits for ever for a sample that was lost, or that was not asked for since the result was decided. */
+  /**
+   * The C++ LoadGen waits forever for a sample that was lost, or never issued because the result
+   * was decided.
+   */
   async #endDriver(): Promise<void> {
     const { parts, interruption } = this.#context;
     const phases = [this.#accuracy, this.#performance].filter((phase) => phase !== null);
@@ -192,7 +195,7 @@ class TestRun {
     if (end !== INTERRUPTED) this.#driverEnd = end;
   }
 
-  /** A name that changed, or a SUT that no longer answers, does not spoil the logs of the run. */
+  /** A changed name, or a SUT that no longer answers, must not cost the logs of the run. */
   async #askNameAgain(): Promise<void> {
     const { parts, interruption } = this.#context;
     try {
@@ -239,17 +242,20 @@ class TestRun {
       lateResponses: this.#context.sink.lateResponses,
     };
     const judgement = await this.#askJudge(test);
-    // No errors of the test: the verdict names them.
+    // Not logged as errors of the test: the verdict lists them.
     this.#problems.push(...(judgement?.problems ?? []));
     for (const { key, value } of judgement?.details ?? []) logs.detail.map(key, value);
     return judgement?.notes ?? [];
   }
 
-  /** A judge that breaks costs its judgement, not the run; the signal overtakes one that takes long. */
+  /**
+   * A judge that fails costs its judgement, not the run; the abort signal ends a judge that takes
+   * long.
+   */
   async #askJudge(test: JudgedTest): Promise<Judgement | undefined> {
     const { parts, interruption } = this.#context;
     try {
-      // A run that was interrupted before is judged as far as it came.
+      // An interrupted run is judged as far as it got.
       const judging = parts.observer?.judge?.(test);
       if (judging === undefined || interruption.isInterrupted) return await judging;
       const judgement = await interruption.orInterrupted(judging);
@@ -292,7 +298,7 @@ class TestRun {
     return { ...outcome, failures: [...this.#failures, ...logs.failures] };
   }
 
-  /** The test may have been ended by a defect of longhaul, and not by a signal. */
+  /** Reports a defect of longhaul if that, and not a signal, ended the test. */
   #tellDefect(): void {
     const { defect } = this.#context.interruption;
     if (defect === null) return;
@@ -300,7 +306,7 @@ class TestRun {
     this.#addProblem({ rule: 'defect', text, needed: 'no defect', seen: 'a defect' });
   }
 
-  /** True when the signal cut the test short: after the last response it has no effect. */
+  /** True if the signal cut the test short; after the last response it has no effect. */
   #isCutShort(): boolean {
     const { effective, interruption } = this.#context;
     if (!interruption.isInterrupted) return false;
@@ -311,7 +317,7 @@ class TestRun {
     return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
   }
 
-  /** Logs what went wrong after the last set: late responses, a fault. */
+  /** Logs errors after the last set: late responses, a fault. */
   #addLateErrors(): void {
     const { sink, logs } = this.#context;
     for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
@@ -327,7 +333,10 @@ class TestRun {
   }
 }
 
-/** LoadGen's threads register before the test begins; its hash of a thread is our number of it. */
+/**
+ * LoadGen's threads register before the test begins; our thread number stands in for its hash of
+ * the thread.
+ */
 function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: number): void {
   if (scenario !== 'Server') return;
   for (let thread = 0; thread < count; thread += 1) {
@@ -335,14 +344,17 @@ function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: nu
   }
 }
 
-/** As LoadGen logs what keeps a run from being submitted: an error, which its verdict does not look at. */
+/**
+ * Logs departures from the rules as errors, as LoadGen logs what prevents a submission; its verdict
+ * ignores them.
+ */
 function writeDepartures(log: DetailLog, { arrivals, departures = [] }: TestSetup): void {
   if (arrivals !== undefined) log.text('longhaul_arrivals', arrivals.text);
   for (const { mark } of departures)
     log.error('error_invalid_test_settings', `${mark}. This is not valid for official submission.`);
 }
 
-/** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */
+/** TEST05 runs with its own seeds, in performance mode only (LoadGen: StartTest). */
 function applyTest05(settings: TestSettings): TestSettings {
   if (!settings.test05) return settings;
   return {
@@ -354,7 +366,7 @@ function applyTest05(settings: TestSettings): TestSettings {
   };
 }
 
-/** Stops the SUT, once, whichever way the test ends. @returns Why that failed, or null. */
+/** Stops the SUT once, however the test ends. @returns The reason if that failed, else null. */
 function stopperOf({ sut }: TestSetup): () => Promise<string | null> {
   let isStopped = false;
   return async () => {

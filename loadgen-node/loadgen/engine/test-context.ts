@@ -31,73 +31,87 @@ import type {
 } from './test-outcome.ts';
 import type { SutProblem } from './verdicts.ts';
 
-/** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
+/**
+ * Everything a test needs. The engine receives its parts ready-made: it builds no SUT and no
+ * library.
+ */
 export interface TestSetup {
   readonly sut: SystemUnderTest;
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestSettings;
   /**
-   * Classes of the queries, which are judged apart; the order of the samples is LoadGen's, whatever the shares. Default: one, with the
-   * bounds of the settings.
+   * Classes of queries that are judged apart; sample order is LoadGen's, whatever the shares.
+   * Default: one lane with the bounds of the settings.
    */
   readonly lanes?: readonly LaneRequest[] | undefined;
   readonly clock: Clock;
   readonly log: LogSettings;
-  /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */
+  /** LoadGen version to follow, decided by the round. Default: v4.1's. */
   readonly loadgen?: LoadgenBehaviour;
-  /** Lines for the detail log from reading the configuration files, in order. Default: none. */
+  /** Lines for the detail log about the configuration files, in order. Default: none. */
   readonly configEvents?: readonly ConfigEvent[];
   /**
    * Token latencies of the settings before audit.config, which decide what is logged about tokens
    * (LoadGen: StartTest). Default: those of `settings`.
    */
   readonly usesTokenLatenciesBeforeAudit?: boolean;
-  /** Times between tokens are kept in timed sets, where the SUT tells tokens as they come. Default: false. */
+  /**
+   * True: times between tokens are recorded in timed sets, if the SUT reports tokens as they come.
+   * Default: false.
+   */
   readonly timesTokens?: boolean;
   /**
-   * True: a performance run that early stopping has not decided goes on (Rule: inference_rules v4.1,
-   * appendix). Not what LoadGen does; the logs name it. Default: false.
+   * True: extends a performance run until early stopping decides (Rule: inference_rules v4.1,
+   * appendix). LoadGen does not do this; the logs note it. Default: false.
    */
   readonly extendsUntilDecided?: boolean;
   /**
-   * Server: when queries of the performance phase are due, in place of LoadGen's Poisson arrivals. Not what LoadGen does; the logs
-   * name it. Default: LoadGen's.
+   * Server: due times of the performance phase, in place of LoadGen's Poisson arrivals. LoadGen
+   * does not do this; the logs note it. Default: LoadGen's.
    */
   readonly arrivals?: OtherArrivals | undefined;
-  /** What makes the test no scenario of MLPerf: marks are errors in the detail log. Default: none. */
+  /**
+   * Reasons why the test is not an MLPerf scenario: each mark is an error in the detail log.
+   * Default: none.
+   */
   readonly departures?: readonly { readonly mark: string }[] | undefined;
-  /** Another LoadGen that issues the queries. Default: they are issued by the clock here. */
+  /** Another LoadGen that issues the queries. Default: none, the clock here issues. */
   readonly driver?: IssueDriver | undefined;
-  /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
+  /** Longest time without a completion while samples are outstanding, in ns; then the run ends. */
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
   readonly drainTimeoutNs: number;
   /**
-   * Server: share of the latency bound that p99 of LoadGen's own dispatch lag may take before the run is
-   * generator-bound; in streams the share of a typical latency that the median delay of its event loop may take. Default: 0.1.
+   * Largest share before a run is generator-bound. Server: p99 of LoadGen's dispatch lag / latency
+   * bound. SingleStream and MultiStream: median delay of its event loop / typical latency. Default:
+   * 0.1.
    */
   readonly generatorLagShareMax?: number | undefined;
-  /** The program's own files against their manifest; goes to the detail log. */
+  /** Check of the program's files against their manifest; goes to the detail log. */
   readonly selfCheck?: SelfCheck;
-  /** Ctrl-C: stops issuing, outstanding samples get a second, the logs say "incomplete". */
+  /** Ctrl-C: stops issuing, outstanding samples get one more second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
-  /** Callbacks that watch, judge and keep. Default: none. */
+  /** Callbacks that watch, judge and store. Default: none. */
   readonly observer?: TestObserver;
 }
 
-/** Callbacks that watch a test, judge what LoadGen cannot, and keep its records: the engine does not depend on them. */
+/**
+ * Callbacks that watch a test, judge what LoadGen cannot see, and store its records; the engine
+ * does not depend on them.
+ */
 export interface TestObserver {
   /**
-   * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
-   * the same. Must not throw.
+   * Called once at the end, untimed, before the verdict is made and written, so that screen and
+   * logs agree. Must not throw.
    */
   readonly judge?: (test: JudgedTest) => Promise<Judgement>;
   /**
-   * Takes the records of each set of the performance phase after its end, untimed: they stay in memory only until it
-   * resolves. Its failure ends the test. Default: absent, and the SUT's own times are not recorded.
+   * Receives the records of each set of the performance phase after its end, untimed; they stay in
+   * memory only until it resolves. Its failure ends the test. Default: absent; then the SUT's own
+   * times are not recorded.
    */
   readonly keepRecords?: ((set: RecordedSet) => Promise<void>) | undefined;
-  /** Ends a performance run before its time. Default: absent. */
+  /** Ends a performance run early. Default: absent. */
   readonly earlyEnd?: EarlyEnd | undefined;
   /** Watches LoadGen's process while a set of the performance phase is issued. Default: absent. */
   readonly generatorMonitor?: GeneratorMonitor | undefined;
@@ -106,48 +120,51 @@ export interface TestObserver {
   /** Watches the samples of both phases. Default: absent, at no cost. */
   readonly sampleWatch?: SampleWatch | undefined;
   /**
-   * About once a second while queries are issued and waited for, and at the end of each set. Must not throw and should be
-   * short: it is timed.
+   * Called about once a second while queries are issued and waited for, and at the end of each set.
+   * Must not throw and should be fast: it is timed.
    */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** Who may end a performance run once it has seen enough. */
+/** Decides when a performance run may end early. */
 export interface EarlyEnd {
-  /** Times above which a query counts as over. */
+  /** Times above which a query counts as late. */
   readonly bounds: readonly QueryBound[];
-  /** Asked ten times a second while queries are issued; true ends the issuing. Must not throw and should be short: it is timed. */
+  /**
+   * Called ten times a second while queries are issued; true ends the issuing. Must not throw and
+   * should be fast: it is timed.
+   */
   readonly isDecided: (seen: SetProgress) => boolean;
-  /** True: a lost sample is counted, and does not end the run. Default: false. */
+  /** True: a lost sample is counted and does not end the run. Default: false. */
   readonly goesOnAfterLoss?: boolean | undefined;
 }
 
-/** Results of a test whose SUT has been stopped and whose accuracy log is whole. */
+/** Results of a test after its SUT stopped and its accuracy log was closed. */
 export interface JudgedTest {
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
   readonly accuracyLogPath: string;
-  /** How the test of another LoadGen ended; null where there was none, or where it never ends. */
+  /** End of the other LoadGen's test; null without one, or if it never ends. */
   readonly driver: DriverEnd | null;
-  /** Nodes of the SUT that reported more time than passed, over both phases. */
+  /** SUT nodes that reported more time than passed, over both phases. */
   readonly excessTimes: readonly ExcessTimes[];
-  /** Responses that came to samples which had been given up, over both phases. */
+  /** Responses to abandoned samples, over both phases. */
   readonly lateResponses: number;
 }
 
-/** Additions of the caller to the verdict and to the logs. */
+/** The caller's additions to the verdict and to the logs. */
 export interface Judgement {
-  /** Reasons for INVALID that LoadGen, which knows no data and no network, cannot see. */
+  /** Reasons for INVALID outside LoadGen's view, which knows no data and no network. */
   readonly problems: readonly SutProblem[];
   /** Whole sentences for readers of the logs. */
   readonly notes: readonly string[];
-  /** Lines for the detail log, under keys of the caller's own. */
+  /** Lines for the detail log, under the caller's own keys. */
   readonly details: readonly LoggedDetail[];
 }
 
 /** A line of the detail log that LoadGen does not know. */
 export interface LoggedDetail {
-  /** Begins with `longhaul_`. */
+  /** Starts with `longhaul_`. */
   readonly key: string;
   readonly value: Readonly<Record<string, string>>;
 }
@@ -161,14 +178,14 @@ export interface TestContext {
   readonly sink: EngineResponseSink;
   /** Clock when the logs began. */
   readonly logBeginNs: number;
-  /** Lives for the whole test: its values go on from set to set and phase to phase. */
+  /** One selector for the whole test: its values continue from set to set and phase to phase. */
   readonly selector: AccuracyLogSelector;
   readonly interruption: Interruption;
-  /** Ids count up over the whole test. */
+  /** Next ids; they count up over the whole test. */
   readonly nextIds: { queryId: number; responseId: number; part: number };
 }
 
-/** Stands for the result of work that the abort signal overtook. */
+/** Result of work that was cut off by the abort signal. */
 export const INTERRUPTED: unique symbol = Symbol('interrupted');
 
 /** The abort signal of a test, for work that waits. */
@@ -194,18 +211,18 @@ export class Interruption {
     return this.#signal?.aborted ?? false;
   }
 
-  /** The abort signal's reason, where that is a defect of the program. */
+  /** The abort signal's reason if it is a defect of the program, else null. */
   get defect(): MlperfError | null {
     const reason: unknown = this.#signal?.reason;
     return reason instanceof MlperfError && reason.code === 'ERR_INTERNAL' ? reason : null;
   }
 
-  /** Calls `callback` at once on the signal; null takes it back. One at a time. */
+  /** Sets the callback for the signal; null removes it. One at a time. */
   notify(callback: (() => void) | null): void {
     this.#onInterrupt = callback;
   }
 
-  /** Waits for `work`, but not beyond the signal. */
+  /** Waits for `work`, or until the signal. */
   async orInterrupted<T>(work: Promise<T>): Promise<T | typeof INTERRUPTED> {
     return await Promise.race([work, this.#whenInterrupted]);
   }
@@ -215,7 +232,7 @@ export class Interruption {
   }
 }
 
-/** A set that was issued, to whatever end. */
+/** A set after it was issued, however it ended. */
 export interface IssuedSet {
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
@@ -224,10 +241,12 @@ export interface IssuedSet {
   readonly health: GeneratorHealth | null;
 }
 
-/** A set under the clock, for those who keep its records. */
+/** A timed set, as input for its records. */
 export interface RecordedSet extends IssuedSet {
-  /** Number among the sets of the performance phase, from 0: a run that was extended, or a search, has several. */
+  /**
+   * Number of the set in the performance phase, from 0: an extended run, or a search, has several.
+   */
   readonly part: number;
-  /** Number of its first query in the whole test. */
+  /** Number of its first query in the test. */
   readonly firstQueryId: number;
 }

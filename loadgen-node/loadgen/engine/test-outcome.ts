@@ -13,27 +13,30 @@ import type { DriverEnd } from './issue/issue-driver.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './response-sink.ts';
 
-/** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
+/** Counts of one phase; always `issuedSamples = completedSamples + lostSamples`. */
 export interface PhaseCounts {
   readonly issuedQueries: number;
-  /** Queries whose samples all completed. */
+  /** Queries with all samples completed. */
   readonly completedQueries: number;
-  /** The others: `issuedQueries = completedQueries + lostQueries`. */
+  /** Other queries: `issuedQueries = completedQueries + lostQueries`. */
   readonly lostQueries: number;
   readonly issuedSamples: number;
   readonly completedSamples: number;
-  /** Failed by the SUT, or never answered. */
+  /** Samples that the SUT failed or never answered. */
   readonly lostSamples: number;
   /** Responses that broke the contract: unknown id, second response, not yet issued, too late. */
   readonly contractErrors: number;
 }
 
-/** Time in which samples waited and none completed. */
+/** Time in which samples were waiting and none completed. */
 export interface Silence {
-  /** Since the start of the first set: when the last sample completed; where none waited then, when the next one was issued. */
+  /**
+   * Begin, in ns since the start of the first set: the last completion, or the next issue if no
+   * sample was waiting then.
+   */
   readonly fromNs: number;
   readonly lastedNs: number;
-  /** Those that waited in its end. */
+  /** Samples waiting at its end. */
   readonly waitingSamples: number;
 }
 
@@ -44,35 +47,38 @@ export interface PhaseOutcome {
   readonly failures: readonly FailureCount[];
   /** From the start of the first set to the last event, in ns. */
   readonly durationNs: number;
-  /** Text of the fault that the SUT reported, if it did. */
+  /** Text of the fault that the SUT reported; null if none. */
   readonly faultText: string | null;
-  /** When it reported it, since the start of the first set; null: not, or between two sets. */
+  /**
+   * Time of that report, since the start of the first set; null if there was none, or if it came
+   * between two sets.
+   */
   readonly faultAtNs: number | null;
-  /** Of a phase that ended by a stall. */
+  /** Set for a phase that ended by a stall. */
   readonly silence: Silence | null;
 }
 
 /** The accuracy phase: all sets, one after the other. */
 export interface AccuracyOutcome extends PhaseOutcome {
-  /** Sets that were begun, of `setCount`. */
+  /** Sets that were started, out of `setCount`. */
   readonly setsRun: number;
   readonly setCount: number;
 }
 
-/** Queries that a run went on with until early stopping decided; LoadGen knows no such thing. */
+/** Queries added to a run until early stopping decided; not a feature of LoadGen. */
 export interface RunExtension {
   readonly count: number;
   readonly queries: number;
   readonly isDecided: boolean;
 }
 
-/** How late LoadGen itself was, and whether that decided the result. */
+/** How late LoadGen was, and whether that decided the result. */
 export interface DispatchFindings {
-  /** Issued minus scheduled, by query: how late LoadGen itself was. */
+  /** Issued minus scheduled, by query: LoadGen's own lateness. */
   readonly dispatchLag: LatencyStatistics;
   /**
-   * Taken by the SUT's transport - issued, by query: what waited for credit or for the socket. It is part of the
-   * latency. Null for a SUT without a transport.
+   * Taken by the SUT's transport - issued, by query: waiting for credit or for the socket. Part of
+   * the latency. Null if the SUT has no transport.
    */
   readonly transportWait: LatencyStatistics | null;
   /**
@@ -82,33 +88,36 @@ export interface DispatchFindings {
   readonly isGeneratorBound: boolean;
   /** Health of LoadGen's process; null without a monitor. */
   readonly health: GeneratorHealth | null;
-  /** In words, empty if not generator-bound. */
+  /** Text; empty if not generator-bound. */
   readonly generatorBoundReason: string;
-  /** The limit that LoadGen was to keep and its own value, with units; null if not generator-bound. */
+  /** The limit for LoadGen and the measured value, with units; null if not generator-bound. */
   readonly generatorLimit: { readonly needed: string; readonly seen: string } | null;
-  /** Beside a LoadGen that was too slow: its lag is a small part of the latencies, so that they say something of the SUT. */
+  /**
+   * True if the latencies still describe the SUT although LoadGen was too slow: its lag is a small
+   * part of them.
+   */
   readonly isSutSlow: boolean;
 }
 
-/** How a performance run went over its time; Server. */
+/** How a Server run developed over time. */
 export interface RunCourse {
-  /** Null where the load had no single rate, and where no answer took long. */
+  /** Null if the load had no single rate, or if no response took long. */
   readonly keepingUp: KeepingUp | null;
-  /** Null where the bound was kept. */
+  /** Null if the bound was kept. */
   readonly late: LateSamples | null;
-  /** Where the bound was kept: a standstill that is long beside the latencies. */
+  /** If the bound was kept: a standstill that is long compared with the latencies. */
   readonly keptStandstill: Standstill | null;
 }
 
 /** The performance phase. */
 export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
-  /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
+  /** Numbers of this outcome's sets among all sets of the phase: a search has others. */
   readonly parts: readonly number[];
   readonly summary: PerformanceSummary;
   readonly course: RunCourse;
-  /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
+  /** Server and SingleStream, with one sample per query; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
-  /** Work of parts of the SUT for others while the test went on; empty also where nobody knows. */
+  /** Work of SUT parts for other clients during the test; also empty if unknown. */
   readonly otherWork: readonly (OtherWork & Pick<SutPart, 'name'>)[];
   /** Queries added by the option `extendsUntilDecided`; null without it. */
   readonly extension: RunExtension | null;
@@ -116,25 +125,28 @@ export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
 
 /** One reason for INVALID, in plain words. */
 export interface VerdictReason {
-  /** Stable word: `min-duration`, `min-queries`, `latency-bound`, `early-stopping`, `lost-samples`, ... */
+  /**
+   * Stable identifier: `min-duration`, `min-queries`, `latency-bound`, `early-stopping`,
+   * `lost-samples`, ...
+   */
   readonly rule: string;
   /** A whole sentence. */
   readonly text: string;
-  /** Value that the rule asks for, with its unit. */
+  /** Required value, with its unit. */
   readonly needed: string;
-  /** Value of this run, with its unit. */
+  /** Measured value, with its unit. */
   readonly seen: string;
-  /** Settings key that changes it (LoadGen's name), or null where no setting does. */
+  /** Settings key that changes it (LoadGen's name); null if no setting does. */
   readonly key: string | null;
 }
 
-/** Valid, or not with the reasons. */
+/** VALID, or INVALID with its reasons. */
 export interface Verdict {
   readonly isValid: boolean;
   readonly reasons: readonly VerdictReason[];
 }
 
-/** Groups of reasons for INVALID, in the order in which they are looked for. */
+/** Groups of reasons for INVALID, in the order of the search. */
 export const CAUSE_KINDS = [
   'sut-broke',
   'errors',
@@ -150,95 +162,116 @@ export type CauseKind = (typeof CAUSE_KINDS)[number];
 /** Why a performance run is INVALID. */
 export interface Cause {
   readonly kind: CauseKind;
-  /** A few words for the first line of a result; no full stop. */
+  /** Short text for the first line of a result; no full stop. */
   readonly text: string;
 }
 
-/** A verdict with what is behind its reasons; null where it is VALID, and where its reasons have nothing in common. */
+/**
+ * A verdict with the cause of its reasons; null if it is VALID, or if the reasons have no common
+ * cause.
+ */
 export interface CausedVerdict extends Verdict {
   readonly cause: Cause | null;
 }
 
-/** All that a test says about itself. */
+/** Everything that a test reports. */
 export interface TestOutcome {
   readonly sutName: string;
-  /** How long the first call of the SUT's name took, in ns. */
+  /** Duration of the first query of the SUT's name, in ns. */
   readonly sutNameDurationNs: number;
   readonly effectiveSettings: EffectiveSettings;
-  /** Null when the phase was not asked for, or never began. */
+  /** Null if the phase was not requested, or never began. */
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
-  /** FindPeakPerformance: the rate that it found, whose run `performance` is; else null. */
+  /** FindPeakPerformance: the rate found, with `performance` as its run; else null. */
   readonly peakTargetQps: number | null;
   readonly verdicts: {
     /**
-     * LoadGen's: its rules to the bit, logged errors ignored. INVALID where the C++ LoadGen would
-     * never have ended. An accuracy phase has no rules there: valid if it ended by itself.
+     * LoadGen's verdict: its rules exactly, ignoring logged errors. INVALID if the C++ LoadGen
+     * would never have ended. LoadGen has no rules for an accuracy phase: it is valid if it ended
+     * by itself.
      */
     readonly loadgen: Verdict;
-    /** longhaul's: LoadGen's, and no contract error, no lost sample, no fault, one and the same name. */
+    /**
+     * longhaul's verdict: LoadGen's, plus no contract error, no lost sample, no fault, and an
+     * unchanged SUT name.
+     */
     readonly longhaul: CausedVerdict;
   };
   readonly logFiles: LogFiles;
-  /** How the test of another LoadGen ended that issued the queries; null where there was none, or where it never ends. */
+  /** End of the other LoadGen's test; null without one, or if it never ends. */
   readonly driver: DriverEnd | null;
   /** True after the abort signal: the logs are complete files and say that the run is not. */
   readonly isInterrupted: boolean;
-  /** Errors around the test that change no figure: a log that is not whole (`ERR_OUTPUT`), a judge that failed. */
+  /**
+   * Errors outside the measurement that change no figure: an incomplete log (`ERR_OUTPUT`), a judge
+   * that failed.
+   */
   readonly failures: readonly MlperfError[];
 }
 
-/** Step of a test. `name`: asks the SUT for it; `start`: starts it; `judge`: verdict and logs. */
+/**
+ * Step of a test. `name`: asks the SUT for its name; `start`: starts the SUT; `judge`: verdict and
+ * logs.
+ */
 export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
 
-/** Queries that early stopping asks for, as far as it is known now. */
+/** Queries that early stopping needs, as known so far. */
 export interface StoppingGoal {
-  /** Of the whole run, if no more of them are above the bound. */
+  /** Needed queries of the whole run, if no more are above the bound. */
   readonly neededQueries: number;
-  /** Those of earlier parts of the run. */
+  /** Queries of earlier parts of the run. */
   readonly earlierQueries: number;
 }
 
 /** Goal of a set, known before its first query. */
 export interface SetGoal {
   readonly scenario: Scenario;
-  /** Queries per second that the schedule asks for in the mean; 0 where the SUT decides how fast it goes. */
+  /** Mean queries per second of the schedule; 0 if the SUT sets the pace. */
   readonly targetQps: number;
-  /** Server's latency bound; 0 where there is none. */
+  /** Server's latency bound; 0 without one. */
   readonly latencyBoundNs: number;
-  /** Largest p99 of the dispatch lag before LoadGen counts as too slow; 0: there is no such rule. */
+  /**
+   * Largest p99 of the dispatch lag before LoadGen counts as too slow; 0 if there is no such limit.
+   */
   readonly lagNsMax: number;
-  /** Whether the SUT keeps up with the load is judged. */
+  /** True if the run is judged on whether the SUT keeps up with the load. */
   readonly hasOneRate: boolean;
-  /** Percentile that the verdict looks at, as a fraction. */
+  /** Percentile that the verdict uses, as a fraction. */
   readonly percentile: number;
   readonly samplesPerQuery: number;
   /** Server: when the last query is due, in ns since the start; 0 elsewhere. */
   readonly lastDueNs: number;
-  /** Time and queries after which issuing ends by itself; 0 in an accuracy run and in Offline, where all goes out. */
+  /**
+   * Time and queries after which issuing ends by itself; 0 in an accuracy run and in Offline, which
+   * issue everything.
+   */
   readonly minDurationNs: number;
   readonly minQueryCount: number;
-  /** Limits that end issuing in any case; 0: none. */
+  /** Limits that always end issuing; 0 = no limit. */
   readonly maxDurationNs: number;
   readonly maxQueryCount: number;
-  /** Of a run that goes on until early stopping decides; undefined: of no other. */
+  /** Goal of a run that is extended until early stopping decides; else undefined. */
   readonly decision?: StoppingGoal | undefined;
 }
 
-/** A look at a running test, about once a second and at the end of each set. */
+/** State of a running test, about once a second and at the end of each set. */
 export interface RunProgress {
   readonly phase: 'accuracy' | 'performance';
   /** Goal of the set. */
   readonly goal: SetGoal;
-  /** Set that is issued, from 0, of `setCount`. */
+  /** Set being issued, from 0, out of `setCount`. */
   readonly setIndex: number;
   readonly setCount: number;
-  /** Samples of the sets before, and of all sets of an accuracy run; of a performance run 0 and those of the set. */
+  /** Samples before this set, and the total; for a performance run 0 and the samples of the set. */
   readonly samplesBefore: number;
   readonly samplesOfAll: number;
-  /** Since the first query of the set, in ns. */
+  /** In ns, since the first query of the set. */
   readonly elapsedNs: number;
-  /** Queries per second that were due since the last look: the goal's, but of arrivals whose rate changes. */
+  /**
+   * Due queries per second since the last report: the goal's rate, unless arrivals change their
+   * rate.
+   */
   readonly dueQps: number;
   /** Queries that were generated for the set; a run may end before all are issued. */
   readonly generatedQueries: number;
@@ -246,44 +279,47 @@ export interface RunProgress {
   readonly issuedSamples: number;
   readonly completedSamples: number;
   readonly lostSamples: number;
-  /** True in the last look at the set: it has ended. */
+  /** True in the last report of the set. */
   readonly hasEnded: boolean;
 }
 
-/** How far a set is, for who may end it early. */
+/** Progress of a set, for deciding whether to end it early. */
 export interface SetProgress {
-  /** Since the first query of the set, in ns. */
+  /** In ns, since the first query of the set. */
   readonly elapsedNs: number;
   readonly issuedQueries: number;
-  /** Queries that wait for their answer; of a token model those that wait for their first token. */
+  /** Queries waiting for their response; for a token model, for their first token. */
   readonly waitingQueries: number;
-  /** In the order of the bounds. */
+  /** In the order of `EarlyEnd.bounds`. */
   readonly bounds: readonly SeenBound[];
 }
 
-/** Queries of which it is known whether they keep a bound, and those that do not. */
+/** Queries decided for a bound, and those that miss it. */
 export interface SeenBound {
-  /** Complete, or outstanding for so long that they are above it. */
+  /** Complete, or outstanding for longer than the bound. */
   readonly known: number;
   readonly over: number;
 }
 
-/** Runs that round v0.5 asks for in Server; the lowest counts (Rule: paper of the round, section 4). */
+/**
+ * Number of runs that round v0.5 requires in Server; the lowest counts (Rule: paper of the round,
+ * section 4).
+ */
 export const SERVER_RUNS_V05 = 5;
 
-/** Several tests of one SUT as one result. */
+/** Several tests of one SUT, combined into one result. */
 interface RepeatedOutcome {
-  /** In their order; fewer than asked for when one was interrupted. */
+  /** In order of the runs; fewer than requested after an interrupt. */
   readonly outcomes: readonly TestOutcome[];
   /** True when all runs were made and longhaul's verdict of each is VALID. */
   readonly isValid: boolean;
-  /** The lowest completed samples per second of all runs; null unless they are valid. */
+  /** Lowest completed samples per second of all runs; null unless all are valid. */
   readonly samplesPerSecond: number | null;
 }
 
 /**
  * Makes several runs one after the other and takes the lowest rate.
- * @param runOne Makes a run, from 0, with a SUT and a log folder of its own.
+ * @param runOne Makes one run (numbered from 0) with its own SUT and log folder.
  * @throws whatever `runOne` does.
  */
 export async function repeatTest(

@@ -21,12 +21,12 @@ import type {
 /** A defect of the SUT outside the phases. */
 export type SutProblem = Omit<VerdictReason, 'key'>;
 
-/** Results of a test that the verdicts are made from. */
+/** Test results that the verdicts are computed from. */
 type Results = Omit<TestOutcome, 'verdicts' | 'failures'>;
 
 /**
- * Makes both verdicts; they are kept apart.
- * @param contractErrors Of the whole test.
+ * Makes LoadGen's and longhaul's verdict, which stay separate.
+ * @param contractErrors Count over the whole test.
  * @param sutProblems Defects of the SUT outside the phases: name changed, stop failed, ...
  */
 export function makeVerdicts(
@@ -35,7 +35,7 @@ export function makeVerdicts(
   sutProblems: readonly SutProblem[],
 ): TestOutcome['verdicts'] {
   const { accuracy, performance, effectiveSettings } = results;
-  // Faults come before the rules that are not met because of them.
+  // Faults come before the rules that fail because of them.
   const ofAccuracy = accuracy === null ? [] : endReasons('accuracy', accuracy);
   const ofPerformance = performanceReasons(results, ofAccuracy);
   const cause = causeOf(performance);
@@ -43,7 +43,7 @@ export function makeVerdicts(
   const ofLanes = laneReasons(performance, effectiveSettings);
   const longhaul = [
     ...ofAccuracy,
-    // The lanes tell more than the whole.
+    // Reasons per lane are more precise than one for the whole run.
     ...ofPerformance.filter(({ rule }) => ofLanes.length === 0 || rule !== 'latency-bound'),
     ...[...ofLanes, ...longhaulReasons(results, contractErrors, sutProblems)],
   ].filter((one) => ofAccuracy.includes(one) || !explained.includes(one.rule));
@@ -63,12 +63,15 @@ export function wantsPerformance({ mode }: EffectiveSettings): boolean {
   return mode !== 'AccuracyOnly';
 }
 
-/** True for a search that ended without a peak. */
+/** True if a search ended without finding a peak. */
 function isSearchUnfinished({ effectiveSettings, peakTargetQps }: Results): boolean {
   return effectiveSettings.mode === 'FindPeakPerformance' && peakTargetQps === null;
 }
 
-/** By what to look at first: a cause stands before what it does to the figures, the rate before the length of a run. */
+/**
+ * Reasons in the order to look at: a cause before its effects on the figures, the rate before the
+ * length of a run.
+ */
 const FIRST_REASONS: readonly string[] = [
   'interrupted',
   'fault',
@@ -88,20 +91,20 @@ const LAST_REASONS: readonly string[] = [
 ];
 
 function placeOf({ rule }: VerdictReason, isSutSlow: boolean): number {
-  // A LoadGen that keeps its schedule would not help.
+  // Fixing LoadGen's schedule alone would not help.
   if (rule === 'generator-bound' && isSutSlow)
     return FIRST_REASONS.length + LAST_REASONS.length + 1;
   const first = FIRST_REASONS.indexOf(rule);
   return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
 }
 
-/** Reasons in the order in which to look at them. */
+/** Verdict with its reasons in the order to look at. */
 function verdictOf(reasons: readonly VerdictReason[], isSutSlow = false): Verdict {
   const ordered = [...reasons].sort((a, b) => placeOf(a, isSutSlow) - placeOf(b, isSutSlow));
   return { isValid: reasons.length === 0, reasons: ordered };
 }
 
-/** LoadGen's reasons behind those of the accuracy run. */
+/** LoadGen's reasons, after those of the accuracy run. */
 function performanceReasons(
   results: Results,
   ofAccuracy: readonly VerdictReason[],
@@ -125,7 +128,7 @@ function performanceReasons(
   return reasons;
 }
 
-/** By LoadGen's four rules; where another LoadGen issued the queries, its own verdict decides. */
+/** Reasons by LoadGen's four rules; if another LoadGen issued the queries, by its own verdict. */
 function judgedReasons(performance: PerformanceOutcome, results: Results): VerdictReason[] {
   const reasons = ruleReasons(performance, results.effectiveSettings);
   if (results.driver === null) return reasons;
@@ -157,7 +160,7 @@ function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): 
     );
 }
 
-/** Of each lane that misses its bounds, where there are several. */
+/** Reasons for each lane that misses its bounds, if there are several lanes. */
 function laneReasons(
   performance: PerformanceOutcome | null,
   settings: EffectiveSettings,
@@ -180,7 +183,7 @@ function reason(
   return { rule, text, needed, seen, key };
 }
 
-/** The setting that makes the load lighter. */
+/** The setting that lowers the load. */
 function keyOfLoad({ scenario }: EffectiveSettings): string {
   return scenario === 'MultiStream' ? 'multi_stream_samples_per_query' : 'server_target_qps';
 }
@@ -200,7 +203,7 @@ function keyOfLength(cause: EndCause, { scenario }: EffectiveSettings): string |
   return keys[scenario];
 }
 
-/** Ends at which the C++ LoadGen would never have ended. */
+/** Reasons for ends at which the C++ LoadGen would have gone on. */
 function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
   const { counts, endCause, faultText } = outcome;
   const reasons: VerdictReason[] = [];
@@ -216,7 +219,7 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
     const text = `Every sample of the ${phase} run failed from its beginning on${how}, so it was ended.`;
     reasons.push(reason('all-failed', text, 'samples that are answered', 'none'));
   }
-  // These two explain the samples that they cost.
+  // These two explain the samples that were lost.
   const cost = counts.lostSamples === 0 ? '' : ` ${lost} were lost.`;
   if (endCause === 'fault') {
     const { faultAtNs } = outcome;
@@ -265,7 +268,7 @@ function noPeak(): VerdictReason {
   );
 }
 
-/** Faults that LoadGen only logs, or does not see, and that longhaul does not accept. */
+/** Reasons for faults that LoadGen only logs, or does not see, but that longhaul rejects. */
 function longhaulReasons(
   results: Results,
   contractErrors: Pick<ContractErrors, 'count' | 'wrongCount'>,
@@ -304,8 +307,8 @@ function notKeptUp({ share, answeredPerSecond, scheduledPerSecond }: KeepingUp):
 }
 
 /**
- * Writes longhaul's own verdict behind LoadGen's results: keys that no official tool reads, and lines
- * in the summary only where there is something to say.
+ * Writes longhaul's verdict after LoadGen's results: keys that no official tool reads; in the
+ * summary, lines only if there is something to report.
  */
 export function writeVerdict(
   logs: TestLogs,

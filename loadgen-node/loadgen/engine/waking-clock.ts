@@ -4,31 +4,33 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 
 /** Memory that a clock shares with its sleeper. */
 export interface SleeperMemory {
-  /** One element, which goes up with every new instant. */
+  /** One element, incremented with every new wake time. */
   readonly words: Int32Array;
-  /** One element: the instant, in ns of the machine's clock. */
+  /** One element: the wake time, in ns of the machine's clock. */
   readonly times: Float64Array;
 }
 
-/** Farther calls begin with a timer: the sleeper serves the next one only. */
+/** Later calls begin with a timer: the sleeper serves only the next one. */
 const NEAR_NS = 20_000_000;
 
-/** How long before the instant the sleeper is asked to wake: at first, and at least and most after that. */
+/** Lead of the wake before the due time: initial, smallest and largest. */
 const LEAD_NS_FIRST = 200_000;
 const LEAD_NS_MIN = 60_000;
 const LEAD_NS_MAX = 1_000_000;
 
 /**
- * Share of the wakes that may come after the instant itself; by it the lead is moved. With a hundredth the lead was
- * twice to four times as long, which costs as much CPU time, and the 99th percentile of the issue delay was the same.
+ * Target share of wakes that come after the due time; the lead is adjusted to it. A share of 0.01
+ * made the lead two to four times as long and cost as much more CPU time, with the same p99 of
+ * issue delay.
  */
 const LATE_SHARE = 0.05;
 const LEAD_STEP_NS = 20_000;
 
 /**
- * LoadGen's clock: due calls come to the µs, and a core is busy for the last part of a wait only. A thread sleeps to
- * shortly before the instant (timers of Node.js count in ms) and wakes this one, which then looks at the time in each
- * turn of its event loop. How shortly before: so that 19 of 20 wakes come in time, as this machine has them now.
+ * LoadGen's clock: due calls are accurate to the µs, and keep a core busy only for the last part of
+ * a wait. A thread sleeps until shortly before the due time (timers of Node.js have 1 ms
+ * resolution) and wakes this one, which then checks the time in each turn of its event loop. The
+ * lead adapts to the machine so that 19 of 20 wakes come in time.
  */
 export class WakingClock implements Clock {
   readonly #originNs = machineNowNs() - performance.now() * 1e6;
@@ -46,9 +48,9 @@ export class WakingClock implements Clock {
       name: 'sleeper',
     });
     this.#worker.on('message', () => this.#onWake());
-    // Without it calls are as late as timers are.
+    // Without the sleeper, calls are as late as timers are.
     this.#worker.on('error', () => this.close());
-    // Behind the listeners, which would keep the process.
+    // After the listeners are added: a listener would keep the process alive.
     this.#worker.unref();
   }
 
@@ -60,10 +62,13 @@ export class WakingClock implements Clock {
     return new DueCall(this, atNs, callback);
   }
 
-  /** Wakes a call shortly before its instant. @returns False where it is too near, or there is no sleeper. */
+  /**
+   * Starts a wake shortly before the due time. @returns False if it is too near, or without a
+   * sleeper.
+   */
   sleep(call: DueCall, restNs: number): boolean {
     if (this.#isClosed || restNs <= this.#leadNs) return false;
-    // A call that is waited for keeps the process, as a timer does.
+    // A pending call keeps the process alive, as a timer does.
     if (this.#sleeping.size === 0) this.#worker.ref();
     this.#sleeping.add(call);
     this.#tell();
@@ -74,7 +79,7 @@ export class WakingClock implements Clock {
     this.#remove(call);
   }
 
-  /** Ends the thread. Calls that are planned still come. */
+  /** Ends the thread. Planned calls still run. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -108,7 +113,7 @@ export class WakingClock implements Clock {
     this.#tell();
   }
 
-  /** Moves the lead to where a share of the wakes is late. */
+  /** Adjusts the lead so that the target share of wakes is late. */
   #learn(restNs: number): void {
     const step = restNs < 0 ? 1 - LATE_SHARE : -LATE_SHARE;
     const leadNs = this.#leadNs + step * LEAD_STEP_NS;
@@ -116,7 +121,10 @@ export class WakingClock implements Clock {
   }
 }
 
-/** One planned call: a timer while it is far away, the sleeper, then a look at the time in each turn of the event loop. */
+/**
+ * One planned call: first a timer, then the sleeper, then a check of the time in each turn of the
+ * event loop.
+ */
 class DueCall implements PlannedCall {
   readonly atNs: number;
   readonly #clock: WakingClock;

@@ -1,22 +1,22 @@
 import type { Mt19937 } from './mt19937.ts';
 
 /**
- * The distributions that LoadGen draws from, with the draws that libstdc++ makes for them. "The"
- * sample order depends on the C++ library that built LoadGen: libstdc++ changed its whole numbers
- * with version 11; libc++ and MSVC, which are not followed, draw others again.
+ * The distributions that LoadGen draws from, with libstdc++'s exact draws. The sample order depends
+ * on the C++ library that built LoadGen: libstdc++ changed its integer draws in version 11; libc++
+ * and MSVC draw differently and are not supported.
  */
 
-/** C++ libraries whose draws can be followed. The doubles, and so the schedule, are the same. */
+/** Supported C++ libraries. Doubles, and so the schedule, are the same for both. */
 export const RNG_LIBRARIES = ['libstdc++-11', 'libstdc++-10'] as const;
 
-/** A library by the first (11) or last (10) version that draws so. */
+/** A library, named by the first (11) or last (10) version with these draws. */
 export type RngLibrary = (typeof RNG_LIBRARIES)[number];
 
 const TWO_POW_32 = 4294967296;
 const TWO_POW_64 = TWO_POW_32 * TWO_POW_32;
 const LARGEST_BELOW_1 = 1 - 2 ** -53;
 
-/** Draws a double from 0 up to but without 1. Two draws, the low word first. */
+/** Draws a double in [0, 1). Two draws, the low word first. */
 export function uniformReal(generator: Mt19937): number {
   const low = generator.nextUint32();
   const high = generator.nextUint32();
@@ -25,9 +25,8 @@ export function uniformReal(generator: Mt19937): number {
 }
 
 /**
- * Draws a whole number from 0 up to but without `bound`: by Lemire's method since libstdc++ 11, by
- * division before.
- * @param bound 1 to 2^32 - 1. One draw even for 1.
+ * Draws a whole number in [0, `bound`): by Lemire's method since libstdc++ 11, by division before.
+ * @param bound 1 to 2^32 - 1. Takes one draw even for 1.
  */
 export function uniformInt(
   generator: Mt19937,
@@ -60,14 +59,14 @@ function lowWordOfProduct(a: number, b: number): number {
   return Math.imul(a, b) >>> 0;
 }
 
-/** Bits 32 to 63 of a 64-bit product: in halves, since a double holds 53 bits only. */
+/** Bits 32 to 63 of a 64-bit product, computed in halves since a double holds only 53 bits. */
 function highWordOfProduct(a: number, b: number): number {
   const upper = (a >>> 16) * b;
   const lower = (a & 0xffff) * b;
   return Math.floor((upper + Math.floor(lower / 0x10000)) / 0x10000);
 }
 
-/** Shuffles in place (`std::shuffle`): up to 65535 elements take one draw for two swaps. */
+/** Shuffles in place (`std::shuffle`): up to 65,535 elements use one draw per two swaps. */
 export function shuffle(
   generator: Mt19937,
   values: Uint32Array,
@@ -101,22 +100,22 @@ function swap(values: Uint32Array, i: number, j: number): void {
 }
 
 /**
- * Draws a time between two arrivals at `rate` per second, in s.
- * @internal Where a test compares draws; schedules take {@link exponentialNs}.
+ * Draws an exponentially distributed gap between two arrivals at `rate` per second, in s.
+ * @internal For tests that compare draws; schedules use {@link exponentialNs}.
  */
 export function exponential(generator: Mt19937, rate: number): number {
   return -Math.log(1 - uniformReal(generator)) / rate;
 }
 
 /**
- * Distance to a whole ns below which the last bit of the logarithm may decide: some steps of the
- * double that holds the gap, 1e-6 ns at least (the step of gaps of 2 s).
+ * Distance to a whole ns below which the last bit of the logarithm may matter: some steps of the
+ * double that holds the gap, at least 1e-6 ns (the step for gaps of 2 s).
  */
 function nearWholeNs(gapNs: number): number {
   return Math.max(1e-6, gapNs * 2 ** -49);
 }
 
-/** As {@link exponential}, in whole ns, truncated as LoadGen does: the same ns as the C library's. */
+/** {@link exponential} in whole ns, truncated as in LoadGen; the same ns as with the C library. */
 export function exponentialNs(generator: Mt19937, rate: number): number {
   const rest = 1 - uniformReal(generator);
   const gapNs = (-Math.log(rest) / rate) * 1e9;
@@ -124,7 +123,7 @@ export function exponentialNs(generator: Mt19937, rate: number): number {
   return Math.trunc((-exactLog(rest) / rate) * 1e9);
 }
 
-/** Fills a new list with 0, `stride`, 2 * `stride`, ... below `end`, and shuffles it. */
+/** Shuffles a new list of 0, `stride`, 2 * `stride`, ... below `end`. */
 export function shuffledRange(
   generator: Mt19937,
   end: number,
@@ -137,16 +136,16 @@ export function shuffledRange(
   return values;
 }
 
-/** Bits behind the binary point: far more than a double's 53, whatever cancels. */
+/** Bits after the binary point: far more than a double's 53, even after cancellation. */
 const FRACTION_BITS = 192n;
 const ONE = 1n << FRACTION_BITS;
 const MANTISSA_BITS = 52n;
 
 /**
- * Natural logarithm, correctly rounded: what the C library of LoadGen's machine prints in all but one
- * of a thousand cases, while JavaScript's differs in the last bit in one of fourteen. Slow: for the
- * rare draws where the last bit decides.
- * @param value Above 0, at most 1, and no denormal number.
+ * Natural logarithm, correctly rounded. It equals that of LoadGen's C library in all but one of a
+ * thousand cases; JavaScript's differs in the last bit in one of fourteen. Slow: only for the rare
+ * draws where the last bit matters.
+ * @param value In (0, 1], not subnormal.
  */
 export function exactLog(value: number): number {
   const bytes = new DataView(new ArrayBuffer(8));
@@ -154,9 +153,9 @@ export function exactLog(value: number): number {
   const bits = bytes.getBigUint64(0);
   const exponent = ((bits >> MANTISSA_BITS) & 0x7ffn) - 1023n;
   const mantissa = (bits & 0xf_ffff_ffff_ffffn) | (1n << MANTISSA_BITS);
-  // value = mantissa * 2^exponent with a mantissa of 1 up to 2.
+  // value = mantissa * 2^exponent with mantissa in [1, 2).
   const log = logOfFraction(mantissa, 1n << MANTISSA_BITS) + exponent * LOG_2;
-  // Number() rounds a whole number to the nearest double; a power of two changes no digit.
+  // Number() rounds to the nearest double; a power of two changes no digit.
   return Number(log) * 2 ** -Number(FRACTION_BITS);
 }
 

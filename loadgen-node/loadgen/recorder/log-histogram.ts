@@ -1,18 +1,19 @@
 /*
- * A length of time is a float64: its exponent and the first few bits behind it are the number of its bucket, so that finding one takes
- * a store and a load. With n bits a bucket is at most 1/2^n of its lower edge wide.
+ * Buckets of durations by float64 bits: exponent and first fraction bits are the bucket number, so
+ * a lookup takes one store and one load. With n bits a bucket is at most 1/2^n of its lower edge
+ * wide.
  */
 
-/** Values below count in the first bucket, those above in the last one. */
+/** Smaller values count in the first bucket, larger ones in the last. */
 export const BUCKET_NS_MIN: number = 2 ** 10;
 const BUCKET_NS_MAX: number = 2 ** 44;
 const DOUBLINGS = 34;
-/** Bits of the upper half of a float64 behind its exponent. */
+/** Fraction bits in the upper half of a float64. */
 const FRACTION_BITS = 20;
 
 const scratch = new Float64Array(1);
 const scratchWords = new Uint32Array(scratch.buffer);
-/** Where the upper half lies. */
+/** Index of the upper half. */
 const UPPER = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
 
 function upperHalf(value: number): number {
@@ -20,15 +21,15 @@ function upperHalf(value: number): number {
   return scratchWords[UPPER] as number;
 }
 
-/** Buckets of one relative width. */
+/** Buckets of equal relative width. */
 export class LogBuckets {
-  /** Between the two limits, and one below. */
+  /** Buckets between the two limits, plus one below. */
   readonly count: number;
   readonly #perDoubling: number;
   readonly #droppedBits: number;
   readonly #firstBucket: number;
 
-  /** @param bits Buckets in one doubling, as a power of 2. */
+  /** @param bits 2^bits buckets per doubling. */
   constructor(bits: number) {
     this.#perDoubling = 2 ** bits;
     this.#droppedBits = FRACTION_BITS - bits;
@@ -36,15 +37,15 @@ export class LogBuckets {
     this.count = 1 + DOUBLINGS * this.#perDoubling;
   }
 
-  /** Number of the bucket of a length of time. Hot path. */
+  /** Bucket number of a duration. Hot path. */
   bucketOf(ns: number): number {
-    // Written so that NaN lands below as well.
+    // Written so that NaN counts in the first bucket, too.
     if (!(ns >= BUCKET_NS_MIN)) return 0;
     if (ns >= BUCKET_NS_MAX) return this.count - 1;
     return (upperHalf(ns) >>> this.#droppedBits) - this.#firstBucket;
   }
 
-  /** Lower edge of a bucket in ns, exact; that of the first one is 0. */
+  /** Lower edge of a bucket in ns, exact; 0 for the first bucket. */
   lowerEdgeNs(bucket: number): number {
     if (bucket === 0) return 0;
     const step = bucket - 1;
@@ -55,14 +56,14 @@ export class LogBuckets {
   }
 }
 
-/** Lengths of time, counted in buckets: any number of them in bounded memory. */
+/** Counts durations in buckets: any number of them in bounded memory. */
 export class LogHistogram {
   readonly buckets: LogBuckets;
-  /** Values by bucket. */
+  /** Number of values per bucket. */
   readonly counts: Float64Array;
   count = 0;
   sumNs = 0;
-  /** Exact; 0 without values. */
+  /** Exact largest value; 0 without values. */
   largestNs = 0;
 
   constructor(buckets: LogBuckets) {
@@ -70,7 +71,7 @@ export class LogHistogram {
     this.counts = new Float64Array(buckets.count);
   }
 
-  /** Adds one value, or the same so many times. Hot path. */
+  /** Adds a value `times` times. Hot path. */
   add(ns: number, times = 1): void {
     const bucket = this.buckets.bucketOf(ns);
     this.counts[bucket] = (this.counts[bucket] as number) + times; // In range: bucketOf.
@@ -79,7 +80,7 @@ export class LogHistogram {
     if (ns > this.largestNs) this.largestNs = ns;
   }
 
-  /** Adds all values of another one with such buckets. */
+  /** Adds all values of another histogram with the same buckets. */
   addAll(other: LogHistogram): void {
     const { counts } = this;
     for (let i = 0; i < counts.length; i += 1) {

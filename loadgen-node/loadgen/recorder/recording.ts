@@ -7,89 +7,98 @@ import type { ToldTimes } from './told-times.ts';
 
 /** Result of recording a response. All but `RECORDED` break the contract. */
 export const RECORDED = 0;
-/** No sample of this set has such an id. */
+/** No sample of this set has this id. */
 export const UNKNOWN_SAMPLE = 1;
-/** The sample belongs to a query that was not issued yet. */
+/** The sample's query is not issued yet. */
 export const NOT_ISSUED = 2;
-/** The sample was completed, or reported as lost, before. */
+/** The sample was already completed, or reported as lost. */
 export const SECOND_RESPONSE = 3;
-/** The response claims to be older than the issue of its query. It was not recorded. */
+/** The response time is before the issue of its query. Not recorded. */
 export const BEFORE_ISSUE = 4;
-/** The first token of the sample was reported before. */
+/** The first token of the sample was already reported. */
 export const SECOND_FIRST_TOKEN = 5;
 
 /** Tokens of the completed samples. */
 export interface RecordedTokens {
   /** Sum over all samples. */
   readonly tokenCount: number;
-  /** First token - scheduled in ns, in the order of the samples; empty where it is not timed. */
+  /** First token - scheduled in ns, in sample order; empty if not timed. */
   readonly firstTokenNs: Float64Array;
-  /** Mean time of the tokens after the first in ns, truncated; empty as above. Negative below 2 tokens. */
+  /**
+   * Mean time per token after the first in ns, truncated, in sample order; empty if not timed.
+   * Negative below 2 tokens.
+   */
   readonly perOutputTokenNs: Float64Array;
-  /** Tokens of each sample; empty as above. */
+  /** Tokens of each sample, in sample order; empty if not timed. */
   readonly counts: Uint32Array;
-  /** Null where gaps are not timed. */
+  /** Null if gaps are not timed. */
   readonly gaps: RecordedGaps | null;
 }
 
 /** Times between tokens. */
 export interface RecordedGaps {
-  /** Of all gaps of all samples. */
+  /** All gaps of all samples. */
   readonly histogram: LogHistogram;
-  /** Longest gap of each completed sample that has two tokens or more, in ns, in the order of the samples. */
+  /** Longest gap in ns of each completed sample with two or more tokens, in sample order. */
   readonly longestNs: Float64Array;
 }
 
-/** Values that a recorder keeps beside the latencies. */
+/** What a recorder stores besides latencies. */
 export interface RecorderOptions {
-  /** Above 1, queries are issued out of their order and some perhaps never. Default: 1. */
+  /** Above 1, queries are issued out of order, and some may never be issued. Default: 1. */
   readonly threadCount?: number;
-  /** True: the number of output tokens of each sample. */
+  /** True: stores the number of output tokens of each sample. */
   readonly countsTokens?: boolean;
-  /** True: when the first token of each sample came. */
+  /** True: stores the time of each sample's first token. */
   readonly timesFirstTokens?: boolean;
-  /** True: the times between tokens. */
+  /** True: stores the times between tokens. */
   readonly timesTokens?: boolean;
-  /** True: what the SUT tells of its own time, by sample. */
+  /** True: stores the SUT's reported service times, by sample. */
   readonly keepsService?: boolean;
-  /** Compares the times that the SUT reports with those that passed. Default: absent. */
+  /** Compares times reported by the SUT with the time that passed. Default: absent. */
   readonly toldTimes?: ToldTimes | undefined;
-  /** Watches the samples. Default: absent. */
+  /** Observes the samples. Default: absent. */
   readonly watch?: SampleWatch | undefined;
 }
 
-/** The arrays of one set, to be read after its end. Do not change them. */
+/** The arrays of one set, to be read after its end. Read-only. */
 export interface RecordedColumns {
   readonly samplesPerQuery: number;
-  /** One above the last issued query; with several issue threads some below it may not be issued. */
+  /**
+   * Number of the last issued query + 1; with several issue threads, some queries below may not be
+   * issued.
+   */
   readonly queryEnd: number;
   readonly isIssued: (query: number) => boolean;
   /** By query, in ns since the start of the set. */
   readonly scheduledNs: Float64Array;
   readonly issuedNs: Float64Array;
-  /** By sample: when the transport had taken it; 0 if unknown. */
+  /** By sample: time when the transport took it; 0 if unknown. */
   readonly sampleHandedNs: Float64Array;
   readonly isCompleted: (sample: number) => boolean;
-  /** By sample: completed - scheduled; of completed ones only. */
+  /** By sample: completed - scheduled; valid for completed samples only. */
   readonly latencyNs: Float64Array;
-  /** By sample; null where tokens are not counted. */
+  /** By sample; null if tokens are not counted. */
   readonly tokenCounts: Uint32Array | null;
-  /** By sample: first token - scheduled, NaN where it did not come; null where it is not timed. */
+  /** By sample: first token - scheduled, NaN if none came; null if not timed. */
   readonly firstTokenNs: Float64Array | null;
-  /** Null where times between tokens are not kept. */
+  /** Null if times between tokens are not recorded. */
   readonly gaps: TokenGaps | null;
   readonly service: ServiceTimeRecorder | null;
 }
 
-/** Looks on while samples are recorded. All of it is timed: a few stores, no allocation, and it never throws. */
+/**
+ * Observes samples as they are recorded. Everything is timed: only a few stores, no allocation,
+ * must not throw.
+ */
 export interface SampleWatch {
-  /** A query of so many samples goes out, `lagNs` after it was due. */
+  /** A query of `samples` samples went out, `lagNs` after it was due. */
   issued(lagNs: number, samples: number): void;
   /**
-   * Service of the sample whose completion is reported next, unless that one is refused.
-   * @param node Number of the part of the SUT that answered, from 0.
-   * @param times Undefined where that part reported none.
-   * @param lagNs Issued - scheduled of its query; NaN for a sample that there is not.
+   * Service of the sample whose completion is reported next, unless that completion is refused.
+   * @param node Number of the SUT part that answered, from 0.
+   * @param times Undefined if that part reported no times.
+   * @param lagNs Issued - scheduled of its query; NaN for an unknown sample.
    * @param sendNs Taken by the transport - issued; 0 if unknown.
    */
   served(
@@ -99,11 +108,14 @@ export interface SampleWatch {
     lagNs: number,
     sendNs: number,
   ): void;
-  /** A sample is complete: completed - scheduled, in ns. */
+  /** A sample completed; completed - scheduled, in ns. */
   completed(latencyNs: number): void;
 }
 
-/** Taken by the transport - issued, by issued query, a query being taken with its last sample; empty for a SUT that has no transport. */
+/**
+ * Taken by the transport - issued, per issued query; a query counts as taken with its last sample.
+ * Empty if the SUT has no transport.
+ */
 export function transportWaitsNs(columns: RecordedColumns): Float64Array {
   const { queryEnd, samplesPerQuery, sampleHandedNs, issuedNs, isIssued } = columns;
   const waits = new Float64Array(queryEnd);
@@ -122,8 +134,9 @@ export function transportWaitsNs(columns: RecordedColumns): Float64Array {
 }
 
 /**
- * Times of one completed sample in ns: its latency, to the first token, and per output token after it, truncated (negative
- * below 2 tokens). A first token that never came (NaN) counts as one that came at once.
+ * Times of one completed sample in ns: latency, time to first token, and time per output token
+ * after it, truncated (negative below 2 tokens). A missing first token (NaN) counts as one at time
+ * 0.
  * @param firstTokenNs First token - scheduled.
  */
 export function tokenTimes(
@@ -136,8 +149,8 @@ export function tokenTimes(
 }
 
 /**
- * Output tokens of the completed samples, and their times; null where tokens are not counted.
- * @param deductionNs Taken from the time to the first token of a query's samples.
+ * Output tokens of the completed samples, and their times; null if tokens are not counted.
+ * @param deductionNs Subtracted from the time to first token, by query.
  */
 export function collectTokens(
   columns: RecordedColumns,

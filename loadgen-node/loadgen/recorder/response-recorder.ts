@@ -1,8 +1,8 @@
 import { type BorrowedBytes, copyOf, NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
-/** A response that goes to the accuracy log. */
+/** A response for the accuracy log. */
 export interface LoggedResponse {
-  /** Number of the sample over the whole test (`seq_id`). */
+  /** Number of the sample in the whole test (`seq_id`). */
   readonly responseId: number;
   /** Index in the sample library (`qsl_idx`). */
   readonly sampleIndex: number;
@@ -14,16 +14,19 @@ export interface LoggedResponse {
 /** Tokens of a sample in the accuracy log. */
 export interface LoggedTokens {
   readonly count: number;
-  /** Payload of the first token; null in Offline, which does not ask for it. */
+  /** Payload of the first token; null in Offline, which does not time it. */
   readonly firstToken: Uint8Array | null;
 }
 
-/** Held bytes above which an accuracy run hands its responses on; what one set may hold at most. */
+/**
+ * Buffered bytes above which an accuracy run passes its responses on; the most that one set may
+ * buffer.
+ */
 const HELD_BYTES_MAX = 8 << 20;
 
 /**
- * Keeps copies of the responses that go to the accuracy log. In an accuracy run, which is untimed,
- * they are handed on as soon as many are held; a performance run holds its few until the end.
+ * Copies the responses for the accuracy log. An accuracy run (untimed) passes them on when many are
+ * buffered; a performance run buffers its few until the end.
  */
 export class ResponseRecorder {
   readonly #write: (response: LoggedResponse) => void;
@@ -38,12 +41,12 @@ export class ResponseRecorder {
     this.#heldBytesMax = isTimed ? Number.POSITIVE_INFINITY : HELD_BYTES_MAX;
   }
 
-  /** Keeps a first token until its sample completes. @param payload Copied. */
+  /** Stores a first token until its sample completes. @param payload Copied. */
   keepFirstToken(responseId: number, payload: BorrowedBytes): void {
     this.#firstTokens.set(responseId, copyOf(payload));
   }
 
-  /** The first token that was kept for a sample; empty if none came. */
+  /** Takes the stored first token of a sample; empty if none came. */
   takeFirstToken(responseId: number): Uint8Array {
     const bytes = this.#firstTokens.get(responseId) ?? NO_BYTES;
     this.#firstTokens.delete(responseId);
@@ -62,7 +65,7 @@ export class ResponseRecorder {
     if (this.#heldBytes > this.#heldBytesMax) this.handOn();
   }
 
-  /** Hands all held responses on, in the order in which they came. */
+  /** Passes all buffered responses on, in order of arrival. */
   handOn(): void {
     const held = this.#held;
     this.#held = [];

@@ -22,42 +22,46 @@ import type { ToldTimes } from './told-times.ts';
 const IS_OPEN = 0;
 const IS_COMPLETED = 1;
 const IS_LOST = 2;
-const IS_GIVEN_UP = 3; // Lost, and a response may still come.
+const IS_GIVEN_UP = 3; // Abandoned; a response may still come.
 
 /**
- * Times of one set: what was issued when, and what became of every sample.
+ * Times of one set: when each query was issued, and how each sample ended.
  *
- * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
- * in the constructor, 17 bytes per sample and 8 per query beside the plan; pages of queries that are
- * never issued stay untouched. Token models cost 4 to 28 bytes per sample more, the SUT's own times 34. Times are ns since the start of the set.
+ * Hot path: issue and complete run once per sample inside the timed region. All memory is allocated
+ * in the constructor, 17 bytes per sample and 8 per query besides the plan; pages of queries that
+ * are never issued stay untouched. Token models need 4 to 28 bytes per sample more, the SUT's own
+ * times 34. Times are ns since the start of the set.
  */
 export class SampleRecorder {
   readonly #samplesPerQuery: number;
   readonly #state: Uint8Array;
   readonly #latencyNs: Float64Array;
   readonly #issuedNs: Float64Array;
-  /** By sample: when the transport had taken it; 0 if unknown. */
+  /** By sample: time when the transport took it; 0 if unknown. */
   readonly #handedNs: Float64Array;
-  /** The same array as `#issuedNs` where scheduled means issued. */
+  /** The same array as `#issuedNs` in scenarios where scheduled = issued. */
   readonly #scheduledNs: Float64Array;
-  /** True if a query below the last issued one may not be issued; its `#issuedNs` is NaN then. */
+  /** True if queries below the last issued one may be unissued; their `#issuedNs` is NaN. */
   readonly #hasGaps: boolean;
   readonly #tokenCounts: Uint32Array | null;
-  /** By query: arrival intervals from the one before to it; null without intervals. */
+  /** By query: arrival intervals since the previous query; null without intervals. */
   readonly #intervals: Float64Array | null;
-  /** First token - scheduled, by sample; NaN before. */
+  /** First token - scheduled, by sample; NaN before it comes. */
   readonly #firstTokenNs: Float64Array | null;
-  /** Times between tokens; null where they are not kept. */
+  /** Times between tokens; null if not recorded. */
   readonly #gaps: TokenGaps | null;
-  /** How often tokens came before their sample was complete, and when last, in ns after the start. */
+  /**
+   * Number of tokens that came before their sample completed, and the time of the last, in ns since
+   * the start.
+   */
   readonly tokenSigns = { count: 0, lastNs: 0 };
-  /** The SUT's own times; null where they are not kept. */
+  /** The SUT's own times; null if not recorded. */
   readonly service: ServiceTimeRecorder | null;
   readonly #toldTimes: ToldTimes | undefined;
   readonly #watch: SampleWatch | null;
   #startNs = 0;
   #issuedQueries = 0;
-  /** One above the last issued query, and above its last sample. */
+  /** Number of the last issued query + 1, and likewise for its samples. */
   #issuedEnd = 0;
   #sampleEnd = 0;
   #issuedSamples = 0;
@@ -65,7 +69,7 @@ export class SampleRecorder {
   #lostSamples = 0;
   #lastCompletionNs = 0;
 
-  /** @param scheduledAt Instant from which the latency of a query counts. */
+  /** @param scheduledAt Start of a query's latency. */
   constructor(
     plan: QueryPlan,
     scheduledAt: ScheduledAt,
@@ -115,24 +119,24 @@ export class SampleRecorder {
     return this.#lostSamples;
   }
 
-  /** Issued, and neither completed nor lost. */
+  /** Issued samples that are neither completed nor lost. */
   get outstandingSamples(): number {
     return this.#issuedSamples - this.#completedSamples - this.#lostSamples;
   }
 
-  /** Latest completion, in ns since the start; 0 before the first. */
+  /** Time of the latest completion, in ns since the start; 0 before the first. */
   get lastCompletionNs(): number {
     return this.#lastCompletionNs;
   }
 
-  /** @param startNs The clock at the start of the set; later times are given by the same clock. */
+  /** @param startNs Clock at the start of the set; later times must use the same clock. */
   begin(startNs: number): void {
     this.#startNs = startNs;
   }
 
   /**
-   * Moves the start of the set back, where another LoadGen's start is known only by its queries: one that seems to be issued before
-   * it was due tells that the start was earlier.
+   * Moves the start of the set back. With another LoadGen, its start is known only from its
+   * queries: a query issued before its due time shows that the start was earlier.
    */
   correctStart(): void {
     const lags = this.dispatchLagsNs();
@@ -142,7 +146,7 @@ export class SampleRecorder {
     this.#lastCompletionNs += earlierNs;
     this.tokenSigns.lastNs += earlierNs;
     for (const times of [this.#issuedNs, this.#handedNs, this.#latencyNs, this.#firstTokenNs]) {
-      // 0: not known.
+      // 0: unknown.
       times?.forEach((ns, i) => {
         if (ns !== 0) times[i] = ns + earlierNs;
       });
@@ -151,8 +155,8 @@ export class SampleRecorder {
   }
 
   /**
-   * Notes when a query will be due, before its issue.
-   * @param intervals Arrival intervals since the query before, 1 if none was skipped.
+   * Records when a query will be due, before its issue.
+   * @param intervals Arrival intervals since the previous query; 1 if none was skipped.
    */
   schedule(query: number, dueNs: number, intervals: number): void {
     this.#scheduledNs[query] = dueNs;
@@ -160,8 +164,8 @@ export class SampleRecorder {
   }
 
   /**
-   * Arrival intervals that each issued query took: until the next one was due, or (the last one) until
-   * it was done. Null without intervals.
+   * Arrival intervals per issued query: until the next one was due, or for the last one until it
+   * completed. Null without intervals.
    */
   intervalsTaken(intervalNs: number): Float64Array | null {
     if (this.#intervals === null) return null;
@@ -174,7 +178,7 @@ export class SampleRecorder {
     return taken;
   }
 
-  /** Notes that a query goes out at `nowNs` of the clock; with one thread it is always the next one. */
+  /** Records the issue of a query at clock `nowNs`; with one thread it is always the next query. */
   issue(nowNs: number, query: number = this.#issuedQueries): void {
     this.#issuedNs[query] = nowNs - this.#startNs;
     if (query >= this.#issuedEnd) {
@@ -186,23 +190,23 @@ export class SampleRecorder {
     if (this.#watch !== null) this.#watch.issued(this.#lagOf(query), this.#samplesPerQuery);
   }
 
-  /** Notes that the transport took a sample, and with the last one its query. */
+  /** Records that the transport took a sample; the last sample's time is that of its query. */
   handOver(sample: number, atNs: number): void {
     if (this.#check(sample) === RECORDED) this.#handedNs[sample] = atNs - this.#startNs;
   }
 
   /**
-   * Notes a completion.
-   * @param sample Number of the sample in the set, from 0, as the SUT names it: any number.
-   * @param tokenCount 0 or more; kept where tokens are counted.
-   * @returns `RECORDED` or what is wrong.
+   * Records a completion.
+   * @param sample Number of the sample in the set, from 0; the SUT may name any number.
+   * @param tokenCount 0 or more; stored if tokens are counted.
+   * @returns `RECORDED`, or the code of the contract error.
    */
   complete(sample: number, atNs: number, tokenCount = 0): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
     const query = this.#queryOf(sample);
     const elapsedNs = atNs - this.#startNs;
-    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE; // NaN as well.
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE; // NaN fails, too.
     this.#state[sample] = IS_COMPLETED;
     const latencyNs = elapsedNs - (this.#scheduledNs[query] as number);
     this.#latencyNs[sample] = latencyNs;
@@ -216,7 +220,10 @@ export class SampleRecorder {
     return RECORDED;
   }
 
-  /** Notes what is known of the service of a sample whose completion is noted next. Any number is allowed. */
+  /**
+   * Records the service of a sample whose completion is recorded next. Any sample number is
+   * allowed.
+   */
   served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
     this.service?.note(sample, node, times, decodeNs);
     this.#toldTimes?.served(sample, node, times, decodeNs);
@@ -227,7 +234,10 @@ export class SampleRecorder {
     this.#watch.served(node, times, decodeNs, this.#lagOf(query), sendNs);
   }
 
-  /** Notes a first token, where they are timed. @returns `RECORDED` or what is wrong. */
+  /**
+   * Records a first token, if these are timed. @returns `RECORDED`, or the code of the contract
+   * error.
+   */
   firstToken(sample: number, atNs: number): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
@@ -245,7 +255,10 @@ export class SampleRecorder {
     return RECORDED;
   }
 
-  /** Notes so many further tokens, where their times are kept. @returns `RECORDED` or what is wrong. */
+  /**
+   * Records `count` further tokens, if their times are recorded. @returns `RECORDED`, or the code
+   * of the contract error.
+   */
   furtherTokens(sample: number, count: number, atNs: number): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
@@ -259,12 +272,15 @@ export class SampleRecorder {
     this.tokenSigns.lastNs = Math.max(elapsedNs, this.tokenSigns.lastNs);
   }
 
-  /** False where first tokens are timed and that of the sample has not come. */
+  /** False if first tokens are timed and that of the sample is still missing. */
   hasFirstToken(sample: number): boolean {
     return this.#firstTokenNs === null || !Number.isNaN(this.#firstTokenNs[sample]);
   }
 
-  /** Notes that a sample will never complete. @returns `RECORDED` or what is wrong. */
+  /**
+   * Records that a sample will never complete. @returns `RECORDED`, or the code of the contract
+   * error.
+   */
   lose(sample: number, isGivenUp = false): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
@@ -273,7 +289,7 @@ export class SampleRecorder {
     return RECORDED;
   }
 
-  /** Gives all outstanding samples up. @returns How many there were. */
+  /** Abandons all outstanding samples. @returns Their count. */
   loseOutstanding(): number {
     const before = this.#lostSamples;
     for (let sample = 0; sample < this.#sampleEnd; sample += 1) this.lose(sample, true);
@@ -281,7 +297,10 @@ export class SampleRecorder {
     return this.#lostSamples - before;
   }
 
-  /** Whether a response may still come to a lost sample. @param isResponse It is here: there will be no other. */
+  /**
+   * True if a response may still come to a lost sample. @param isResponse This is that response: no
+   * other may follow.
+   */
   isGivenUp(sample: number, isResponse: boolean): boolean {
     if (this.#state[sample] !== IS_GIVEN_UP) return false;
     if (isResponse) this.#state[sample] = IS_LOST;
@@ -289,8 +308,8 @@ export class SampleRecorder {
   }
 
   /**
-   * Latencies of the completed samples, in the order of the samples: completed - scheduled.
-   * @param isFromIssue Completed - issued: without LoadGen's own lateness.
+   * Latencies of the completed samples, in sample order: completed - scheduled.
+   * @param isFromIssue Completed - issued instead: without LoadGen's own lateness.
    */
   completedLatenciesNs(isFromIssue = false): Float64Array {
     const latencies = new Float64Array(this.#completedSamples);
@@ -304,7 +323,7 @@ export class SampleRecorder {
     return latencies;
   }
 
-  /** Issued - scheduled, by issued query. */
+  /** Issued - scheduled, per issued query. */
   dispatchLagsNs(): Float64Array {
     const lags = new Float64Array(this.#issuedQueries);
     let count = 0;
@@ -316,7 +335,7 @@ export class SampleRecorder {
     return lags;
   }
 
-  /** All that was recorded, as it lies; the arrays go on filling until the end of the set. */
+  /** The live arrays of the recorder; they change until the end of the set. */
   columns(): RecordedColumns {
     return {
       samplesPerQuery: this.#samplesPerQuery,
@@ -335,15 +354,15 @@ export class SampleRecorder {
   }
 
   /**
-   * Output tokens of the completed samples, and their times; null where tokens are not counted.
-   * @param isFromIssue First tokens - issued.
+   * Output tokens of the completed samples, and their times; null if tokens are not counted.
+   * @param isFromIssue First token - issued instead.
    */
   tokens(isFromIssue = false): RecordedTokens | null {
     const deductionNs = (query: number): number => (isFromIssue ? this.#lagOf(query) : 0);
     return collectTokens(this.columns(), this.#completedSamples, deductionNs);
   }
 
-  /** Queries whose samples all completed. */
+  /** Number of queries with all samples completed. */
   countCompletedQueries(): number {
     if (this.#lostSamples === 0) return this.#issuedQueries;
     let count = 0;
@@ -353,7 +372,7 @@ export class SampleRecorder {
     return count;
   }
 
-  /** Latency of each query whose samples all completed: that of its last sample. */
+  /** Latency of each query with all samples completed: that of its last sample. */
   completedQueryLatenciesNs(): Float64Array {
     const latencies = new Float64Array(this.#issuedQueries);
     let count = 0;
@@ -367,9 +386,9 @@ export class SampleRecorder {
   }
 
   /**
-   * Times of LoadGen's final query, number `issuedQueries` - 1 of the plan: with one thread that which
-   * was issued last, with several perhaps one that was not issued. Where a sample of it was lost, its end is the latest
-   * completion of the set: such a run is invalid whatever the number is.
+   * Times of LoadGen's final query, number `issuedQueries` - 1 of the plan: with one thread the
+   * last issued query; with several it may not be issued. If a sample of it was lost, its end is
+   * the latest completion of the set: such a run is invalid anyway.
    */
   finalQuery() {
     const query = this.#issuedQueries - 1;
@@ -382,7 +401,7 @@ export class SampleRecorder {
     };
   }
 
-  /** Latency of the last sample of a query to complete; NaN unless all of them did. */
+  /** Latency of a query's last sample; NaN unless all samples completed. */
   queryLatencyNs(query: number): number {
     let largestNs = 0;
     const end = (query + 1) * this.#samplesPerQuery;
@@ -394,11 +413,11 @@ export class SampleRecorder {
   }
 
   #check(sample: number): number {
-    // An index out of range or between two samples reads undefined.
+    // An index out of range or not a whole number reads undefined.
     const state = this.#state[sample];
     if (state === undefined) return UNKNOWN_SAMPLE;
     if (sample >= this.#sampleEnd) return NOT_ISSUED;
-    // Gaps are those of several threads, whose queries have one sample.
+    // Gaps come only from several threads, whose queries have one sample.
     if (this.#hasGaps && Number.isNaN(this.#issuedNs[sample])) return NOT_ISSUED;
     return state === IS_OPEN ? RECORDED : SECOND_RESPONSE;
   }

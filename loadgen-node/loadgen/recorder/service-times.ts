@@ -1,6 +1,6 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 
-/** Lengths of time that are kept of a sample, in the order in which they follow one another. */
+/** Durations recorded per sample, in the order in which they occur. */
 export const SERVICE_TIMES: readonly (keyof ServiceTimes)[] = [
   'receiveNs',
   'queueNs',
@@ -11,20 +11,19 @@ export const SERVICE_TIMES: readonly (keyof ServiceTimes)[] = [
   'sendNs',
 ];
 
-/** Values of one sample: {@link SERVICE_TIMES}, and the decompression on this side. */
+/** Values per sample: {@link SERVICE_TIMES}, and the decompression on this side. */
 const VALUES = SERVICE_TIMES.length + 1;
 const DECODE = SERVICE_TIMES.length;
 
-/** Flag beside the number of a node: it reported its times. */
+/** Flag beside a node's number: the node reported its times. */
 const HAS_TIMES = 0x8000;
 
 /**
- * The SUT's own times, by sample: 34 bytes each, taken in the constructor; pages of samples that
- * are never answered stay untouched. Numbers are float32: 7 digits of a length of time, which no
- * clock here exceeds.
+ * The SUT's own times, 34 bytes per sample, allocated in the constructor; pages of unanswered
+ * samples stay untouched. Values are float32: 7 digits, more precise than any clock here.
  */
 export class ServiceTimeRecorder {
-  /** 0: unknown. Else the node's number plus one, and perhaps {@link HAS_TIMES}. */
+  /** 0: unknown. Otherwise the node's number + 1, and {@link HAS_TIMES} if set. */
   readonly #nodes: Uint16Array;
   readonly #values: Float32Array;
 
@@ -34,11 +33,11 @@ export class ServiceTimeRecorder {
   }
 
   /**
-   * Notes what is known of a sample's service. Hot path.
-   * @param sample Number in the set; one that there is not has no effect.
-   * @param node Number of the part of the SUT that answered, 0 to 32,766.
-   * @param times Undefined where the node reported none.
-   * @param decodeNs Time that reading the response took on this side, above all decompression.
+   * Records the service of a sample. Hot path.
+   * @param sample Number in the set; an unknown one has no effect.
+   * @param node Number of the SUT part that answered, 0 to 32,766.
+   * @param times Undefined if the node reported no times.
+   * @param decodeNs Time to read the response on this side, mostly decompression.
    */
   note(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
     const values = this.#values;
@@ -63,13 +62,13 @@ export class ServiceTimeRecorder {
     return ((this.#nodes[sample] ?? 0) & ~HAS_TIMES) - 1;
   }
 
-  /** One of {@link SERVICE_TIMES} by its index, in ns; NaN where the node reported none. */
+  /** One of {@link SERVICE_TIMES} by its index, in ns; NaN if the node reported none. */
   timeOf(sample: number, index: number): number {
     const isKnown = ((this.#nodes[sample] ?? 0) & HAS_TIMES) !== 0;
     return isKnown ? (this.#values[sample * VALUES + index] as number) : Number.NaN;
   }
 
-  /** Time that reading the response took on this side, in ns; NaN if unknown. */
+  /** Time to read the response on this side, in ns; NaN if unknown. */
   decodeOf(sample: number): number {
     if (this.nodeOf(sample) < 0) return Number.NaN;
     return this.#values[sample * VALUES + DECODE] as number;

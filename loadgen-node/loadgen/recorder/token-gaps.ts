@@ -1,6 +1,6 @@
 import { LogBuckets, LogHistogram } from './log-histogram.ts';
 
-/** Of gaps between tokens: below 0.8 % wide, 35 KB. */
+/** Buckets for gaps between tokens: less than 0.8 % wide, 35 KB. */
 const GAP_BUCKETS: LogBuckets = new LogBuckets(7);
 
 /** An empty histogram of gaps between tokens. */
@@ -9,16 +9,17 @@ export function gapHistogram(): LogHistogram {
 }
 
 /**
- * Times between the tokens of a sample, by LoadGen's clock. Of several tokens that come at one instant the first has the time since the
- * token before it and the others have none: so a sample of n tokens has n - 1 gaps, which sum to the time from its first token to its
- * completion, with which the tokens come that were not told before.
+ * Times between the tokens of a sample, by LoadGen's clock. If several tokens arrive at once, the
+ * first has the time since the previous token and the others 0. So a sample of n tokens has n - 1
+ * gaps, whose sum is completion - first token; tokens not reported before arrive with the
+ * completion.
  *
- * Hot path: takes 16 bytes per sample in the constructor, and allocates nothing later.
+ * Hot path: allocates 16 bytes per sample in the constructor, and nothing later.
  */
 export class TokenGaps {
   /** All gaps of all samples. */
   readonly histogram: LogHistogram = gapHistogram();
-  /** By sample: tokens so far, when the last one came by the clock, and the longest gap. */
+  /** By sample: tokens so far, clock at the last one, and the longest gap. */
   readonly #counts: Uint32Array;
   readonly #lastNs: Float64Array;
   readonly #longestNs: Float32Array;
@@ -29,23 +30,23 @@ export class TokenGaps {
     this.#longestNs = new Float32Array(sampleCount);
   }
 
-  /** Longest time between two tokens of a sample in ns; NaN where there are no two. */
+  /** Longest gap between two tokens of a sample in ns; NaN below two tokens. */
   longestNs(sample: number): number {
     return (this.#counts[sample] as number) < 2 ? Number.NaN : (this.#longestNs[sample] as number);
   }
 
-  /** True once the first token of a sample came. */
+  /** True if the first token of a sample has come. */
   hasBegun(sample: number): boolean {
     return (this.#counts[sample] as number) > 0;
   }
 
-  /** The first token of a sample came. */
+  /** Records the first token of a sample. */
   begin(sample: number, atNs: number): void {
     this.#counts[sample] = 1;
     this.#lastNs[sample] = atNs;
   }
 
-  /** So many came; without a first one they have no effect. */
+  /** Records `count` tokens; ignored before the first token. */
   add(sample: number, count: number, atNs: number): void {
     const before = this.#counts[sample] as number;
     if (before === 0) return;
@@ -57,7 +58,7 @@ export class TokenGaps {
     if (count > 1) this.histogram.add(0, count - 1);
   }
 
-  /** The sample completed with so many tokens in all. */
+  /** Records the completion of a sample with its total token count. */
   end(sample: number, tokenCount: number, atNs: number): void {
     const missing = tokenCount - (this.#counts[sample] as number);
     if (missing > 0) this.add(sample, missing, atNs);

@@ -1,23 +1,24 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 
 /**
- * Share by which lengths by a SUT node's clock may exceed the same time by LoadGen's: NTP lets the kernel run a clock up to
- * 500 ppm too fast or too slow, on either machine.
+ * Relative tolerance for durations by a SUT node's clock against LoadGen's: NTP lets the kernel run
+ * a clock up to 500 ppm too fast or too slow, on either machine.
  */
 const CLOCK_RATE_ERROR = 1e-3;
 
-/** And by this much in all, in ns: a clock that tells microseconds rounds each of the seven lengths. */
+/** Absolute tolerance, in ns: a clock with µs resolution rounds each of the seven durations. */
 const CLOCK_STEP_NS = 10_000;
 
-/** The tolerance in words. */
+/** The tolerance as text. */
 export const TOLD_TIME_TOLERANCE = '0.1 % and 10 µs';
 
 /**
- * Factor from lengths of time by a SUT node's clock to LoadGen's. Both ends measure one stretch of time, so the node's part of
- * it is never longer: what is more within the tolerance is the clocks' and taken off evenly.
- * @param toldNs Sum of the node's lengths.
- * @param passedNs By LoadGen's clock, from the hand-over of the sample until its response had arrived.
- * @returns 1 where they fit, below 1 within the tolerance, NaN where they cannot be.
+ * Factor from a SUT node's durations to LoadGen's clock. The node's part of a time span cannot
+ * exceed the whole span: an excess within the tolerance comes from the clocks and is scaled away.
+ * @param toldNs Sum of the node's durations.
+ * @param passedNs Time by LoadGen's clock, from hand-over of the sample to arrival of its
+ *   response.
+ * @returns 1 if they fit, below 1 within the tolerance, NaN if they are impossible.
  */
 export function clockFactor(toldNs: number, passedNs: number): number {
   if (toldNs <= passedNs) return 1;
@@ -27,7 +28,7 @@ export function clockFactor(toldNs: number, passedNs: number): number {
   return Number.NaN;
 }
 
-/** Sum of a node's lengths, in ns. Hot path. */
+/** Sum of a node's durations, in ns. Hot path. */
 export function sumOfTimes(times: ServiceTimes): number {
   return (
     times.receiveNs +
@@ -43,28 +44,31 @@ export function sumOfTimes(times: ServiceTimes): number {
 /** No sample. */
 const NONE = -1;
 
-/** Samples of one node whose told times do not fit into the time that passed. */
+/** Samples of one node whose reported times exceed the time that passed. */
 export interface ExcessTimes {
   readonly node: number;
   count: number;
-  /** Samples of the node that came with times. */
+  /** Samples of the node with reported times. */
   ofCount: number;
-  /** The worst: what was told and what passed, in ns. */
+  /** The worst sample: reported and passed time, in ns. */
   toldNs: number;
   passedNs: number;
 }
 
-/** Counts impossible reported times, by node, over a whole test. Hot path: allocates only at a node's first sample. */
+/**
+ * Counts impossible reported times, by node, over a whole test. Hot path: allocates only at a
+ * node's first sample.
+ */
 export class ToldTimes {
   readonly #nodes: ExcessTimes[] = [];
 
-  /** The sample that was served and is not completed. */
+  /** The sample that was served but is not completed. */
   #sample = NONE;
   #node = 0;
   #toldNs = 0;
   #decodeNs = 0;
 
-  /** Keeps what was told of a sample until {@link completed}. @param sample Any number. */
+  /** Stores the reported times of a sample until {@link completed}. @param sample Any number. */
   served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
     this.#sample = times === undefined ? NONE : sample;
     if (times === undefined) return;
@@ -73,7 +77,10 @@ export class ToldTimes {
     this.#decodeNs = decodeNs;
   }
 
-  /** Holds what was told last against what passed. @param takenNs From hand-over to completion, decoding included. */
+  /**
+   * Compares the last reported times with the time that passed. @param takenNs From hand-over to
+   * completion, decoding included.
+   */
   completed(sample: number, takenNs: number): void {
     if (sample !== this.#sample) return;
     this.#sample = NONE;
@@ -91,7 +98,7 @@ export class ToldTimes {
     seen.passedNs = passedNs;
   }
 
-  /** The nodes that told too much, in their order. */
+  /** Nodes that reported impossible times, in node order. */
   get excess(): readonly Readonly<ExcessTimes>[] {
     return this.#nodes.filter((seen) => seen !== undefined && seen.count > 0);
   }

@@ -5,23 +5,26 @@ import type { BoundName, QueryBound } from '../settings/query-bounds.ts';
 import { countAbove, percentileOf } from './latency-statistics.ts';
 import { ALWAYS_MET, type LaneTimes, type ValidityItem } from './measurements.ts';
 
-/** Whether the samples of a lane keep one of its bounds. */
+/** Verdict on one bound of a lane. */
 export interface BoundVerdict extends QueryBound {
-  /** Name of the lane; null where there is one. */
+  /** Name of the lane; null if there is only one. */
   readonly lane: string | null;
-  /** The time at the bound's percentile, in ns; NaN where no sample completed. */
+  /** Time at the bound's percentile, in ns; NaN if no sample completed. */
   readonly valueNs: number;
-  /** The shortest time, as above. */
+  /** Shortest time, in ns; NaN if no sample completed. */
   readonly leastNs: number;
   /** Completed samples above the bound. */
   readonly aboveCount: number;
   readonly isMet: boolean;
 }
 
-/** Times of completed samples in ns, sorted; empty where they are not measured. */
+/** Sorted times of completed samples in ns; empty if not measured. */
 export type SortedTimes = Readonly<Record<BoundName, Float64Array>>;
 
-/** Verdicts on bounds of all samples, by LoadGen's comparison: a time that no sample has is 0, and keeps every bound. */
+/**
+ * Verdicts on bounds over all samples, by LoadGen's comparison: without samples the time is 0, and
+ * keeps every bound.
+ */
 export function judgeBounds(bounds: readonly QueryBound[], times: SortedTimes): BoundVerdict[] {
   return bounds.map((bound) => {
     const sorted = times[bound.name];
@@ -32,20 +35,20 @@ export function judgeBounds(bounds: readonly QueryBound[], times: SortedTimes): 
   });
 }
 
-/** What became of the samples of a lane. */
+/** Results of a lane's samples. */
 export interface LaneResult {
   readonly name: string;
   readonly completedSamples: number;
-  /** Those of them that are above one of its bounds. */
+  /** Completed samples above one of the lane's bounds. */
   readonly lateSamples: number;
   readonly bounds: readonly BoundVerdict[];
 }
 
 /**
  * Verdicts on the bounds of a lane; without completed samples none is met.
- * @param all Times of all samples, which are its own where it is the only lane.
- * @param own Its own; undefined: it is the only one.
- * @param good Samples that keep both bounds on tokens; undefined: it has no such bounds.
+ * @param all Times of all samples; the lane's own if it is the only one.
+ * @param own The lane's own times; undefined if it is the only one.
+ * @param good Samples that keep both token bounds; undefined without such bounds.
  */
 export function judgeLane(
   { name, bounds }: Lane,
@@ -70,14 +73,14 @@ function sorted({ latency, ttft, tpot }: LaneTimes): SortedTimes {
   };
 }
 
-/** Behind the percentile. */
+/** Text after the percentile, by bound. */
 const NEEDED: Readonly<Record<BoundName, (ns: string) => string>> = {
   latency: (ns) => `latency of ${ns} or less`,
   ttft: (ns) => `of ${ns} or less to the first token`,
   tpot: (ns) => `${ns} or less per output token`,
 };
 
-/** The rule on bounds that hold together, in LoadGen's words; always met where there are none. */
+/** LoadGen's rule that all bounds hold, in its words; always met without bounds. */
 export function performanceRule(verdicts: readonly BoundVerdict[]): ValidityItem {
   const [first] = verdicts;
   if (first === undefined) return ALWAYS_MET;

@@ -4,22 +4,22 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { countAbove } from './latency-statistics.ts';
 
 /**
- * Early stopping (LoadGen: early_stopping.cc): how many queries must meet the bound before the run
- * says, with 99 % confidence, that the true share of slow ones is small enough.
+ * Early stopping (LoadGen: early_stopping.cc): number of queries that must meet the bound before a
+ * run shows, with 99 % confidence, that the true share of slow queries is small enough.
  */
 
 /** Result of early stopping (LoadGen: early_stopping.cc). */
 export interface EarlyStopping {
   readonly isMet: boolean;
-  /** LoadGen's text, lines divided by `\n`. */
+  /** LoadGen's text, with lines separated by `\n`. */
   readonly text: string;
   readonly needed: string;
   readonly seen: string;
-  /** Queries that are still needed if none of them is above the bound; 0 when met. */
+  /** Queries still needed if none of them is above the bound; 0 when met. */
   readonly missingQueries: number;
-  /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
+  /** SingleStream: estimate of the target percentile in ns; 0 if there is none. */
   readonly singleStreamEstimateNs: number;
-  /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
+  /** Single- and MultiStream: estimate for MultiStream in ns; 0 if there is none. */
   readonly multiStreamEstimateNs: number;
 }
 
@@ -36,14 +36,14 @@ export const NO_EARLY_STOPPING: EarlyStopping = {
 
 /** Confidence that LoadGen uses. */
 const CONFIDENCE = 0.99;
-/** Series terms below this no longer count, as in LoadGen. */
+/** Smaller terms of the series are ignored, as in LoadGen. */
 const TERM_MIN = 2 ** -33;
 /** Percentile of MultiStream's estimate from a SingleStream run. */
 const MULTI_STREAM_PERCENTILE = 0.99;
 
 /**
- * Fewest queries within the bound that outweigh `overCount` queries above it.
- * @param percentile Share that has to meet the bound, 0 to 1; a tolerance is taken off before.
+ * Smallest number of queries within the bound that outweighs `overCount` queries above it.
+ * @param percentile Share that must meet the bound, 0 to 1; a tolerance is subtracted first.
  */
 export function minPassingQueries(
   overCount: number,
@@ -62,8 +62,9 @@ export function minPassingQueries(
 }
 
 /**
- * Chance of `over` or fewer among `over + passing` queries: the regularized incomplete beta function. At tens of millions of queries
- * its rounding decides about the last query, so that the order of all operations is LoadGen's.
+ * Probability of `over` or fewer among `over + passing` queries: the regularized incomplete beta
+ * function. With tens of millions of queries its rounding decides about the last query, so all
+ * operations are in LoadGen's order.
  */
 function chanceOfAtMost(over: number, passing: number, percentile: number): number {
   const odds = percentile / (percentile - 1);
@@ -85,7 +86,7 @@ const SERIES: readonly number[] = [
 ];
 const SERIES_CONSTANT = 0.4189385332046727;
 
-/** ln of Gamma for whole x >= 1, as the C library has it. */
+/** ln of Gamma for whole x >= 1, as in the C library. */
 function lnGamma(x: number): number {
   if (x < 8) return Math.log(FACTORIALS[x - 1] as number);
   const inverse = 1 / x;
@@ -99,18 +100,18 @@ const FACTORIALS: readonly number[] = [1, 1, 2, 6, 24, 120, 720];
 /** Input of early stopping beside the latencies. */
 interface EarlyStoppingInput {
   readonly settings: EffectiveSettings;
-  /** Decimals of the target percentile in the texts. */
+  /** Decimals of the target percentile in texts. */
   readonly labelDecimals: 0 | 1;
   readonly queryCount: number;
-  /** MultiStream: sorted latencies of the queries, which decide there. */
+  /** MultiStream: sorted query latencies, which its early stopping uses. */
   readonly queriesNs: Float64Array;
 }
 
 /**
- * Early stopping as the scenario asks for it.
- * @param sortedNs Latencies of the samples, or times of their tokens.
- * @param boundNs Server: what they are compared with.
- * @param bound Its name.
+ * Early stopping for the scenario.
+ * @param sortedNs Latencies of the samples, or their token times.
+ * @param boundNs Server: bound for these times.
+ * @param bound Name of the bound.
  */
 export function earlyStoppingOf(
   { settings, labelDecimals, queryCount, queriesNs }: EarlyStoppingInput,
@@ -133,7 +134,7 @@ export function earlyStoppingOf(
   }
 }
 
-/** Server: enough queries for the number of samples above the bound. */
+/** Server: checks that there are enough queries for the number of samples above the bound. */
 function earlyStoppingOfServer(
   queryCount: number,
   overCount: number,
@@ -157,7 +158,7 @@ function earlyStoppingOfServer(
   };
 }
 
-/** Single- and MultiStream: an estimate of the percentile that errs on the safe side. */
+/** Single- and MultiStream: a conservative estimate of the percentile. */
 export function earlyStoppingOfStream(
   sortedNs: Float64Array,
   percentile: number,
@@ -204,18 +205,24 @@ function multiStreamText(valueNs: number | undefined, labelDecimals: 0 | 1): str
   );
 }
 
-/** Fewest queries of which one may be above the bound: below, no estimate can be made. */
+/** Smallest run in which one query above the bound is allowed; shorter runs give no estimate. */
 export function leastQueries(percentile: number): number {
   return minPassingQueries(1, percentile) + 1;
 }
 
-/** Fewest queries of which early stopping can say that a run is VALID; 0 where it has no say. */
+/**
+ * Smallest number of queries with which early stopping can declare a run VALID; 0 in scenarios
+ * without early stopping.
+ */
 export function queriesToDecide(scenario: Scenario, percentile: number): number {
   if (scenario === 'Offline') return 0;
   return scenario === 'Server' ? minPassingQueries(0, percentile) : leastQueries(percentile);
 }
 
-/** Discards as many of the highest values as the count allows. Null with too few values. */
+/**
+ * Estimate after discarding as many of the highest values as the count allows. Null with too few
+ * values.
+ */
 function estimatePercentile(
   sortedNs: Float64Array,
   percentile: number,
@@ -225,7 +232,10 @@ function estimatePercentile(
   return { valueNs: sortedNs[sortedNs.length - over] as number, discardedCount: over - 1 };
 }
 
-/** Most queries above the bound that a run of so many outweighs; -1 where it is too small even without any. */
+/**
+ * Largest number of queries above the bound that a run of `count` queries allows; -1 if the run is
+ * too short even without any.
+ */
 export function allowedOver(
   count: number,
   percentile: number,

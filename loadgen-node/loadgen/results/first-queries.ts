@@ -1,12 +1,15 @@
-/** A query is faster below this part of the other one's latency that jitter seldom crosses and a kept result always does. */
+/**
+ * A query counts as faster if it takes less than this share of the other's latency: jitter seldom
+ * does that, a cached result always does.
+ */
 const FASTER_PART = 0.5;
 
 /**
- * Compares each query with the one before it where one of them is the first for its sample. They were asked
- * within moments, so that whatever else slows a system down (a cold start, other work, a long queue) meets both alike:
- * without something that keeps results either is as likely to be the slower one.
- * @param sampleIndices Sample of each query, in the order of the queries.
- * @param latencyOf Latency of a query in ns; NaN where it did not complete.
+ * Compares neighbouring queries of which one is the first for its sample. They ran within moments
+ * of each other, so other slowness (a cold start, other work, a long queue) affects both: without a
+ * result cache either is equally likely to be slower.
+ * @param sampleIndices Sample of each query, in query order.
+ * @param latencyOf Latency of a query in ns; NaN if it did not complete.
  */
 export function compareFirstQueries(
   sampleIndices: ArrayLike<number>,
@@ -38,10 +41,10 @@ export function compareFirstQueries(
 }
 
 export interface FirstQueries {
-  /** Neighbours that were compared. */
+  /** Number of compared pairs. */
   readonly pairCount: number;
-  /** Of them: the repeated one took less than half as long as the first one. */
+  /** Pairs in which the repeated query took less than half as long as the first one. */
   readonly repeatFasterCount: number;
-  /** Of them: the first one took less than half as long. */
+  /** Pairs in which the first query took less than half as long. */
   readonly firstFasterCount: number;
 }

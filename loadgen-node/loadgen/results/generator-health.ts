@@ -5,36 +5,41 @@ import type { Scenario } from '../../../shared/domain/scenario.ts';
 
 const ns = z.number().describe('ns');
 
-/** How the LoadGen process fared while queries were issued: what could have made it late. */
+/** State of the LoadGen process while queries were issued: what could have made it late. */
 export const GENERATOR_HEALTH = z.strictObject({
-  // CPU time of the thread that issues, or of the process where the thread's is not known, per elapsed time; 1 is a core.
+  // CPU time / elapsed time of the issuing thread, or of the process if the thread's is unknown; 1
+  // is one core.
   cpuShare: z.number(),
-  // Linux: run-queue wait of the thread that issues; 0.5 means that it shared its core with another process.
+  // Linux: run-queue wait of the issuing thread; 0.5 means that it shared its core with another
+  // process.
   cpuWaitShare: z.number().nullish().describe('share of the time without a core; null: not known'),
-  // How late the event loop was to its own timers; timers are up to 1.2 ms late on an idle machine.
+  // Lateness of the event loop's own timers; up to 1.2 ms on an idle machine.
   eventLoopDelay: z.strictObject({ p50Ns: ns, p99Ns: ns, maxNs: ns }),
-  // Pauses of garbage collection, seen in the first 0.2 s of each second: count and sum are estimates for all of the time.
+  // Garbage collection pauses, sampled in the first 0.2 s of each second; count and sum are
+  // extrapolated.
   gc: z.strictObject({ count: z.number(), totalNs: ns, maxNs: ns }),
-  // Share of the machine's CPU time that the hypervisor took; null where /proc/stat does not have it.
+  // Share of the machine's CPU time stolen by the hypervisor; null if /proc/stat lacks it.
   stealShare: z.number().nullable(),
-  // Linux: how often, and for how long in all, a limit of the control group stopped the process's threads; null: there is no limit.
+  // Linux: how often, and for how long in total, a cgroup limit throttled the process; null without
+  // a limit.
   throttled: z
     .strictObject({ periods: z.number(), throttledPeriods: z.number(), totalNs: ns })
     .nullish()
     .describe('nr_periods, nr_throttled and throttled time of cpu.stat'),
-  // Time in which queries waited for a socket although credit was there, and the reverse; null without a QDL.
+  // Time in which queries waited for a socket although credit was available, and the reverse; null
+  // without a QDL.
   backPressure: z.strictObject({ socketNs: ns, creditNs: ns }).nullable(),
-  // Once a second; the last one ends with the set.
+  // One entry per second; the last one ends with the set.
   seconds: z.array(
     z.strictObject({
-      // End of the second, since the monitor began.
+      // End of the second, in ns since the monitor began.
       atNs: ns,
       cpuShare: z.number(),
       cpuWaitShare: z.number().nullish(),
       eventLoopDelayMaxNs: ns,
-      // An estimate, as `gc`.
+      // Estimated like `gc`.
       gcNs: ns,
-      // Of the whole process: its QDL, its logs, and a live page are other threads.
+      // Whole process: its QDL, its logs and a live page use other threads.
       process: z
         .strictObject({
           cores: z.number().describe('cores that its threads kept busy'),
@@ -47,21 +52,22 @@ export const GENERATOR_HEALTH = z.strictObject({
 
 export type GeneratorHealth = DeepReadonly<z.infer<typeof GENERATOR_HEALTH>>;
 
-/** One second of {@link GeneratorHealth}, or the rest of the last one. */
+/** One second of {@link GeneratorHealth}; the last entry may be shorter. */
 export type HealthSecond = GeneratorHealth['seconds'][number];
 
 /**
- * Begins to watch a set right before its first query, untimed. Returns what ends the watch, untimed, with what it saw.
+ * Starts watching a set right before its first query, untimed. Returns a function that ends the
+ * watch, untimed, and returns its result.
  */
 export type GeneratorMonitor = () => () => GeneratorHealth;
 
-/** Largest load of this machine's LoadGen with a null SUT; measured once by `longhaul doctor`. */
+/** Largest load of LoadGen on this machine with a null SUT; measured once by `longhaul doctor`. */
 export const GENERATOR_CEILING = z.strictObject({
-  // ISO 8601.
+  // ISO 8601 date.
   measuredAt: z.string(),
-  // Version of longhaul, Node, kernel and processor: another one makes the figure void.
+  // Versions of longhaul, Node and kernel, and the processor; any change voids the figure.
   measuredOn: z.string(),
-  // Queries per second of the engine alone, with a SUT in process that answers at once.
+  // Queries per second of the engine alone, with an in-process SUT that answers at once.
   inProcessQps: z.number(),
   // Queries per second over loopback to a null SUT node, 16 B payloads.
   loopbackQps: z.number(),
@@ -73,27 +79,30 @@ export const GENERATOR_CEILING = z.strictObject({
 
 export type GeneratorCeiling = Readonly<z.infer<typeof GENERATOR_CEILING>>;
 
-/** Share of the time without a core above which a LoadGen without a schedule was starved: two that share a core get a half each. */
+/**
+ * Share of time spent waiting for a core above which a LoadGen without a schedule counts as
+ * starved: two processes that share a core get a half each.
+ */
 const WAIT_SHARE_MAX = 1 / 3;
-/** A thread that ran, or waited for a core, for more than this share never had to wait for the SUT. */
+/** A thread that ran, or waited for a core, for more than this share never waited for the SUT. */
 const SATURATED_SHARE = 0.9;
-/** A shorter watch has too few looks to tell of. */
+/** Shortest watch to judge; a shorter one has too few samples. */
 const WATCH_NS_MIN = 3e9;
-/** Delay of a timer that an idle event loop has as well: timers count in ms. */
+/** Timer delay that an idle event loop has as well: timers have 1 ms resolution. */
 const TIMER_DELAY_NS = 2e6;
 
-/** From these on, a cause is named. */
+/** Thresholds from which a cause is reported. */
 const WAIT_SHARE_NAMED = 0.1;
 const STEAL_SHARE_NAMED = 0.02;
 const THROTTLED_SHARE_NAMED = 0.02;
-/** A disk takes some tenths of a second now and then. */
+/** Longer than a disk's occasional delays of some tenths of a second. */
 const STANDSTILL_NS_NAMED = 0.5e9;
 const GC_SHARE_NAMED = 0.05;
 const GC_PAUSE_NS_NAMED = 10e6;
 const DELAY_NS_NAMED = 5e6;
 const CPU_SHARE_NAMED = 0.95;
 
-/** Time between two looks at the event loop, in ns (process-monitor.ts). */
+/** Time between two samples of the event loop, in ns (process-monitor.ts). */
 const LOOK_NS = 5e6;
 
 /** Length of the watch, in ns. */
@@ -102,15 +111,19 @@ function lengthNs({ seconds }: GeneratorHealth): number {
 }
 
 /**
- * Whether LoadGen was kept from its work so that the latencies (Offline: the rate) are not the SUT's, in a scenario without a
- * schedule that lateness could be measured against. Only what cannot come from the SUT counts: a slow one leaves LoadGen idle.
+ * Judges whether LoadGen was starved, so that the latencies (Offline: the rate) are not the SUT's,
+ * in scenarios without a schedule to measure lateness against. Only evidence that a slow SUT cannot
+ * cause counts: a slow SUT leaves LoadGen idle.
  *
- * - SingleStream, MultiStream: it had no core for a third of the time, and now and then (p99 of the event loop's delay) for more than
- *   `shareMax` of a typical latency: the monitor's own timers wait for a core too, while a slow SUT works, and those waits are in no
- *   latency. Or the event loop was late, as a rule, by more than that: completions were then read as late.
- * - Offline: it had no core for a third of the time and was never idle, so that the SUT cannot have been what it waited for.
+ * - SingleStream, MultiStream: LoadGen had no core for a third of the time, and sometimes (p99 of
+ *   the event loop's delay) for more than `shareMax` of a typical latency. The share alone is not
+ *   enough: the monitor's own timers also wait for a core while a slow SUT works, and those waits
+ *   are in no latency. Or the event loop's median delay was above that: completions were then read
+ *   late.
+ * - Offline: LoadGen had no core for a third of the time and was never idle, so it cannot have
+ *   been waiting for the SUT.
  * @param typicalNs Median latency of the queries, in ns.
- * @returns The reason in words, what was needed and what was seen; null if it was not starved.
+ * @returns Reason, needed and measured value as text; null if not starved.
  */
 export function starvation(
   health: GeneratorHealth,
@@ -145,8 +158,9 @@ export function starvation(
 }
 
 /**
- * Causes that slowed LoadGen, in words, worst first; empty where no cause stands out.
- * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so a full core is no cause.
+ * Texts of the causes that slowed LoadGen, worst first; empty if no cause stands out.
+ * @param isSpinning LoadGen keeps a schedule well: it spins before due times, so a busy core is
+ *   not a cause.
  */
 export function causesOfLateness(health: GeneratorHealth, isSpinning = false): string[] {
   const { cpuWaitShare = null, gc, eventLoopDelay } = health;
@@ -167,7 +181,7 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
   return causes;
 }
 
-/** Causes outside LoadGen, on its machine, in words; another run of the same need not meet them. */
+/** Texts of causes outside LoadGen, on its machine; a repeated run need not meet them. */
 export function disturbances(health: GeneratorHealth): string[] {
   const { cpuWaitShare = null, stealShare } = health;
   const causes: string[] = [];
@@ -183,7 +197,7 @@ export function disturbances(health: GeneratorHealth): string[] {
       `its process stood still for ${formatNs(stoodStillNs)} without waiting for a core: stopped, suspended, or held by a disk`,
     );
   }
-  // A thread that its limit stops counts as one that waits.
+  // A thread throttled by a cgroup limit also counts as waiting.
   if (!isThrottled(health) && cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
     const share = percent(cpuWaitShare);
     causes.push(`other work held its core: it was ready and waited ${share} of the time`);
@@ -196,14 +210,17 @@ export function disturbances(health: GeneratorHealth): string[] {
   return causes;
 }
 
-/** True where a CPU limit stopped LoadGen for a share of the time that matters. */
+/** True if a CPU limit throttled LoadGen for a relevant share of the time. */
 export function isThrottled(
   health: GeneratorHealth,
 ): health is GeneratorHealth & { readonly throttled: object } {
   return (health.throttled?.totalNs ?? 0) > THROTTLED_SHARE_NAMED * lengthNs(health);
 }
 
-/** Longest time in which the event loop did not come on though its thread neither ran nor waited for a core; 0 where the kernel does not tell. */
+/**
+ * Longest time in which the event loop stood still although its thread neither ran nor waited for a
+ * core; 0 if the kernel does not report it.
+ */
 function longestStandstillNs({ seconds }: GeneratorHealth): number {
   let longestNs = 0;
   seconds.forEach(({ atNs, cpuShare, cpuWaitShare, eventLoopDelayMaxNs }, i) => {
@@ -217,16 +234,19 @@ function longestStandstillNs({ seconds }: GeneratorHealth): number {
 
 const IN_PROCESS = 'something in its process';
 
-/** Waits for a core that make an event loop as late as it was are its cause, however small their share is. */
+/**
+ * Threshold of the wait share: waits for a core that explain the event loop's delay are its cause,
+ * however small their share.
+ */
 function waitShareNamed({ eventLoopDelay: { p50Ns, p99Ns } }: GeneratorHealth): number {
   if (p99Ns <= DELAY_NS_NAMED) return WAIT_SHARE_NAMED;
-  // The least that it was late: one look of a hundred by p99, and of a loop that is late as a rule each second one by the median.
+  // Least total delay: by p99 one look of a hundred was that late; by the median every second one.
   const byTail = (0.01 * p99Ns) / LOOK_NS;
   const asRule = p50Ns > TIMER_DELAY_NS ? (0.5 * p50Ns) / (LOOK_NS + p50Ns) : 0;
   return Math.min(WAIT_SHARE_NAMED, Math.max(byTail, asRule));
 }
 
-/** Where it is not known who waited, the CPU time is that of all threads. */
+/** Without the issuing thread's wait share, the CPU time is that of all threads. */
 function fullCore({ cpuShare, cpuWaitShare = null }: GeneratorHealth): string[] {
   if (cpuShare <= CPU_SHARE_NAMED) return [];
   if (cpuWaitShare === null) return [`its process used ${percent(cpuShare)} of a core`];

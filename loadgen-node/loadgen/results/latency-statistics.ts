@@ -1,6 +1,6 @@
 /** One percentile and its value. */
 export interface PercentileValue {
-  /** 0 to 1. */
+  /** As a fraction, 0 to 1. */
   readonly percentile: number;
   readonly valueNs: number;
 }
@@ -8,12 +8,15 @@ export interface PercentileValue {
 /** Percentiles that every log shows (LoadGen: results.h). */
 const LOGGED_PERCENTILES: readonly number[] = [0.5, 0.9, 0.95, 0.97, 0.99, 0.999];
 
-/** Rank of a percentile among sorted values, from 0, by LoadGen's rule: count * percentile, truncated; -1 for no values. */
+/**
+ * Rank of a percentile among sorted values, from 0, by LoadGen's rule: count * percentile,
+ * truncated; -1 without values.
+ */
 export function rankOf(count: number, percentile: number): number {
   return Math.min(Math.trunc(count * percentile), count - 1);
 }
 
-/** Value at a percentile by {@link rankOf}; 0 for no values. */
+/** Value at a percentile by {@link rankOf}; 0 without values. */
 export function percentileOf(sortedNs: Float64Array, percentile: number): number {
   return sortedNs[rankOf(sortedNs.length, percentile)] ?? 0;
 }
@@ -42,8 +45,8 @@ export interface LatencyStatistics {
   /** Truncated to whole ns, as LoadGen does. */
   readonly meanNs: number;
   /**
-   * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
-   * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
+   * The mean as LoadGen logs it. It divides a signed sum by an unsigned count, so a negative sum
+   * (times per output token of samples with 0 or 1 token) gives a huge, meaningless number.
    */
   readonly loadgenMeanNs: bigint;
   readonly percentiles: readonly PercentileValue[];
@@ -52,7 +55,7 @@ export interface LatencyStatistics {
 /** Largest partial sum that stays exact: one more value below 2^52 cannot pass 2^53. */
 const EXACT_SUM_MAX = 2 ** 52;
 
-/** Days of latencies pass 2^53 ns. */
+/** Exact sum; days of latencies exceed 2^53 ns. */
 function exactSum(valuesNs: Float64Array): bigint {
   let total = 0n;
   let part = 0;

@@ -1,48 +1,60 @@
 /**
- * Whether what waits at the SUT grew all through a run.
+ * Detects whether the queue at the SUT grew all through a run.
  *
- * A load above what the SUT completes leaves more and more queries waiting: by load / capacity - 1 seconds of the schedule per second. A run that is
- * short beside its bound can end before any of them passes the bound. Near the limit the number that waits walks at random, so that a line through it
- * has a slope by chance, and the scatter about that line says nothing of it. So the mean step between neighbouring blocks is held against the scatter of the
- * steps themselves. A queue that comes back to rest has smaller steps in the long run than that scatter lets expect, which errs on the safe
- * side. A SUT that stood still once makes one large step, and with it a large scatter.
+ * A load above the SUT's capacity makes the queue grow by load / capacity - 1 seconds per second of
+ * schedule. A run that is short compared with its bound can end before any query exceeds the bound.
+ * Near capacity the queue length is a random walk: a fitted line has a random slope, and the
+ * scatter around it is no measure of the slope's error. So the mean step between neighbouring
+ * blocks is compared with the scatter of the steps themselves. A queue that returns to rest has
+ * smaller long-term steps than that scatter predicts, which errs on the safe side. A SUT that stood
+ * still once makes one large step, and so a large scatter.
  */
 
-/** Blocks of a run; more would not tell more, and fewer leave the scatter of their steps uncertain. */
+/** Blocks per run; more add no information, fewer leave the scatter of the steps uncertain. */
 const BLOCKS = 20;
-/** Fewer queries in a block are no mean. */
+/** Fewer queries per block do not give a useful mean. */
 const BLOCK_QUERIES_MIN = 4;
 /**
- * Means of neighbouring blocks of a random walk share half of their steps: the mean of n such steps scatters by this / n times their
- * variance.
+ * Means of neighbouring blocks of a random walk share half of their steps: the mean of n such steps
+ * has this / n times their variance.
  */
 const SHARED_STEPS = 1.5;
-/** Growth that is less than this share of the time is within the error of a rate. */
+/** Growth below this share of the time is within the error of a rate. */
 const GROWTH_MAX = 0.01;
-/** Standard errors from which a search does not confirm a load: what it refuses by chance, it tries again a little lower. */
+/**
+ * Standard errors from which a search does not confirm a load; a load refused by chance is tried
+ * again slightly lower.
+ */
 const DEVIATIONS_LIKELY = 1.6;
-/** Standard errors from which a run is INVALID: 1 in 1,000 by chance, also where the load is just what the SUT completes. */
+/**
+ * Standard errors from which a run is INVALID: 1 in 1,000 by chance, even at exactly the SUT's
+ * capacity.
+ */
 const DEVIATIONS_SURE = 3.6;
-/** A load by this share above what the SUT completes is not to pass without a word ... */
+/** A load this far above the SUT's capacity must be reported ... */
 const SHARE_TOLD = 0.05;
-/** ... in more than one run of a hundred. */
+/** ... in at least 99 of 100 runs. */
 const DEVIATIONS_TOLD = 2.7;
 /**
- * Until a typical answer has come, what waits grows whatever the SUT can do. A run whose typical answer takes longer than this
- * share of it is judged by latencies alone, which tell of a SUT that answers in order.
+ * Until a typical response has come, the queue grows whatever the SUT can do. If a typical response
+ * takes longer than this share of the run, only latencies are judged, which is valid for a SUT that
+ * answers in order.
  */
 const FILLING_SHARE_MAX = 0.75;
-/** A run that would have to be this many times longer to tell is of another kind than these queues. */
+/** If a run had to be this many times longer for a decision, this test does not suit its queue. */
 const LONGER_MAX = 20;
 
-/** Growth in seconds per second: the share that the load is above what the SUT completes; negative where less and less waits. */
+/**
+ * Growth in seconds per second: the share by which the load exceeds the SUT's capacity; negative if
+ * the queue shrinks.
+ */
 interface Growth {
   readonly share: number;
   /** Standard error of the share. */
   readonly error: number;
 }
 
-/** @param means Means of blocks of equal length, in their order, in ns. */
+/** @param means Means of consecutive blocks of equal length, in ns. */
 function growthOf(means: readonly number[], blockNs: number): Growth {
   const steps = means.slice(1).map((mean, block) => mean - (means[block] as number));
   const step = steps.reduce((sum, one) => sum + one, 0) / steps.length;
@@ -54,10 +66,10 @@ function growthOf(means: readonly number[], blockNs: number): Growth {
 }
 
 /**
- * How fast times grew over a run.
- * @param timesNs In the order of the queries.
+ * Growth of times over a run.
+ * @param timesNs In query order.
  * @param perSecond Queries per second.
- * @returns Null where the run has too few queries.
+ * @returns Null if the run has too few queries.
  */
 function growthOfTimes(timesNs: Float64Array, perSecond: number): Growth | null {
   const size = Math.floor(timesNs.length / BLOCKS);
@@ -74,10 +86,10 @@ function isAbove({ share, error }: Growth, deviations: number): boolean {
 }
 
 /**
- * Share by which the load seems to be above what the SUT completes, by latencies: enough for a search to go lower. Null where that is not
- * seen.
- * @param latenciesNs In the order of the queries.
- * @param scheduledPerSecond Null: there was no schedule.
+ * Share by which the load seems to exceed the SUT's capacity, from latencies; enough for a search
+ * to go lower. Null if no growth is seen.
+ * @param latenciesNs In query order.
+ * @param scheduledPerSecond Null without a schedule.
  */
 export function likelyGrowth(
   latenciesNs: Float64Array,
@@ -88,42 +100,46 @@ export function likelyGrowth(
   return growth !== null && isAbove(growth, DEVIATIONS_LIKELY) ? growth.share : null;
 }
 
-/** Whether a SUT kept up with the load of a run. */
+/** Judgement whether a SUT kept up with the load of a run. */
 export interface KeepingUp {
-  /** `grew`: surely not. `unknown`: the run is too short to tell. */
+  /** `grew`: certainly not. `unknown`: the run is too short to decide. */
   readonly state: 'kept' | 'grew' | 'unknown';
-  /** Share of the load that seems to be left waiting, 1 at most; null: too few queries. */
+  /** Share of the load that seems to remain queued, at most 1; null with too few queries. */
   readonly share: number | null;
-  /** Queries of a run of the same kind that tell; null: not known, or not needed. */
+  /** Queries that a similar run needs for a decision; null if unknown or not needed. */
   readonly queriesToTell: number | null;
-  /** Queries per second: due, and answered until the last one was. */
+  /** Queries per second: due, and answered (until the last response). */
   readonly scheduledPerSecond: number;
   readonly answeredPerSecond: number;
 }
 
 /** Times of the answered queries of a run, in ns since its start. */
 export interface AnswerTimes {
-  /** In the order of issue; sorted. */
+  /** In order of issue, so sorted. */
   readonly issuedNs: Float64Array;
-  /** From the issue to the answer, in the same order: a late LoadGen is not the SUT's. */
+  /** From issue to response, in the same order: LoadGen's lateness is not the SUT's. */
   readonly latenciesNs: Float64Array;
 }
 
-/** True where no answer took more than a hundredth of a run: the SUT kept up, since no more than that can have waited in its end. */
+/**
+ * True if no response took more than a hundredth of the run: the SUT kept up, since no more than
+ * that can have been queued at the end.
+ */
 export function isPrompt(longestNs: number, lastedNs: number): boolean {
   return longestNs <= GROWTH_MAX * lastedNs;
 }
 
 /**
- * Judges whether the SUT kept up with a load of one rate. Of SUTs with one server that get 5 % more than they complete (M/D/1, M/M/1), at most one
- * run in a hundred is `kept`, whatever its length; from 20,000 (M/D/1) and 45,000 (M/M/1) queries on, 99 of 100 are `grew`. Of loads
- * of 95 % fewer than 1 in 1,000 are `grew`, of just what the SUT completes 4 in 1,000.
+ * Judges whether the SUT kept up with a load of one rate. For single-server SUTs that get 5 % more
+ * than their capacity (M/D/1, M/M/1), at most one run in a hundred is `kept`, at any length; from
+ * 20,000 (M/D/1) and 45,000 (M/M/1) queries on, 99 of 100 are `grew`. At 95 % of capacity fewer
+ * than 1 in 1,000 are `grew`; at exactly capacity, 4 in 1,000.
  */
 export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
   const lastedNs = issuedNs.at(-1) ?? 0;
   const sorted = latenciesNs.slice().sort();
   const endNs = issuedNs.reduce((end, ns, i) => Math.max(end, ns + (latenciesNs[i] as number)), 0);
-  // As LoadGen counts them, the one and the other.
+  // Both rates as LoadGen counts them.
   const scheduledPerSecond = (issuedNs.length - 1) / (lastedNs / 1e9);
   const answeredPerSecond = (issuedNs.length - 1) / (endNs / 1e9);
   const judged = (
@@ -152,18 +168,21 @@ export function keepingUp({ issuedNs, latenciesNs }: AnswerTimes): KeepingUp {
   if (isAbove(growth, DEVIATIONS_SURE)) return judged('grew', growth.share);
   const margin = DEVIATIONS_TOLD * growth.error;
   if (growth.share + margin <= SHARE_TOLD) return judged('kept', growth.share);
-  // The error falls with the square root of their number.
+  // The error falls with the square root of the number of queries.
   const longer = (margin / SHARE_TOLD) ** 2;
   const needed = longer > LONGER_MAX ? 0 : Math.ceil(issuedNs.length * longer);
   return judged('unknown', growth.share, needed);
 }
 
-/** Share of the load that is left waiting, from the seconds per second by which latencies grow: load / capacity - 1. */
+/**
+ * Share of the load that remains queued, from the growth of latencies in seconds per second: load /
+ * capacity - 1.
+ */
 function waitingShare(latencyGrowth: number): number {
   return latencyGrowth / Math.max(1 + latencyGrowth, GROWTH_MAX);
 }
 
-/** Queries that wait right after each issue, in the order of issue. */
+/** Number of waiting queries right after each issue, in order of issue. */
 export function waitingAtIssue(issuedNs: Float64Array, latenciesNs: Float64Array): Float64Array {
   const doneNs = issuedNs.map((ns, i) => ns + (latenciesNs[i] as number)).sort();
   let done = 0;
@@ -173,7 +192,7 @@ export function waitingAtIssue(issuedNs: Float64Array, latenciesNs: Float64Array
   });
 }
 
-/** Number of values up to a limit. */
+/** Number of values that are at most `limit`. */
 export function countAtMost(sorted: Float64Array, limit: number): number {
   let low = 0;
   let high = sorted.length;
@@ -185,21 +204,24 @@ export function countAtMost(sorted: Float64Array, limit: number): number {
   return low;
 }
 
-/** Queries that waited in a stretch of a run. */
+/** Waiting queries in one time window of a run. */
 interface Window {
-  /** Queries times ns. */
+  /** Waiting queries times ns. */
   readonly waiting: number;
   readonly lengthNs: number;
 }
 
-/** A run while queries are issued, in fewer than 80 windows of one length. */
+/** Queue growth while a run is issued, in fewer than 80 windows of equal length. */
 export class GrowthWatch {
   #windows: readonly Window[] = [];
-  /** Looks that the last window has, and that each of the others has. */
+  /** Looks in the last window, and in each of the others. */
   #filled = 0;
   #looks = 1;
 
-  /** Takes how many queries wait at a look, and the time since the look before. Looks are of about one length. */
+  /**
+   * Adds the number of waiting queries at a look, and the time since the last look. Looks are about
+   * equally spaced.
+   */
   add(waiting: number, lengthNs: number): void {
     const look = { waiting: waiting * lengthNs, lengthNs };
     const last = this.#windows.at(-1);
@@ -217,9 +239,9 @@ export class GrowthWatch {
   }
 
   /**
-   * Share by which the load is surely above what the SUT completes; null where that is not seen.
+   * Share by which the load certainly exceeds the SUT's capacity; null if no growth is seen.
    * @param perSecond Queries per second.
-   * @param typicalNs How long a typical answer took so far.
+   * @param typicalNs Typical response time so far.
    */
   sureGrowth(perSecond: number, typicalNs: number): number | null {
     const lengthNs = this.#windows[0]?.lengthNs ?? 1;

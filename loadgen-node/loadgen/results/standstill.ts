@@ -1,28 +1,37 @@
 import { type AnswerTimes, countAtMost, waitingAtIssue } from './queue-growth.ts';
 
 /**
- * Stretches of a run in which the SUT hardly answered while queries waited. Late samples that come of them say nothing of what the
- * SUT does at the load, and no lower load would have spared them.
+ * Stretches of a run in which the SUT hardly answered while queries waited. Late samples from such
+ * stretches do not show what the SUT does at this load, and a lower load would not have avoided
+ * them.
  */
 export interface Standstill {
-  /** Name of the only part of the SUT that stood still, while others went on; null: the SUT as a whole did. */
+  /**
+   * Name of the one part of the SUT that stood still while others went on; null: the whole SUT did.
+   */
   readonly part: string | null;
   readonly count: number;
-  /** All of them together, and the longest, in ns. */
+  /** Total of all standstills, and the longest, in ns. */
   readonly totalNs: number;
   readonly longestNs: number;
-  /** When the longest began, in ns since the start: with the answer before it, or with the issue of the oldest query that waited in it. */
+  /**
+   * Start of the longest, in ns since the start: the last response before it, or the issue of the
+   * oldest query waiting in it.
+   */
   readonly fromNs: number;
-  /** Samples that completed meanwhile. */
+  /** Samples that completed during it. */
   readonly completedSamples: number;
-  /** Samples that waited then, or came before no more than usual waited; and those of them that were above their bound. */
+  /**
+   * Samples waiting then, or issued before the queue was back to normal; and how many of them were
+   * above their bound.
+   */
   readonly waitingSamples: number;
   readonly lateSamples: number;
-  /** The late ones by the name of their lane. */
+  /** Late samples among them, by lane. */
   readonly lateOfLanes: ReadonlyMap<string, number>;
 }
 
-/** The parts of a SUT, and the number of the one that answered a query; a part that nobody knows is -1. */
+/** The parts of a SUT, and the number of the part that answered each query; -1 if unknown. */
 export interface AnsweringParts {
   readonly names: readonly string[];
   readonly partOf: (query: number) => number;
@@ -30,34 +39,37 @@ export interface AnsweringParts {
 
 const ONE_PART: AnsweringParts = { names: [], partOf: () => -1 };
 
-/** Whether late samples came when much waited. */
+/** Why samples were late: a standstill, or a long queue. */
 export interface LateSamples {
   readonly standstill: Standstill | null;
-  /** More waited before the late ones than before the others: they waited in a queue. */
+  /** True if the queue was longer before late samples than before others: they waited in it. */
   readonly areBehindOthers: boolean;
 }
 
-/** Answers that a stretch would have had at the mean rate; of fewer, chance may take most. */
+/** Responses expected in a stretch at the mean rate; with fewer, a gap may be chance. */
 const EXPECTED_MIN = 20;
-/** Share of them that came at most: a SUT that is merely at its limit completes at its full rate then. */
+/** Largest share of them that came: a SUT at its limit still completes at its full rate. */
 const COMPLETED_SHARE_MAX = 0.25;
-/** A stretch lasts so many times as long as the SUT usually takes from answer to answer: batches make it wait, too. */
+/** A stretch lasts this many times the usual gap between responses: batches cause gaps, too. */
 const GAPS_MIN = 10;
-/** A stretch is LoadGen's own where queries that were due in it went out late by this share of it, in the mean. */
+/**
+ * A stretch is LoadGen's own fault if queries due in it went out late by this share of it, on
+ * average.
+ */
 const OWN_LAG_SHARE = 0.25;
-/** A standstill of a part is another one than that of the whole SUT if it is longer by this factor. */
+/** A standstill of one part differs from that of the whole SUT if it is longer by this factor. */
 const LONGER_BY = 2;
-/** So many times more wait before late samples that were in a queue. */
+/** Factor by which the queue is longer before late samples if they waited in it. */
 const BEHIND_OTHERS = 1.5;
 
-/** Times of queries, with what tells which of them were late, and how late LoadGen was, in ns. */
+/** Times of queries, which of them were late, and LoadGen's lateness, in ns. */
 interface LateTimes extends AnswerTimes {
-  /** Name of the lane whose bounds a query does not keep; null: it keeps those of its lane. */
+  /** Name of the lane if the query misses its bounds; null if it keeps them. */
   readonly lateIn: (query: number) => string | null;
   readonly lagsNs: Float64Array;
 }
 
-/** Looks for what made samples late; of a run that has some. */
+/** Finds why samples were late, in a run that has late samples. */
 export function lateSamplesOf(times: LateTimes, parts: AnsweringParts = ONE_PART): LateSamples {
   const { issuedNs, latenciesNs, lateIn } = times;
   const waiting = waitingAtIssue(issuedNs, latenciesNs);
@@ -72,7 +84,10 @@ export function lateSamplesOf(times: LateTimes, parts: AnsweringParts = ONE_PART
   return { standstill: standstillOf(times, parts), areBehindOthers };
 }
 
-/** Looks for a standstill of the whole SUT, and of each part: one of a part is told where more was late by it, or where it was so much longer. */
+/**
+ * Finds a standstill of the whole SUT, and of each part: that of a part is reported if it made more
+ * samples late, or was much longer.
+ */
 export function standstillOf(
   times: LateTimes,
   { names, partOf }: AnsweringParts = ONE_PART,
@@ -89,7 +104,10 @@ export function standstillOf(
   return found;
 }
 
-/** A standstill of the whole SUT is one of each part, too, and is a little longer there. */
+/**
+ * Compares two standstills. One of the whole SUT is also one of each part, and slightly longer
+ * there.
+ */
 function isWorse(one: Standstill, other: Standstill): boolean {
   if (one.lateSamples !== other.lateSamples) return one.lateSamples > other.lateSamples;
   return one.longestNs > LONGER_BY * other.longestNs;
@@ -109,13 +127,13 @@ function timesOfQueries(
   };
 }
 
-/** @param part Name of the part whose times these are; null: of the whole SUT. */
+/** @param part Name of the part with these times; null: the whole SUT. */
 function findStandstill(times: LateTimes, part: string | null): Standstill | null {
   const { issuedNs, latenciesNs } = times;
   const waiting = waitingAtIssue(issuedNs, latenciesNs);
   const doneNs = issuedNs.map((ns, i) => ns + (latenciesNs[i] as number)).sort();
   const typicalGapNs = typicalGap(doneNs);
-  // Few come to wait at a part that stands still: others, which answer, get the queries.
+  // A part that stands still gets few new queries: others, which answer, get them.
   const usual = usualWaiting(waiting) - (part === null ? 0 : 2);
   let found: Standstill | null = null;
   let oldest = 0;
@@ -142,7 +160,10 @@ function isWaiting({ issuedNs, latenciesNs }: AnswerTimes, query: number, atNs: 
   return (issuedNs[query] as number) + (latenciesNs[query] as number) > atNs;
 }
 
-/** The stretch in which the most came to wait between two queries, until the next answer; null where the SUT went on answering. */
+/**
+ * The stretch, between two queries and until the next response, in which most queries queued up;
+ * null if the SUT went on answering.
+ */
 function stretch(
   {
     issuedNs,
@@ -160,12 +181,12 @@ function stretch(
   }: { readonly oldest: number; readonly begin: number; readonly most: number },
 ): Omit<Standstill, 'part' | keyof WaitingCounts> | null {
   const before = countAtMost(doneNs, issuedNs[begin] as number);
-  // What comes to wait before the first answer is the filling of the SUT.
+  // Queries before the first response only fill the SUT.
   if (before === 0) return null;
-  // Until a query came there was nothing to answer.
+  // Before the query came, there was nothing to answer.
   const fromNs = Math.max(doneNs[before - 1] as number, issuedNs[oldest] as number);
   const doneCount = countAtMost(doneNs, issuedNs[most] as number);
-  // There is one: what waits completes later.
+  // Always found: waiting queries complete later.
   const longestNs = (doneNs[doneCount] as number) - fromNs;
   const completedSamples = doneCount - before;
   const expected = (longestNs * doneNs.length) / (doneNs.at(-1) as number);
@@ -179,7 +200,10 @@ function stretch(
 
 type WaitingCounts = Pick<Standstill, 'waitingSamples' | 'lateSamples' | 'lateOfLanes'>;
 
-/** Samples that were issued in a stretch until no more than usual waited, or waited when it began. */
+/**
+ * Counts samples waiting at the start of a stretch, or issued from then until the queue was back to
+ * normal.
+ */
 function countWaiting(
   times: LateTimes,
   { oldest, begin, end }: { readonly oldest: number; readonly begin: number; readonly end: number },
@@ -219,7 +243,10 @@ function together(first: Standstill | null, next: Standstill): Standstill {
   };
 }
 
-/** Time from answer to answer that half of the run consists of, or more; standstills that take less of it change nothing. */
+/**
+ * Gap between responses such that at least half of the run consists of gaps up to this length;
+ * standstills of less than half the run do not change it.
+ */
 function typicalGap(doneNs: Float64Array): number {
   const gaps = doneNs.map((ns, i) => ns - (doneNs[i - 1] ?? 0)).sort();
   const half = (doneNs.at(-1) ?? 0) / 2;
@@ -232,7 +259,10 @@ function typicalGap(doneNs: Float64Array): number {
   );
 }
 
-/** Twice the lower quartile, and two more: what waits now and then, also where most of a run follows on a standstill. */
+/**
+ * Usual queue length: twice the lower quartile plus two, valid even if most of a run follows a
+ * standstill.
+ */
 function usualWaiting(waiting: Float64Array): number {
   const sorted = waiting.slice().sort();
   return 2 * (sorted[Math.floor(sorted.length / 4)] ?? 0) + 2;

@@ -16,9 +16,9 @@ import type { Measurements, ValidityItem } from './measurements.ts';
 import { summarizeTokens, type TokenSummary } from './token-summary.ts';
 
 /**
- * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure, but that the
- * latencies are sorted where they lie: copies would double the memory of a long run.
- * Lost samples are in no number: they have no latency and are no throughput.
+ * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure, except that it
+ * sorts the latencies in place: copies would double the memory of a long run. Lost samples are in
+ * no figure: they have no latency and are not throughput.
  * @param labelDecimals Decimals of the target percentile in early stopping's texts.
  */
 export function summarize(
@@ -55,7 +55,7 @@ export function summarize(
   const { scenario } = settings;
   const none = new Float64Array(0);
   const times = { latency: samplesNs, ttft: none, tpot: none, ...tokens?.times };
-  // LoadGen's own bounds are those of its settings, on tokens where it was given some.
+  // LoadGen's own bounds are those of its settings, on tokens if these are set.
   const own = namedBounds(boundsOfServer({ ...settings, useTokenLatencies: tokens !== null }));
   const ofLoadgen = performanceRule(judgeBounds(scenario === 'Server' ? own : [], times));
   const validity = {
@@ -92,44 +92,46 @@ export function summarize(
   };
 }
 
-/** The numbers of a performance run and LoadGen's verdict: a value without I/O. */
+/** Figures of a performance run and LoadGen's verdict: a plain value. */
 export interface PerformanceSummary {
   readonly scenario: Scenario;
   readonly queryCount: number;
   readonly completedSampleCount: number;
   readonly sampleLatency: LatencyStatistics;
-  /** MultiStream: of whole queries; else null. */
+  /** MultiStream: latency of whole queries; else null. */
   readonly queryLatency: LatencyStatistics | null;
-  /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of the queries). */
+  /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of queries). */
   readonly target: { readonly percentile: number; readonly valueNs: number };
   readonly lanes: readonly LaneResult[];
-  /** LoadGen's rule on the bounds of its settings is met, and the bounds of all lanes are. */
+  /**
+   * True if LoadGen's rule on its settings' bounds is met, and the bounds of all lanes are kept.
+   */
   readonly keepsBounds: boolean;
   /** Server: samples above the latency bound; else 0. */
   readonly overlatencyCount: number;
   readonly rates: PerformanceRates;
   /** Server: {@link answeredRate}; elsewhere 0. */
   readonly answeredPerSecond: number;
-  /** Token models: their own results; else null. */
+  /** Token models: token results; else null. */
   readonly tokens: TokenSummary | null;
-  /** Queries in fixed intervals (round v0.5's MultiStream): what became of the intervals; else null. */
+  /** Queries at fixed intervals (round v0.5's MultiStream): use of the intervals; else null. */
   readonly arrivals: IntervalsTaken | null;
-  /** Tokens per second by a fixed number of tokens per sample (Server and Offline); else null. */
+  /** Tokens per second from a fixed number of tokens per sample (Server and Offline); else null. */
   readonly inferredTokensPerSecond: number | null;
   readonly validity: {
     readonly minDuration: ValidityItem;
     readonly minQueries: ValidityItem;
-    /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
+    /** Server: the latency bound at its percentile, or the token bounds. Always met elsewhere. */
     readonly performance: ValidityItem;
     readonly earlyStopping: EarlyStopping;
   };
-  /** LoadGen's rules alone: all four met. */
+  /** True if all four rules of LoadGen are met. */
   readonly isValid: boolean;
 }
 
-/** Rates up to the final query, per second; 0 in scenarios that lack one. */
+/** Rates up to the final query, per second; 0 for rates that the scenario lacks. */
 export interface RunRates {
-  /** SingleStream: queries per second with the time LoadGen itself took. */
+  /** SingleStream: queries per second, including LoadGen's own time. */
   readonly withOverhead: number;
   /** Server: samples per second by the schedule. */
   readonly scheduled: number;
@@ -138,20 +140,20 @@ export interface RunRates {
 }
 
 interface PerformanceRates extends RunRates {
-  /** SingleStream: queries per second by the mean latency alone. */
+  /** SingleStream: queries per second from the mean latency alone. */
   readonly withoutOverhead: number;
 }
 
-/** Fixed intervals of a run, and how many were skipped. */
+/** Fixed intervals of a run, and the number skipped. */
 export interface IntervalsTaken {
   readonly intervalNs: number;
-  /** The round's metric: the largest count with which a run is valid. */
+  /** The round's metric: the largest count for which a run is valid. */
   readonly samplesPerQuery: number;
   /** Intervals in which no query could go out. */
   readonly skippedIntervals: number;
-  /** Queries that kept the next one from its interval. */
+  /** Queries that caused a skipped interval. */
   readonly skippingQueries: number;
-  /** Intervals that a query took, at the target percentile; valid below 2. */
+  /** Intervals taken by a query at the target percentile; valid below 2. */
   readonly targetIntervals: number;
 }
 
@@ -162,7 +164,10 @@ export interface RateInput {
   readonly finalQuery: Measurements['finalQuery'];
 }
 
-/** LoadGen's rates per second; 0 for a rate that the scenario does not have. Below 0 or not finite where no sample completed. */
+/**
+ * LoadGen's rates per second; 0 for rates that the scenario lacks. Negative or not finite if no
+ * sample completed.
+ */
 export function runRates(
   scenario: Scenario,
   { completedSamples: count, maxLatencyS, finalQuery }: RateInput,
@@ -178,19 +183,20 @@ export function runRates(
 }
 
 /**
- * Completed samples per second until the last of them was; no rate of LoadGen's. It counts as LoadGen counts the schedule, without the sample that
- * begins it: a SUT that answers all of them does not answer more than was scheduled.
+ * Completed samples per second until the last completion; not a rate of LoadGen's. Like LoadGen's
+ * scheduled rate it omits the first sample, so a SUT that answers everything does not exceed the
+ * schedule.
  * @param count Completed samples.
- * @returns NaN where one sample completed, or none: that is no rate.
+ * @returns NaN if at most one sample completed: that is no rate.
  */
 export function answeredRate(count: number, lastDoneS: number): number {
   return count > 1 ? (count - 1) / lastDoneS : Number.NaN;
 }
 
 /**
- * Counts skipped intervals and judges them (v0.5: at most 1 % of the queries may cause one; LoadGen
+ * Counts and judges skipped intervals (v0.5: at most 1 % of the queries may cause one; LoadGen
  * v0.7's rule: at the target percentile a query takes less than 2 intervals). Pure.
- * @param intervals By query: intervals until the next one was due.
+ * @param intervals By query: intervals until the next query was due.
  */
 function summarizeArrivals(intervals: Float64Array, settings: EffectiveSettings) {
   let skippedIntervals = 0;
@@ -267,7 +273,7 @@ function evaluateMinQueries(measured: Measurements, settings: EffectiveSettings)
   const { queryCount } = measured;
   const sampleCount = measured.sampleLatenciesNs.length;
   const isMet = queryCount >= minQueryCount && sampleCount >= minSampleCount;
-  // The one query of Offline has all samples; where each query has one, its count is theirs.
+  // Offline's one query has all samples; where each query has one sample, both counts are equal.
   const isOfSamples = scenario === 'Offline';
   const isOfBoth = !isOfSamples && (sampleCount !== queryCount || minSampleCount !== minQueryCount);
   const inWords = (queries: number, samples: number): string =>

@@ -13,7 +13,7 @@ interface TokenInput {
   readonly labelDecimals: 0 | 1;
   readonly queryCount: number;
   readonly meanLatencyNs: number;
-  /** MultiStream: sorted latencies of the queries, which its early stopping takes. */
+  /** MultiStream: sorted query latencies, which its early stopping uses. */
   readonly queriesNs: Float64Array;
 }
 
@@ -66,11 +66,14 @@ export interface TokenSummary extends TokenEarlyStopping {
   readonly withoutOverhead: number;
   /** Tokens per nanosecond of latency: LoadGen's unit in the detail log. */
   readonly perLatencyNs: number;
-  /** Tokens per second: Offline until the end, else until the final query was done. */
+  /** Tokens per second: in Offline until the end, else until completion of the final query. */
   readonly completed: number;
-  /** Server: what is above neither bound; null elsewhere. No figure of LoadGen's. */
+  /** Server: samples that keep both token bounds; null elsewhere. Not a figure of LoadGen's. */
   readonly good: { readonly samples: number; readonly tokenCount: number } | null;
-  /** Times between tokens: all of them, and the longest of each sample; null where not measured. No figure of LoadGen's. */
+  /**
+   * Times between tokens: all, and the longest of each sample; null if not measured. Not a figure
+   * of LoadGen's.
+   */
   readonly gaps: {
     readonly histogram: LogHistogram;
     readonly longest: LatencyStatistics;
@@ -78,7 +81,7 @@ export interface TokenSummary extends TokenEarlyStopping {
   } | null;
 }
 
-/** Of each lane the samples that keep both of its bounds at once, and their tokens. */
+/** Samples that keep both bounds of their lane, and their tokens. */
 function countGood({ measured, tokens, settings }: TokenInput) {
   const whole = { ...tokens, ttft: tokens.firstTokenNs, tpot: tokens.perOutputTokenNs };
   return settings.lanes.map(({ bounds }, lane) => {
@@ -95,7 +98,7 @@ function countGood({ measured, tokens, settings }: TokenInput) {
 }
 
 /** LoadGen's two passes, of which its logs show the first token only where the output tokens passed, and both as one. */
-/** Verdicts of early stopping: of each bound, and of both; its estimates are those of the first token. */
+/** Early stopping verdicts: per bound, and combined; the estimates are those of the first token. */
 interface TokenEarlyStopping {
   readonly firstTokenEarlyStopping: EarlyStopping;
   readonly perOutputTokenEarlyStopping: EarlyStopping;
@@ -110,7 +113,7 @@ function evaluateEarlyStopping(
   const { serverTtftLatencyNs, serverTpotLatencyNs } = input.settings;
   const perToken = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs, 'TPOT bound');
   const first = earlyStoppingOf(input, firstNs, serverTtftLatencyNs, 'TTFT bound');
-  // The larger need decides.
+  // The larger missing count decides.
   const deciding = perToken.missingQueries > first.missingQueries ? perToken : first;
   return {
     firstTokenEarlyStopping: perToken.isMet ? first : { ...NO_EARLY_STOPPING, isMet: false },

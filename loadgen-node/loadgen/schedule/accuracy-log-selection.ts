@@ -7,23 +7,23 @@ import type { Phase } from './sample-order.ts';
 const DEFAULT_SEED = 5489n;
 
 /**
- * Chooses the responses that go to the accuracy log: all in the accuracy phase, a random share in
- * the performance phase.
+ * Selects the responses for the accuracy log: all in the accuracy phase, a random share in the
+ * performance phase.
  *
- * One generator lives for the whole test and gives every generated sample one value. LoadGen never
- * seeds it; the seed of the settings only shifts the values.
+ * One generator serves the whole test and gives every generated sample one value. LoadGen never
+ * seeds it; the seed in the settings only shifts the values.
  */
 export class AccuracyLogSelector {
   readonly #generator = new Mt19937(DEFAULT_SEED);
 
-  /** Value of the next generated sample, 0 up to but without 1. */
+  /** Value of the next generated sample, in [0, 1). */
   nextValue(): number {
     return uniformReal(this.#generator);
   }
 
   /**
    * Draws for the samples of one plan.
-   * @returns One bit per sample, the lowest bit first; null if no sample is chosen.
+   * @returns One bit per sample, lowest bit first; null if no sample is selected.
    */
   select(phase: Phase, settings: EffectiveSettings, sampleCount: number): Uint8Array | null {
     const isAccuracy = phase === 'accuracy';
@@ -40,7 +40,7 @@ export class AccuracyLogSelector {
   }
 }
 
-/** Shift of the values by the seed of the settings, 0 up to but without 1. */
+/** Shift of the values by the seed in the settings, in [0, 1). */
 export function accuracyLogOffset(settings: EffectiveSettings): number {
   return uniformReal(new Mt19937(settings.accuracyLogRngSeed));
 }

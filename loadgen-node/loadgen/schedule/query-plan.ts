@@ -8,22 +8,24 @@ import { PLAN_SAMPLES_MAX } from '../settings/plan-size.ts';
 import { arrivalTimes, type OtherArrivals, ownEndOf } from './arrivals/arrivals.ts';
 import { type LoadableSet, type Phase, SampleOrder } from './sample-order.ts';
 
-/** All queries of one set, made before the clock starts. Every query has the same sample count. */
+/**
+ * All queries of one set, planned before the clock starts. Every query has the same sample count.
+ */
 export interface QueryPlan {
   readonly queryCount: number;
   readonly samplesPerQuery: number;
-  /** Library indices; query q has `samplesPerQuery` of them from `q * samplesPerQuery` on. */
+  /** Library indices; query q has `samplesPerQuery` of them, from `q * samplesPerQuery` on. */
   readonly sampleIndices: Uint32Array;
   /**
-   * Server: when query q is due, in ns since the start of the set. Empty in the other scenarios, and
-   * in a closed loop.
+   * Server: due time of query q, in ns since the start of the set. Empty in other scenarios and in
+   * a closed loop.
    */
   readonly scheduledDeltaNs: Float64Array;
-  /** Other scenarios: ns between two queries by expectation. Decides the count, never the time. */
+  /** Other scenarios: expected ns between two queries. Decides the count, never the due time. */
   readonly periodNs: number;
-  /** Queries that LoadGen generates: `queryCount`, but for Offline queries that it never issues. */
+  /** Queries that LoadGen generates: `queryCount`, plus Offline queries that are never issued. */
   readonly generatedQueryCount: number;
-  /** Time at which one more query would be generated, in ns since the start. */
+  /** Time at which the next query would be generated, in ns since the start. */
   readonly generatedDurationNs: number;
 }
 
@@ -33,16 +35,20 @@ export interface PlanInput {
   readonly settings: EffectiveSettings;
   readonly set: LoadableSet;
   readonly loadgen: LoadgenBehaviour;
-  /** True: Offline queries that LoadGen generates and never issues are in the plan, for a trace. */
+  /**
+   * True: the plan includes Offline queries that LoadGen generates but never issues, for a trace.
+   */
   readonly keepsUnissued?: boolean;
   /** Server: arrivals in place of LoadGen's Poisson. */
   readonly arrivals?: OtherArrivals | undefined;
 }
 
 /**
- * Generates the queries of one set (LoadGen: GenerateQueries). Both generators start anew from their
+ * Generates the queries of one set (LoadGen: GenerateQueries). Both generators start anew from
+ * their
  * seeds for every set.
- * @throws MlperfError `ERR_CONFIG_INVALID` for settings that give no query, no end or too many samples.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that give no query, no end or too many
+ *   samples.
  */
 export function buildQueryPlan(input: PlanInput): QueryPlan {
   const target = planTarget(input);
@@ -53,7 +59,7 @@ export function buildQueryPlan(input: PlanInput): QueryPlan {
   return new PlanBuilder(input, target, order).build();
 }
 
-/** How much to generate; grows while whole rounds of samples are completed. */
+/** How much to generate; grows until the rounds of samples are complete. */
 interface PlanTarget {
   readonly durationNs: number;
   samplesPerQuery: number;
@@ -76,7 +82,7 @@ function planTarget({ phase, settings, set, arrivals }: PlanInput): PlanTarget {
   }
   const ownEnd = arrivals === undefined ? undefined : ownEndOf(arrivals);
   if (ownEnd !== undefined) {
-    // The arrivals end the run; their number only decides how many orders of samples are drawn.
+    // The arrivals end the run; their number only decides how many sample orders are drawn.
     return { durationNs: 0, samplesPerQuery, leastQueries: Math.max(1, Math.ceil(ownEnd.queries)) };
   }
   // Open-loop arrivals last as long as the run; a closed loop may be twice as fast as expected.
@@ -88,7 +94,7 @@ function planTarget({ phase, settings, set, arrivals }: PlanInput): PlanTarget {
   };
 }
 
-/** Makes the samples a whole number of rounds through the set. */
+/** Rounds the samples up to whole passes through the set. */
 function padForConcatenation(
   { phase, settings, set, loadgen }: PlanInput,
   target: PlanTarget,
@@ -112,7 +118,7 @@ function padForConcatenation(
   }
 }
 
-/** Queries of whole rounds through the set and a rest. Only the first is ever issued. */
+/** Queries of whole passes through the set, and a remainder. Only the first is ever issued. */
 function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrder): QueryPlan {
   const { samplesPerQuery } = target;
   const queryCount = input.keepsUnissued ? target.leastQueries : 1;
@@ -155,7 +161,7 @@ function fillOfflineQuery(
   sampleIndices.set(loaded.subarray(0, sampleIndices.length - wholeEnd), wholeEnd);
 }
 
-/** Queries one after the other, until both the duration and the count are reached. */
+/** Adds queries until both duration and count are reached. */
 class PlanBuilder {
   readonly #input: PlanInput;
   readonly #target: PlanTarget;
@@ -163,9 +169,9 @@ class PlanBuilder {
   readonly #scheduleGenerator: Mt19937;
   readonly #sampleIndices: GrowingArray<Uint32Array>;
   readonly #scheduledDeltaNs: GrowingArray<Float64Array>;
-  /** False: queries are due when they are issued. */
+  /** False: a query is due when it is issued. */
   readonly #hasSchedule: boolean;
-  /** Null: LoadGen's Poisson, or no schedule. */
+  /** Null: LoadGen's Poisson arrivals, or no schedule. */
   readonly #otherArrivals: (() => number) | null;
   readonly #ownEndNs: number | undefined;
 
@@ -231,7 +237,7 @@ class PlanBuilder {
   #needsMore(queryCount: number, lastNs: number, dueNs: number): boolean {
     if (this.#ownEndNs !== undefined) return dueNs < Number.POSITIVE_INFINITY;
     if (lastNs < this.#target.durationNs || queryCount < this.#target.leastQueries) return true;
-    // No part of a burst is left out.
+    // A burst is never cut.
     return this.#otherArrivals !== null && dueNs === lastNs;
   }
 
@@ -251,7 +257,7 @@ class PlanBuilder {
   }
 }
 
-/** Somewhat more queries than there will probably be; 0 where that would be too many. */
+/** A slightly high estimate of the number of queries; 0 if that would be too many. */
 function expectedQueries({ targetQps }: EffectiveSettings, target: PlanTarget): number {
   const byDuration = (target.durationNs / 1e9) * targetQps;
   const expected = Math.ceil(1.01 * Math.max(target.leastQueries, byDuration)) + 1000;
@@ -262,7 +268,7 @@ function fixedPeriodNs(targetQps: number): number {
   return targetQps > 0 ? Math.trunc((1 / targetQps) * 1e9) : 0;
 }
 
-/** @param durationNs 0 where the query count alone ends the plan. */
+/** @param durationNs 0 if only the query count ends the plan. */
 function checkPeriod(
   { scenario, targetQps }: EffectiveSettings,
   periodNs: number,
@@ -276,7 +282,7 @@ function checkPeriod(
   throw configInvalid(`${key} must be above 0 and finite: it decides how many queries there are`);
 }
 
-/** Times are kept as doubles, which have every whole ns up to 2^53: 104 days. */
+/** Refuses a schedule beyond 2^53 ns (104 days): doubles hold every whole ns only up to there. */
 function checkScheduleEnd(lastNs: number): void {
   if (lastNs <= Number.MAX_SAFE_INTEGER) return;
   throw configInvalid(

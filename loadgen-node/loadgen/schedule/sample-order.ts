@@ -5,12 +5,12 @@ import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings, LibraryCounts } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 
-/** Which samples of the loaded set the queries take, and in which order. */
+/** Which samples of the loaded set the queries use, in which order. */
 interface SampleOrderInput {
   readonly phase: Phase;
   readonly settings: EffectiveSettings;
   readonly set: LoadableSet;
-  /** Least number of queries before any padding: the draws depend on it. */
+  /** Smallest number of queries before padding: the draws depend on it. */
   readonly leastQueries: number;
   readonly loadgen: Pick<LoadgenBehaviour, 'rngLibrary'>;
 }
@@ -18,11 +18,11 @@ interface SampleOrderInput {
 /**
  * Picks positions in the loaded set (LoadGen: GenerateQueries, SampleDistribution).
  *
- * All orders are drawn before the first pick whether or not they are used: the picks of a run depend
- * on these draws, and so on the minimum query count.
+ * All orders are drawn before the first pick, used or not: the picks depend on these draws, and so
+ * on the minimum query count.
  */
 export class SampleOrder {
-  /** Goes on where the orders ended: Offline's permutations draw from it. */
+  /** Continues after the orders were drawn: Offline's permutations use it. */
   readonly generator: Mt19937;
   readonly #next: () => number;
   readonly #set: LoadableSet;
@@ -74,7 +74,7 @@ export class SampleOrder {
   }
 }
 
-/** The positions 0 to `setLength` - 1 shuffled again and again until there is one for every query. */
+/** Shuffles the positions 0 to `setLength` - 1 repeatedly until every query has one. */
 function drawRounds(
   shuffleNext: (values: Uint32Array) => void,
   setLength: number,
@@ -108,21 +108,21 @@ function cycle(order: Uint32Array): () => number {
 /** The phase of a test that a set or a query belongs to. */
 export type Phase = 'accuracy' | 'performance';
 
-/** Samples that are in memory at once. */
+/** Samples in memory at the same time. */
 export interface LoadableSet {
   /** Sample indices in load order, with MultiStream's padding at the end. */
   readonly sampleIndices: Uint32Array;
-  /** Entries before the padding: those that queries start from. */
+  /** Entries before the padding: queries start at one of these. */
   readonly distributionEnd: number;
 }
 
 /**
- * All sets of a phase, in order (LoadGen: GenerateLoadableSets). A performance run uses the first one
- * only; an accuracy run goes through all.
+ * All sets of a phase, in order (LoadGen: GenerateLoadableSets). A performance run uses only the
+ * first; an accuracy run uses all.
  */
 export class LoadableSets {
   readonly count: number;
-  /** Of all sets, without padding. */
+  /** Samples of all sets, without padding. */
   readonly sampleCount: number;
   readonly #order: Uint32Array;
   readonly #setSize: number;
@@ -153,7 +153,8 @@ export class LoadableSets {
     if (this.#paddingCount === 0) return { sampleIndices: own, distributionEnd: own.length };
     const padded = new Uint32Array(own.length + this.#paddingCount);
     padded.set(own);
-    // The padding repeats the growing set from its beginning, so that a query may start at any sample.
+    // The padding repeats the growing set from its beginning, so that a query may start at any
+    // sample.
     for (let i = 0; i < this.#paddingCount; i += 1) {
       padded[own.length + i] = padded[i] as number; // In range: i < own.length + i.
     }

@@ -5,9 +5,9 @@ import { librarySizeProblems, planSizeProblems } from './plan-size.ts';
 import { SETTINGS_FIELDS, type TestSettings } from './test-settings.ts';
 
 /**
- * Refuses settings that cannot be run. LoadGen runs into undefined behaviour with some of these;
- * others belong to parts of LoadGen that this engine does not have yet.
- * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong.
+ * Refuses settings that cannot be run. Some of these cause undefined behaviour in LoadGen; others
+ * need parts of LoadGen that this engine lacks.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every problem.
  */
 export function checkSettings(settings: TestSettings, library: LibraryCounts): void {
   refuse([
@@ -17,12 +17,12 @@ export function checkSettings(settings: TestSettings, library: LibraryCounts): v
   ]);
 }
 
-/** As {@link checkSettings}, for a trace: it needs less of the engine. */
+/** {@link checkSettings} for a trace, which needs less of the engine. */
 export function checkTracedSettings(settings: TestSettings, library: LibraryCounts): void {
   refuse([...valueProblems(settings, library), ...planSizeProblems(settings)]);
 }
 
-/** As {@link checkSettings}, for results without a run or plan. */
+/** {@link checkSettings} for results without a run or plan. */
 export function checkSettingValues(settings: TestSettings, library: LibraryCounts): void {
   refuse(valueProblems(settings, library));
 }
@@ -47,12 +47,12 @@ function refuse(problems: readonly string[]): void {
   }
 }
 
-/** Counts and times; the decimals of a search have a rule of their own. */
+/** Counts and times; a search's decimals have their own rule. */
 const WHOLE_NUMBERS = SETTINGS_FIELDS.filter(
   ({ type, field }) => type === 'u64' || field === 'serverMaxAsyncQueries',
 ).map(({ field }) => field);
 
-/** Up to 2^64 - 1, which a double holds as 2^64: users write it (or -1) for "no limit". */
+/** Up to 2^64 - 1, held as 2^64: users write it (or -1) for "no limit". */
 function wholeNumberProblems(settings: TestSettings): string[] {
   return WHOLE_NUMBERS.filter((key) => {
     const value = Number(settings[key]);
@@ -60,7 +60,7 @@ function wholeNumberProblems(settings: TestSettings): string[] {
   }).map((key) => `${key} must be a whole number from 0 to 2^64 - 1, not ${settings[key]}`);
 }
 
-/** Checks the settings of the scenario that is run; LoadGen reads no other scenario's. */
+/** Checks only the settings of the scenario that is run, as LoadGen does. */
 function scenarioProblems(settings: TestSettings): string[] {
   switch (settings.scenario) {
     case 'SingleStream':
@@ -102,7 +102,7 @@ function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCo
   return problems;
 }
 
-/** Logical issue threads; each costs a comparison per query. */
+/** Most logical issue threads; each costs a comparison per query. */
 const ISSUE_THREADS_MAX = 1024;
 
 function unsupportedProblems(settings: TestSettings): string[] {
@@ -129,7 +129,7 @@ const TIMES = [
   'serverTpotLatencyNs',
 ] as const satisfies readonly (keyof TestSettings)[];
 
-/** LoadGen's search never ends with these. */
+/** Refuses settings with which LoadGen's search never ends. */
 function searchProblems(settings: TestSettings): string[] {
   const problems: string[] = [];
   if (!(settings.serverFindPeakQpsBoundaryStepSize > 0)) {

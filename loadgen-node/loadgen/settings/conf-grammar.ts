@@ -1,7 +1,7 @@
 import { hasByteOrderMark } from '../../../shared/base/text.ts';
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 
-/** A value of a configuration file: its text, and the line that set it last. */
+/** A value in a configuration file, and the line that last set it. */
 export interface ConfEntry {
   readonly text: string;
   readonly line: number;
@@ -12,17 +12,17 @@ interface ConfLineError {
   readonly line: number;
   /** LoadGen's own words. */
   readonly loadgenText: string;
-  /** The error and what would be right, for people. */
+  /** The error and the correct form, for people. */
   readonly explanation: string;
 }
 
-/** A line that LoadGen passes over without a word, though its writer meant something. */
+/** A line that LoadGen silently ignores although it was meant to have an effect. */
 export interface ConfLineNote {
   readonly line: number;
   readonly explanation: string;
 }
 
-/** Content of a configuration file. With any error the file is not used. */
+/** Content of a configuration file. A file with any error is not used. */
 export interface ParsedConf {
   readonly entries: ReadonlyMap<string, ConfEntry>;
   readonly errors: readonly ConfLineError[];
@@ -33,13 +33,13 @@ const WITH_MARK =
   'the file begins with a byte order mark, which LoadGen takes for a part of the first word: the line has no effect; ' +
   'save the file without the mark';
 
-/** White space of C's isspace, which is not JavaScript's. */
+/** White space by C's isspace, which differs from JavaScript's. */
 const WHITE_SPACE = /[ \t\r\v\f]+/;
 
 /**
- * Reads the text of mlperf.conf, user.conf or audit.config with LoadGen's grammar: tokens between
- * white space, `key = value` (the last of several values and the last of several lines counts), a
- * lone `#` ends a line unless a value is due or was read.
+ * Parses mlperf.conf, user.conf or audit.config with LoadGen's grammar: tokens between white space,
+ * `key = value`. The last of several values, and the last of several lines, wins. A lone `#` ends a
+ * line unless a value is due or was read.
  */
 export function parseConf(text: string): ParsedConf {
   const entries = new Map<string, ConfEntry>();
@@ -104,9 +104,9 @@ function noteOnLoneKey(key: string): string {
 }
 
 /**
- * The entry that counts for a key, as LoadGen finds it in one file: `model.scenario.key`,
- * `*.scenario.key`, `model.*.key`, `*.*.key`, the first that is there. Mind the order: a line for
- * every model in one scenario wins over one for one model in every scenario.
+ * The entry used for a key, as LoadGen finds it in one file: the first of `model.scenario.key`,
+ * `*.scenario.key`, `model.*.key`, `*.*.key`. Note the order: a line for all models in one scenario
+ * wins over one for a single model in all scenarios.
  */
 export function lookUp(
   conf: ParsedConf,

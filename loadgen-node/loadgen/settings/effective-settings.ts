@@ -12,8 +12,8 @@ export interface LibraryCounts {
 
 /**
  * Derives the effective settings (LoadGen: TestSettingsInternal). Pure.
- * @returns `settingErrors`: what LoadGen would log as errors while it goes on.
- * @throws MlperfError `ERR_CONFIG_INVALID` for lanes that do not divide the library
+ * @returns `settingErrors`: what LoadGen would log as errors and then go on.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the lanes do not divide the library
  */
 export function deriveEffectiveSettings(
   requested: TestSettings,
@@ -79,13 +79,13 @@ export function deriveEffectiveSettings(
 }
 
 /**
- * The requested settings, some of them with what a run makes of them, and what it derives from them
- * (LoadGen: test_settings_internal.h).
+ * The requested settings, some adjusted for the run, and values derived from them (LoadGen:
+ * test_settings_internal.h).
  */
 export interface EffectiveSettings extends TestSettings {
-  /** LoadGen's own, on all queries; empty but in Server. */
+  /** LoadGen's own bounds, on all queries; empty except in Server. */
   readonly bounds: readonly QueryBound[];
-  /** The lane of a query is that of its sample index. */
+  /** A query's lane is that of its sample index. */
   readonly lanes: readonly Lane[];
   readonly samplesPerQuery: number;
   readonly targetQps: number;
@@ -144,7 +144,7 @@ function nonNegativeQps(key: string, requestedQps: number, settingErrors: string
   return 1;
 }
 
-/** Offline turns the wanted duration and the least count into the size of its one query. */
+/** Offline derives the size of its one query from the requested duration and the minimum count. */
 function deriveQueryCounts(
   requested: TestSettings,
   targetQps: number,
@@ -158,7 +158,7 @@ function deriveQueryCounts(
         ? counts.performanceSampleCount
         : Math.max(requested.minQueryCount, expectedSamples),
       minQueryCount: 1,
-      // For so long queries are generated and issued; `minDurationMs` is what validity asks for.
+      // Generating and issuing use this duration; validity uses `minDurationMs`.
       targetDurationMs: 0,
     };
   }
@@ -169,7 +169,8 @@ function deriveQueryCounts(
   if (requested.scenario === 'SingleStream' && requested.sampleConcatenatePermutation) {
     const expectedQueries = Math.trunc(2 * (targetDurationMs / 1000) * targetQps);
     const leastQueries = Math.max(requested.minQueryCount, expectedQueries);
-    // LoadGen takes the library's count, not the override, and adds a whole set to a whole multiple.
+    // LoadGen uses the library's count, not the override, and adds a whole set even to a whole
+    // multiple.
     const setSize = counts.libraryPerformanceCount;
     const minQueryCount = leastQueries + setSize - (leastQueries % setSize);
     return { samplesPerQuery: 1, minQueryCount, targetDurationMs };

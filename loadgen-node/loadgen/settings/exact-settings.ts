@@ -8,18 +8,18 @@ import {
   type TestSettings,
 } from './test-settings.ts';
 
-/** A value as LoadGen holds it: u64, seeds and int as bigint, so that no digit is lost. */
+/** A value as LoadGen holds it; u64, seeds and int as bigint, so that no digit is lost. */
 export type ExactValue = bigint | number | boolean | string;
 
-/** A value and where it came from: `default`, or a file and its line. */
+/** A value and its source: `default`, or a file and its line. */
 export interface SourcedValue {
   readonly value: ExactValue;
   readonly source: string;
 }
 
 /**
- * LoadGen's TestSettings with all their bits: a file may set a count to 2^64 - 1, which
- * {@link TestSettings} cannot hold. Begins with LoadGen's defaults.
+ * LoadGen's TestSettings with all bits: a file may set a count to 2^64 - 1, which
+ * {@link TestSettings} cannot hold. Starts with LoadGen's defaults.
  */
 export class ExactSettings {
   readonly scenario: Scenario;
@@ -43,7 +43,7 @@ export class ExactSettings {
     this.#values.set(field, { value, source });
   }
 
-  /** A copy that changes by itself. */
+  /** An independent copy. */
   clone(): ExactSettings {
     const copy = new ExactSettings(this.scenario);
     for (const [field, { value, source }] of this.#values) copy.set(field, value, source);
@@ -52,7 +52,7 @@ export class ExactSettings {
 
   /**
    * The settings for a run.
-   * @throws MlperfError `ERR_CONFIG_INVALID` naming each count that a double cannot hold.
+   * @throws MlperfError `ERR_CONFIG_INVALID` listing each count that a double cannot hold.
    */
   toTestSettings(): TestSettings {
     const problems: string[] = [];

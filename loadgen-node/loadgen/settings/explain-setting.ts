@@ -9,7 +9,7 @@ import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 /**
  * Explains a setting by any of its names.
  * @param name LoadGen's field or file key, or a flag of `longhaul run`.
- * @throws MlperfError `ERR_CONFIG_INVALID` listing the keys that there are
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing the known keys
  */
 export function explainSetting(name: string): VerbResult {
   const fields = SETTINGS_FIELDS.filter((field) => isCalled(field, name));
@@ -33,12 +33,12 @@ function isCalled(field: SettingsField, word: string): boolean {
   });
 }
 
-/** The field itself; empty where no file sets it. */
+/** Keys that set the field, or the field itself if no file sets it. */
 function keysOf({ field }: SettingsField): ConfField[] {
   return CONF_FIELDS.filter((one) => one.field === field);
 }
 
-/** LoadGen's default; as text, since seeds are larger than what JSON's readers keep. */
+/** LoadGen's default, as text: seeds exceed what JSON readers can hold. */
 function fallbackOf({ field }: SettingsField): string {
   return String(new ExactSettings('Server').get(field).value);
 }

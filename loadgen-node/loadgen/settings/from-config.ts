@@ -22,7 +22,7 @@ export interface ConfFile {
   readonly name: string;
   /** Its text; null when it cannot be opened. */
   readonly text: string | null;
-  /** Why it cannot be opened, for people. */
+  /** Why it cannot be opened. */
   readonly obstacle?: string;
 }
 
@@ -30,9 +30,9 @@ export interface ConfFile {
 export interface ConfResult {
   readonly name: string;
   readonly rc: ReturnCode;
-  /** LoadGen's messages about it, in order. */
+  /** LoadGen's messages about the file, in order. */
   readonly events: readonly ConfigEvent[];
-  /** Errors for people: file, line, text, and what would be right. */
+  /** Errors for people: file, line, text, and the correct form. */
   readonly problems: readonly string[];
   /** Lines without effect that LoadGen does not report, for people. */
   readonly notes: readonly string[];
@@ -40,7 +40,8 @@ export interface ConfResult {
 
 /**
  * Reads configuration files into settings as the LoadGen of a round does (LoadGen:
- * TestSettings::FromConfig). Keeps what LoadGen keeps for the length of a process: one reader per test.
+ * TestSettings::FromConfig). Holds state that LoadGen keeps for its process, so use one reader per
+ * test.
  */
 export class ConfReader {
   readonly round: Round;
@@ -59,8 +60,8 @@ export class ConfReader {
   }
 
   /**
-   * Applies a file of the user's (type 1). Where mlperf.conf is built in, the first such file brings
-   * it along, and every further one is logged as an error and still applied.
+   * Applies a user's file (type 1). In rounds with a built-in mlperf.conf, the first such file also
+   * applies the built-in one; every further file is logged as an error and still applied.
    */
   readUser(settings: ExactSettings, file: ConfFile, model: string): ConfResult {
     const events: ConfigEvent[] = [];
@@ -145,14 +146,14 @@ export class ConfReader {
     return !field.needsAccuracyCount || knowsAccuracySampleCount;
   }
 
-  /** Plain files: the flag must stand in the same file. Later LoadGens: it must be on by now. */
+  /** Plain files: the flag must be in the same file. Later LoadGens: it must be on by now. */
   #hasFlag({ needs }: ConfField, settings: ExactSettings, ofFile: ReadonlySet<string>): boolean {
     if (needs === undefined) return true;
     if (this.#loadgen.configFiles === 'plain') return ofFile.has(needs);
     return settings.get(needs).value === true;
   }
 
-  /** @returns No note on a line of another scenario, whose flag is not looked up. */
+  /** @returns No note for a line of another scenario, whose flag is not looked up. */
   #withoutFlag(
     { key, under, needs }: ConfField,
     { scenario }: ExactSettings,
@@ -168,7 +169,7 @@ export class ConfReader {
 
 const MULTIPLE_FILES = 'Multiple conf files are used. This is not valid for official submission.';
 
-/** Multiplier from the unit of a file to that of the field: ms to ns, percent to fraction. */
+/** Factor from the unit in files to that of the field: ms to ns, percent to fraction. */
 const MULTIPLIERS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
 
 /** @returns undefined for a mode that does not exist. */
@@ -181,7 +182,7 @@ function readValue({ type, unit, needsOne }: ConfField, text: string): ExactValu
     case 'seed':
       return value;
     case 'int':
-      // Through an int into a field without sign: -1 and 2^31 become more than any count.
+      // Converted via int to an unsigned field: -1 and 2^31 become larger than any count.
       return BigInt.asUintN(64, BigInt.asIntN(32, value));
     case 'bool':
       return needsOne ? value === 1n : value !== 0n;
@@ -190,7 +191,10 @@ function readValue({ type, unit, needsOne }: ConfField, text: string): ExactValu
   }
 }
 
-/** LoadGen reads a number up to the first character that a whole one does not have: 0.015 is 0, and 1e3 is 1. */
+/**
+ * Note on a cut number: LoadGen reads an integer only up to the first other character, so 0.015 is
+ * 0 and 1e3 is 1.
+ */
 function noteOnFraction({ key, type, unit }: ConfField, { text }: ConfEntry, at: string): string[] {
   if (type === 'double' || parseUint64(text).length === text.length) return [];
   const isTime = unit === 'ns' || unit === 'ms';
@@ -202,23 +206,23 @@ function noteOnFraction({ key, type, unit }: ConfField, { text }: ConfEntry, at:
   ];
 }
 
-/** A model's name up to how people write it. */
+/** A model's name without differences of spelling. */
 function plainName(model: string): string {
   return model.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Models that the mlperf.conf of a round names, and `*`. */
+/** Models in the mlperf.conf of a round, and `*`. */
 export function confModels(round: Round): Set<string> {
   const keys = parseConf(mlperfConfOf(round)).entries.keys();
   return new Set([...[...keys].map(modelOf), '*']);
 }
 
-/** A model's name may hold dots: scenario and key are the last two parts. */
+/** Model of a key. A model name may contain dots: scenario and key are the last two parts. */
 function modelOf(fullKey: string): string {
   return fullKey.split('.').slice(0, -2).join('.');
 }
 
-/** Lines for another spelling of the model, and files without any line for it. */
+/** Notes on lines for another spelling of the model, and on files without any line for it. */
 function notesOnModels(
   conf: ParsedConf,
   { name, model, round }: { readonly name: string; readonly model: string; readonly round: Round },
@@ -228,7 +232,7 @@ function notesOnModels(
   const others = named.filter(({ of }) => of !== '*' && of !== model);
   if (others.length > 0 && others.length === named.length) {
     const models = firstOf([...new Set(others.map(({ of }) => of))], 5);
-    // audit.config is read for every model.
+    // audit.config applies to every model.
     const whom = model === '*' ? 'every model (*)' : `model ${model}`;
     return [`no line of ${name} applies to ${whom}; it has lines for ${models}`];
   }
@@ -248,7 +252,7 @@ function configError(stage: ConfigEvent['stage'], text: string): ConfigEvent {
   return { stage, kind: 'error', key: 'error_invalid_config', text };
 }
 
-/** Keys that LoadGen ignores without a message: unknown ones, or not read from such a file. */
+/** Keys that LoadGen silently ignores: unknown, or not read from this file. */
 function notesOnKeys(conf: ParsedConf, loadgen: LoadgenBehaviour): ConfLineNote[] {
   const notes: ConfLineNote[] = [];
   for (const [key, { line }] of conf.entries) {
@@ -282,7 +286,7 @@ function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefin
   return undefined;
 }
 
-/** Message about a configuration file for the detail log, in LoadGen's words. */
+/** A message for the detail log about a configuration file, in LoadGen's words. */
 export interface ConfigEvent {
   /**
    * `files`: before the test (LoadGen: FromConfig of the harness), logged before everything else;
@@ -298,12 +302,12 @@ export interface ConfigEvent {
 /** A field that configuration files set. */
 export type ConfField = SettingsField & { readonly key: string };
 
-/** Those fields, a flag before the fields that need it (LoadGen: TestSettings::FromConfig). */
+/** These fields, each flag before the fields that need it (LoadGen: TestSettings::FromConfig). */
 export const CONF_FIELDS: readonly ConfField[] = SETTINGS_FIELDS.filter(
   (field): field is ConfField => field.key !== null,
 );
 
-/** Keys that stand in official files and that no LoadGen reads. */
+/** Keys in official files that no LoadGen reads. */
 const UNREAD_KEYS: readonly string[] = [
   'target_duration',
   'test07_accuracy_threshold',

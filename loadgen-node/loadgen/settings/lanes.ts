@@ -2,39 +2,40 @@ import assert from 'node:assert';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { QueryBound } from './query-bounds.ts';
 
-/** A class of the queries of a run: those whose samples are in a range of the library. */
+/** A class of a run's queries: those with samples in a range of the library. */
 export interface Lane {
   readonly name: string;
-  /** Sample indices, from `first` to before `end`. */
+  /** Sample indices from `first` up to but without `end`. */
   readonly samples: { readonly first: number; readonly end: number };
   /** Share of the arrivals, 0 to 1; the shares of all lanes add up to 1. */
   readonly share: number;
-  /** Bounds that its queries have to keep together; only Server has some. */
+  /** Bounds that its queries must keep together; only Server has bounds. */
   readonly bounds: readonly QueryBound[];
 }
 
-/** A lane as it is asked for. */
+/** A lane as requested. */
 export interface LaneRequest extends Pick<Lane, 'name' | 'share'> {
   /** Default: the whole library. */
   readonly samples?: Lane['samples'];
-  /** Default: those of LoadGen's settings. */
+  /** Default: the bounds of LoadGen's settings. */
   readonly bounds?: Lane['bounds'];
 }
 
-/** The lane of all samples of a library. */
+/** One lane with all samples of a library. */
 export function wholeLane(bounds: Lane['bounds']): Lane {
   return { name: 'all', share: 1, samples: { first: 0, end: Number.POSITIVE_INFINITY }, bounds };
 }
 
-/** The lane of a run whose queries are all of one class. */
+/** The default lane, with all queries of a run. */
 export const ONE_LANE: readonly LaneRequest[] = [{ name: 'all', share: 1 }];
 
-/** Sums of fractions differ by so little. */
+/** Tolerance for the rounded sum of the shares. */
 const SHARE_NOISE = 1e-9;
 
 /**
- * The performance set may be any samples of the library, so that each of them has to be in a lane.
- * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong
+ * Checks lanes. Every sample must be in a lane, since the performance set may be any samples of the
+ * library.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every problem
  */
 export function checkLanes(lanes: readonly LaneRequest[], sampleCount: number): void {
   const problems = rangeProblems(lanes, sampleCount);

@@ -3,41 +3,43 @@ import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { RngLibrary } from '../random/distributions.ts';
 
 /**
- * Where the LoadGens of the rounds differ, as data: the algorithm reads these, never a version.
- * Source: the differences that runs of both LoadGens showed (test/golden/README.md).
+ * Differences between the LoadGens of the rounds, as data: the algorithm reads these, never a
+ * version. Source: differences seen in runs of both LoadGens (test/golden/README.md).
  */
 export interface LoadgenBehaviour {
-  /** Version of the C++ LoadGen that is followed, as its log names it. */
+  /** Version of the C++ LoadGen to follow, as in its log. */
   readonly version: string;
-  /** C++ library that built the LoadGen: it decides the sample order. */
+  /** C++ library that built this LoadGen: it decides the sample order. */
   readonly rngLibrary: RngLibrary;
-  /** Which samples are shuffled into sets: the whole library, or only as many as a run uses. */
+  /** Samples that are shuffled into sets: the whole library, or only as many as a run uses. */
   readonly setsFrom: 'whole-library' | 'used-samples';
   /** True if `accuracySampleCountOverride` is read and the accuracy sample count is logged. */
   readonly knowsAccuracySampleCount: boolean;
   /**
-   * Offline with concatenated permutations whose query is already a whole number of sets: true if
+   * Offline with concatenated permutations if the query is already a whole number of sets: true if
    * one query per sample of the set is generated. Only the first is ever issued.
    */
   readonly repeatsWholeOfflineQuery: boolean;
-  /** True if the log names the padded size of a concatenated Offline query, false if the setting. */
+  /**
+   * True if the log states the padded size of a concatenated Offline query; false if the setting.
+   */
   readonly logsPaddedQuerySize: boolean;
-  /** Decimals of the target percentile in the texts. */
+  /** Decimals of the target percentile in texts. */
   readonly percentileLabelDecimals: 0 | 1;
-  /** Name in the summary of the smallest, largest and mean time of one output token. */
+  /** Summary label of the minimum, maximum and mean time of one output token. */
   readonly outputTokenLabel: 'Time to Output Token' | 'Time per Output Token';
   /** True if the summary warns about concatenated permutations. */
   readonly warnsAboutConcatenation: boolean;
-  /** When MultiStream's next query goes out: once the last one is done, or at fixed intervals. */
+  /** When MultiStream's next query goes out: when the last completes, or at fixed intervals. */
   readonly multiStreamArrivals: 'closed-loop' | 'interval';
-  /** True if validity asks for early stopping's confidence as well. */
+  /** True if validity also needs early stopping's confidence. */
   readonly hasEarlyStopping: boolean;
   /** True if the detail log ends with `num_errors`. */
   readonly logsErrorCount: boolean;
   /**
-   * How configuration files are read. `plain`: no built-in file, all files are alike and each is
-   * read by itself. `built-in`: the round's mlperf.conf comes first and alone may set seeds and
-   * test05; a second user file is an error that is logged.
+   * How configuration files are read. `plain`: no built-in file, all files are equal and each is
+   * read by itself. `built-in`: the round's mlperf.conf comes first, and only it may set seeds and
+   * test05; a second user file is logged as an error.
    */
   readonly configFiles: 'plain' | 'built-in';
 }
@@ -59,7 +61,7 @@ export const LOADGEN_V41: LoadgenBehaviour = {
   configFiles: 'plain',
 };
 
-/** LoadGen as round v0.5 is run here: its scenario rules on v4.1's primitives. */
+/** LoadGen of round v0.5: its scenario rules on v4.1's primitives. */
 const LOADGEN_V05: LoadgenBehaviour = {
   ...LOADGEN_V41,
   version: '0.5',
@@ -67,7 +69,7 @@ const LOADGEN_V05: LoadgenBehaviour = {
   hasEarlyStopping: false,
 };
 
-/** LoadGen of round v5.0: the built-in mlperf.conf and Offline's corner came with it. */
+/** LoadGen of round v5.0, which introduced the built-in mlperf.conf and Offline's special case. */
 const LOADGEN_V50: LoadgenBehaviour = {
   ...LOADGEN_V41,
   version: '5.0.11',
@@ -77,7 +79,10 @@ const LOADGEN_V50: LoadgenBehaviour = {
   configFiles: 'built-in',
 };
 
-/** LoadGen of round v5.1, of tag v5.1.1: percentiles with a decimal, and the count of errors. Tag v5.1 (5.0.22) has the older token label. */
+/**
+ * LoadGen of round v5.1, at tag v5.1.1: percentiles with one decimal, and the error count. Tag v5.1
+ * (5.0.22) has the older token label.
+ */
 const LOADGEN_V51: LoadgenBehaviour = {
   ...LOADGEN_V50,
   version: '5.1.1',
@@ -86,7 +91,7 @@ const LOADGEN_V51: LoadgenBehaviour = {
   logsErrorCount: true,
 };
 
-/** LoadGen of round v6.0: performance sets out of the used samples. */
+/** LoadGen of round v6.0: performance sets from the used samples only. */
 const LOADGEN_V60: LoadgenBehaviour = {
   ...LOADGEN_V51,
   version: '6.0.15',

@@ -1,24 +1,27 @@
 import type { LibraryCounts } from './effective-settings.ts';
 import type { TestSettings } from './test-settings.ts';
 
-/** Samples of one plan: 4 bytes each there, up to 17 in the recorder. More is a mistake in a setting. */
+/** Most samples of one plan: 4 bytes each there, up to 17 in the recorder. */
 export const PLAN_SAMPLES_MAX: number = 2 ** 28;
 
-/** Samples of a library: a run shuffles all of them before it begins. */
+/** Most samples of a library: a run shuffles all of them before it begins. */
 const LIBRARY_SAMPLES_MAX: number = PLAN_SAMPLES_MAX;
 
-/** Times are kept as doubles, which have every whole ns up to here: 104 days. */
+/** Longest plan: doubles hold every whole ns up to here, 104 days. */
 const PLAN_NS_MAX: number = Number.MAX_SAFE_INTEGER;
 
-/** Samples that settings ask for, and what would make them fewer. */
+/** Number of samples required by the settings, and what would lower it. */
 interface Demand {
   readonly samples: number;
-  /** Settings with their values, by LoadGen's names and those of `run`. */
+  /** The settings and their values, by LoadGen's names and those of `run`. */
   readonly asked: readonly string[];
   readonly remedy: string;
 }
 
-/** Why the settings ask for more than a plan can have, found before any of it is made. @returns One problem at most. */
+/**
+ * Checks before planning whether the settings require more than a plan can hold. @returns At most
+ * one problem.
+ */
 export function planSizeProblems(settings: TestSettings): string[] {
   const [largest] = demandsOf(settings).sort((a, b) => b.samples - a.samples);
   if (largest === undefined || !(largest.samples > PLAN_SAMPLES_MAX))
@@ -30,7 +33,10 @@ export function planSizeProblems(settings: TestSettings): string[] {
   ];
 }
 
-/** A rate at which the least count of queries, or in a closed loop one query alone, takes longer than a run can. */
+/**
+ * Problem of a rate at which the minimum query count (in a closed loop, one query) takes longer
+ * than a run can.
+ */
 function lengthProblems(settings: TestSettings): string[] {
   const { scenario, mode, minQueryCount } = settings;
   if (scenario === 'Offline' || mode === 'AccuracyOnly') return [];
@@ -38,7 +44,7 @@ function lengthProblems(settings: TestSettings): string[] {
   const isServer = scenario === 'Server';
   const intervals = isServer ? minQueryCount - 1 : 2;
   const lengthNs = (intervals / queriesPerSecond) * 1e9;
-  // A rate of 0, or of no number, has an error of its own.
+  // A rate of 0, or NaN, has its own error.
   if (!(queriesPerSecond >= 0 && lengthNs > PLAN_NS_MAX) || (isServer && queriesPerSecond === 0))
     return [];
   const count = isServer
@@ -48,7 +54,7 @@ function lengthProblems(settings: TestSettings): string[] {
   return [`${asked}${count} for a run of more than 104 days, the most: ${faster}${fewer}`];
 }
 
-/** Why a library is too large to draw from. @returns One problem at most. */
+/** Checks whether a library is too large to draw from. @returns At most one problem. */
 export function librarySizeProblems({ totalSampleCount }: LibraryCounts): string[] {
   if (!(totalSampleCount > LIBRARY_SAMPLES_MAX)) return [];
   return [
@@ -64,7 +70,7 @@ function demandsOf(settings: TestSettings): Demand[] {
   const size = isMulti ? [`multi_stream_samples_per_query ${perQuery}`] : [];
   const sizeRemedy = isMulti ? ' or multi_stream_samples_per_query' : '';
   const one = { samples: perQuery, asked: size, remedy: 'lower multi_stream_samples_per_query' };
-  // Every sample once: the library decides.
+  // Every sample once: the library size decides.
   if (settings.mode === 'AccuracyOnly' || settings.performanceIssueUnique) return [one];
   const least = {
     samples: minQueryCount * perQuery,
@@ -73,7 +79,7 @@ function demandsOf(settings: TestSettings): Demand[] {
   };
   const rate = rateOf(settings);
   const queries = (rate.queriesPerSecond * minDurationMs) / 1000;
-  // A rate that is not finite has an error of its own.
+  // A rate that is not finite has its own error.
   if (!Number.isFinite(queries)) return [least];
   const timed = {
     samples: queries * perQuery,
@@ -83,12 +89,12 @@ function demandsOf(settings: TestSettings): Demand[] {
   return [least, timed];
 }
 
-/** Queries per second that a plan is made for; a closed loop may be twice as fast as expected. */
+/** Queries per second for the plan; a closed loop may be twice as fast as expected. */
 function rateOf(settings: TestSettings): {
   readonly queriesPerSecond: number;
   readonly asked: string;
   readonly remedy: string;
-  /** The opposite of `remedy`. */
+  /** Opposite of `remedy`: what makes a run shorter. */
   readonly faster: string;
 } {
   const open = (name: string, qps: number, factor: number): ReturnType<typeof rateOf> => ({

@@ -4,7 +4,7 @@ import { ExactSettings } from './exact-settings.ts';
 import { type ConfFile, ConfReader, type ConfResult } from './from-config.ts';
 import { loadgenOf } from './loadgen-behaviour.ts';
 
-/** Which files are read, for what. */
+/** Files to read, and what they are for. */
 export interface ConfSelection {
   readonly round: Round;
   readonly model: string;
@@ -14,9 +14,10 @@ export interface ConfSelection {
 }
 
 /**
- * Reads mlperf.conf and user.conf as a harness of the round does. Where the round's LoadGen has
- * mlperf.conf built in, a file given for it is a user's file like the other, and two are one too many.
- * @returns `results`: in the order in which the files were read.
+ * Reads mlperf.conf and user.conf as a harness of the round does. If the round's LoadGen has
+ * mlperf.conf built in, a given mlperf.conf counts as a user file, and only one user file is
+ * allowed.
+ * @returns `results`: in reading order.
  */
 export function readConfFiles(selection: ConfSelection) {
   const { round, model, scenario, mlperfConf, userConf } = selection;
@@ -45,8 +46,8 @@ const TEST05_SEEDS = [
 ] as const;
 
 /**
- * Audited settings as a run takes them: TEST05 runs with the seeds of the requested settings,
- * whatever audit.config says of them (LoadGen: StartTest).
+ * Audited settings for a run: TEST05 uses the seeds of the requested settings, not those in
+ * audit.config (LoadGen: StartTest).
  */
 export function withRequestedTest05Seeds(
   audited: ExactSettings,

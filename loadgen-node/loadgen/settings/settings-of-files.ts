@@ -7,7 +7,7 @@ import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
 /**
  * Reads LoadGen's configuration files for a model and a scenario.
- * @param audit audit.config, over the others.
+ * @param audit audit.config, applied after the others.
  */
 export function settingsOfFiles(selection: ConfSelection, audit: ConfFile | undefined) {
   const reading = readConfFiles(selection);
@@ -19,7 +19,7 @@ export function settingsOfFiles(selection: ConfSelection, audit: ConfFile | unde
 
 type SettingsOfFiles = ReturnType<typeof settingsOfFiles>;
 
-/** The settings as a table, those that files set first. */
+/** The settings as a table; those set by files come first. */
 export function tableOfFiles({ selection, settings }: SettingsOfFiles): string {
   const loadgen = loadgenOf(selection.round);
   return settingsTable(settings, [
@@ -28,7 +28,7 @@ export function tableOfFiles({ selection, settings }: SettingsOfFiles): string {
   ]);
 }
 
-/** The settings and the return codes of the files, as JSON with exact numbers. */
+/** The settings and the files' return codes, as JSON with exact numbers. */
 export function jsonOfFiles({ selection, settings, results }: SettingsOfFiles): string {
   const { round, model, scenario } = selection;
   const loadgen = loadgenOf(round);
@@ -48,7 +48,7 @@ export function jsonOfFiles({ selection, settings, results }: SettingsOfFiles): 
 `;
 }
 
-/** Lines without effect, and the messages that LoadGen logs about the files. */
+/** Lines without effect, and LoadGen's messages about the files. */
 export function notesOfFiles({ selection, results }: SettingsOfFiles): string[] {
   const { round, model } = selection;
   const notes = results.flatMap((result) => result.notes);
@@ -65,7 +65,7 @@ export function notesOfFiles({ selection, results }: SettingsOfFiles): string[] 
   return notes;
 }
 
-/** Fields that the LoadGen of a round has and that files can set, or those that they cannot. */
+/** Fields of a round's LoadGen that files can, or cannot, set. */
 export function fieldsOfRound(loadgen: LoadgenBehaviour, isInFiles: boolean): SettingsField[] {
   return SETTINGS_FIELDS.filter(
     ({ key, needsAccuracyCount = false }) =>
@@ -74,8 +74,8 @@ export function fieldsOfRound(loadgen: LoadgenBehaviour, isInFiles: boolean): Se
 }
 
 /**
- * Settings as a JSON object under LoadGen's names: seeds as text, flags as 0 and 1, counts with every
- * digit (which JSON.stringify has no way to write), infinite and not-a-number as text.
+ * Settings as a JSON object by LoadGen's names: seeds as text, flags as 0 and 1, counts with all
+ * digits (which JSON.stringify cannot write), infinite and NaN as text.
  */
 export function settingsJson(settings: ExactSettings, fields: readonly SettingsField[]): string {
   const members = fields.map(
@@ -91,13 +91,13 @@ function jsonOf(value: ExactValue, type: SettingsField['type']): string {
   return JSON.stringify(value);
 }
 
-/** As C prints them. */
+/** A number as C prints it. */
 function cText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   return value < 0 ? '-inf' : 'inf';
 }
 
-/** Settings as a table for people: name, value, unit, and where the value comes from. */
+/** Settings as a table for people: name, value, unit and source. */
 function settingsTable(settings: ExactSettings, fields: readonly SettingsField[]): string {
   const rows = fields.map(({ field, name, unit }) => {
     const { value, source } = settings.get(field);

@@ -1,35 +1,35 @@
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
 
-/** C++ type of a field. `seed`: 64 bits, which JSON has as text. */
+/** C++ type of a field. `seed`: 64 bits, as text in JSON. */
 export type FieldType = 'u64' | 'seed' | 'int' | 'double' | 'bool' | 'mode';
 
-/** Field of LoadGen's TestSettings (test_settings.h), and the key that sets it (FromConfig). */
+/** One field of LoadGen's TestSettings (test_settings.h), and the key that sets it (FromConfig). */
 interface Row<T> {
   readonly type: FieldType;
-  /** LoadGen's built-in value; a round's settings replace most. */
+  /** LoadGen's built-in default; a round's settings replace most. */
   readonly fallback: T;
-  /** Meaning, in a sentence. */
+  /** Meaning, as one sentence. */
   readonly help: string;
-  /** Consequences for a run beyond the help. */
+  /** Consequences for a run, in addition to the help. */
   readonly effect?: string;
-  /** In files `ns` are ms, and a `fraction` is in percent. */
+  /** Unit. In files `ns` fields are in ms, and `fraction` fields in percent. */
   readonly unit?: string;
   /** Flag of `longhaul run` that sets it. */
   readonly flag?: string;
-  /** LoadGen's own name, where it is not the field in snake case. */
+  /** LoadGen's own name, if it is not the field in snake case. */
   readonly name?: string;
   /**
-   * Scenario and key in configuration files: `*` is the scenario that is run, another one is looked up
-   * whatever is run; null: no file sets the field. Default: `*` and the name.
+   * Scenario and key in configuration files. `*` is the scenario that is run; a named scenario is
+   * looked up in every run; null: no file sets the field. Default: `*` and the name.
    */
   readonly key?: `${Scenario | '*'}.${string}` | null;
-  /** A bool that only 1 sets; the others are set by every number but 0. */
+  /** True for a bool that only 1 sets; others are set by any number except 0. */
   readonly needsOne?: boolean;
-  /** True if only the round's built-in file may set it, where the round has one. */
+  /** True if only the round's built-in file may set it, in rounds that have one. */
   readonly isOfRound?: boolean;
   /** Flag, earlier in this table, without which the key is not read. */
   readonly needs?: 'useTokenLatencies' | 'inferTokenLatencies';
-  /** True if only LoadGens read it that know an accuracy sample count. */
+  /** True if only LoadGens with an accuracy sample count read it. */
   readonly needsAccuracyCount?: boolean;
 }
 
@@ -45,7 +45,7 @@ const double = (value: number, help: string, more?: More) => row('double', value
 const bool = (value: boolean, help: string, more?: More) => row('bool', value, help, more);
 const seed = (help: string, more?: More) => row('seed', 0n, help, more);
 
-/** All fields but the scenario, in LoadGen's order (LoadGen: test_settings.h). */
+/** All fields except the scenario, in LoadGen's order (LoadGen: test_settings.h). */
 const ROWS = {
   mode: row(
     'mode',
@@ -249,7 +249,7 @@ const ROWS = {
 };
 
 /**
- * Requested settings of a test, field by field as in LoadGen. What a run makes of them stands in
+ * Requested settings of a test, field by field as in LoadGen. The values used by a run are in
  * {@link EffectiveSettings}; both go to the detail log.
  *
  * Counts and durations are whole numbers below 2^53. Seeds are 64-bit and never doubles.
@@ -258,23 +258,23 @@ export type TestSettings = { readonly scenario: Scenario } & {
   readonly [K in keyof typeof ROWS]: (typeof ROWS)[K]['fallback'];
 };
 
-/** One field of {@link TestSettings}, for the tables that people and reviewers see. */
+/** One field of {@link TestSettings}, for tables. */
 export interface SettingsField extends Omit<Row<unknown>, 'fallback' | 'key'> {
   readonly field: keyof typeof ROWS;
   readonly name: string;
   readonly unit: string;
-  /** Scenario of the key: `*` is the one that is run. */
+  /** Scenario of the key: `*` is the scenario that is run. */
   readonly under: Scenario | '*';
   /** Null: no file of LoadGen sets the field. */
   readonly key: string | null;
 }
 
-/** LoadGen's way to write a name: `minQueryCount` is `min_query_count`. */
+/** LoadGen's spelling of a name: `minQueryCount` is `min_query_count`. */
 export function loadgenName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** All fields but the scenario, in LoadGen's order. */
+/** All fields except the scenario, in LoadGen's order. */
 export const SETTINGS_FIELDS = Object.entries<Row<unknown>>(ROWS).map(
   ([field, { fallback, key: place, ...more }]): SettingsField => {
     const name = loadgenName(field);

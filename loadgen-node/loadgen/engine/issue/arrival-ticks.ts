@@ -1,8 +1,9 @@
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 
 /**
- * When queries are due that arrive in fixed intervals, one at a time. A query that cannot go out at its
- * tick, since the last one is not done, takes the first tick that is not yet past. Hot path.
+ * Due times of queries with a fixed arrival interval, one outstanding at a time. If the last query
+ * is still outstanding at a tick, the next query takes the first tick that is still ahead. Hot
+ * path.
  */
 export class ArrivalTicks {
   readonly #recorder: SampleRecorder;
@@ -17,8 +18,8 @@ export class ArrivalTicks {
   }
 
   /**
-   * Due time of a query in ns since the start; the first call for a query decides it.
-   * @param elapsedNs Now, when the query may go out as far as the last one is concerned.
+   * Due time of a query in ns since the start; the first call for a query fixes it.
+   * @param elapsedNs Current time, when the previous query no longer blocks this one.
    */
   dueNs(query: number, elapsedNs: number): number {
     if (query !== this.#query) {

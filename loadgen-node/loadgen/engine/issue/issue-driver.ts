@@ -4,37 +4,43 @@ import type { QueryPlan } from '../../schedule/query-plan.ts';
 
 /** A set whose queries an {@link IssueDriver} issues. */
 export interface DrivenSet {
-  /** Made here from the same settings. The driver corrects `sampleIndices` where it issues others. */
+  /**
+   * Plan made here from the same settings. The driver corrects `sampleIndices` if it issues other
+   * samples.
+   */
   readonly plan: QueryPlan;
-  /** The clock of the set, for stamps of other clocks. */
+  /** Clock of the set, so that the driver can convert its own timestamps. */
   nowNs(): number;
   /**
-   * Queries go out now.
-   * @param first Number of the first in the plan.
-   * @param count Neighbours of the same issue thread that go out in one call.
-   * @param atNs When they were issued, by {@link nowNs}.
+   * Reports that queries go out now.
+   * @param first Number of the first query in the plan.
+   * @param count Consecutive queries of one issue thread that go out in one call.
+   * @param atNs Time of issue, by {@link nowNs}.
    */
   issue(first: number, count: number, atNs: number): void;
-  /** Nothing more will be issued. */
+  /** Reports that nothing more will be issued. */
   endIssuing(): void;
-  /** The driver broke. */
+  /** Reports that the driver broke. */
   breakOff(error: MlperfError): void;
 }
 
 /** The end of a driver's test. */
 export interface DriverEnd {
-  /** `result_validity` of its own log; undefined where it has none, as after an accuracy run. */
+  /** `result_validity` of its own log; undefined if the log has none, as after an accuracy run. */
   readonly isValid: boolean | undefined;
   /** Errors in its own log, in whole sentences. */
   readonly errors: readonly string[];
-  /** Samples that it issued otherwise than the plan says, and what else differs, in whole sentences; both empty where the two agree. */
+  /**
+   * Number of samples issued that differ from the plan, and other differences as whole sentences; 0
+   * and empty if both agree.
+   */
   readonly otherSamples: number;
   readonly differences: readonly string[];
-  /** Settings in effect by its own log that are not those requested; null where they are. */
+  /** Effective settings in its own log that differ from the requested ones; null if none do. */
   readonly otherSettings: OtherSettings | null;
 }
 
-/** Settings of a driver that are not those requested. */
+/** Effective settings of a driver that differ from the requested ones. */
 export interface OtherSettings {
   /** A whole sentence. */
   readonly text: string;
@@ -43,26 +49,35 @@ export interface OtherSettings {
 }
 
 /**
- * Another LoadGen, which decides when each query goes out and judges the run by itself: MLPerf's own. The engine here follows it: it
- * records the same queries by its own clock, so that every figure exists twice.
+ * Another LoadGen (MLPerf's C++ one) that decides when each query goes out and judges the run
+ * itself. The engine here follows it and records the same queries by its own clock, so every figure
+ * exists twice.
  */
 export interface IssueDriver {
   /**
    * Starts the other LoadGen's test.
-   * @param name Asks the SUT for its name whenever the other LoadGen does.
-   * @throws MlperfError `ERR_CONFIG_INVALID` where it does not take the settings
+   * @param name Asks the SUT for its name; called whenever the other LoadGen asks.
+   * @throws MlperfError `ERR_CONFIG_INVALID` if the other LoadGen rejects the settings
    */
   begin(name: () => Promise<string>): void;
-  /** Waits until it wants the samples of its next set loaded. @returns Them, in its order. */
+  /**
+   * Waits until the other LoadGen requests the samples of its next set. @returns Their indices, in
+   * its order.
+   */
   nextSet(): Promise<ArrayLike<number>>;
-  /** The samples of that set are loaded: it issues, and tells of it, until the set is over. */
+  /**
+   * Call when the samples of that set are loaded: the other LoadGen issues and reports queries
+   * until the set is over.
+   */
   drive(set: DrivenSet): void;
-  /** A sample of the set is complete. Timed. */
+  /** Reports a completed sample of the set. Timed. */
   readonly complete: (sample: number, payload: BorrowedBytes, tokenCount: number) => void;
-  /** The first token of a sample of the set is there. Timed. */
+  /** Reports the first token of a sample of the set. Timed. */
   readonly firstToken: (sample: number, payload: BorrowedBytes) => void;
-  /** The set has ended: responses that are held go to the other LoadGen now, before anything else is done. */
+  /** Call when the set has ended: passes buffered responses to the other LoadGen at once. */
   handOn(): void;
-  /** Waits for the end of its test and of its logs. Never resolves where a sample was lost. */
+  /**
+   * Waits until its test has ended and its logs are complete. Never resolves if a sample was lost.
+   */
   ended(): Promise<DriverEnd>;
 }

@@ -12,22 +12,22 @@ import { ReusedQuery } from './reused-query.ts';
 import { StallWatch } from './stall-watch.ts';
 
 /*
- * The timed loop.
+ * The timed issue loop.
  *
  *   issuing ──last query, a stop rule, fault, stall or interrupt──> draining ──nothing outstanding,
  *   or the deadline of a fault or an interrupt, or a stall──> ended
  *
- * Hot path: one clock reading and no allocation per query (but what the clock needs for a planned
- * call). A SUT may complete inside issueQuery, and issueQuery may be called from inside a completion:
- * neither recurses, since the loop only looks at the recorder's counters.
+ * Hot path: one clock reading and no allocation per query (except what the clock needs for a
+ * planned call). A SUT may complete inside issueQuery, and issueQuery may be called from inside a
+ * completion: neither recurses, since the loop only reads the recorder's counters.
  */
 
-/** Longest turn of the loop before I/O, timers and signals get theirs. */
+/** Longest turn of the loop before it yields to I/O, timers and signals. */
 const TURN_NS = 1_000_000;
 /** Longest wait for outstanding samples after an interrupt. */
 const INTERRUPT_DRAIN_NS = 1_000_000_000;
 
-/** Samples that failed, before any other was answered, at which a set ends: the rest would fail, too. */
+/** A set ends after this many failed samples before any success: the rest would fail, too. */
 const FAILED_AT_FIRST = 10;
 
 /** Parts of the issue loop of one set. */
@@ -41,15 +41,15 @@ export interface IssueParts {
   readonly threadCount: number;
   /** Round v0.5's MultiStream: ns between two queries; else 0. */
   readonly arrivalIntervalNs: number;
-  /** Server: a thread takes all its due queries along in one call. */
+  /** Server: a thread issues all its due queries in one call. */
   readonly coalesces: boolean;
-  /** Null in an accuracy run: everything goes out. */
+  /** Null in an accuracy run, which issues everything. */
   readonly limits: StopLimits | null;
   readonly firstQueryId: number;
   readonly firstResponseId: number;
   readonly stallTimeoutNs: number;
   readonly drainTimeoutNs: number;
-  /** Issues in place of the clock; null: nobody does. */
+  /** Issues in place of the clock; null: the clock issues. */
   readonly driver: IssueDriver | null;
 }
 
@@ -58,15 +58,18 @@ export interface SetEnd {
   readonly cause: EndCause;
   /** Clock at the first query. */
   readonly startNs: number;
-  /** Clock when the last outstanding sample was done. */
+  /** Clock at the end of the last outstanding sample. */
   readonly endNs: number;
   /** Samples that were outstanding when issuing ended. */
   readonly outstandingAtStop: number;
-  /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
+  /** Samples abandoned at the end, without those that the SUT reported as lost. */
   readonly abandonedSamples: number;
-  /** Clock since when samples were outstanding and none completed; null: it did not end by a stall. */
+  /**
+   * Clock since when samples were outstanding and none completed; null if the set did not end by a
+   * stall.
+   */
   readonly silentSinceNs: number | null;
-  /** With the clock when it came. */
+  /** Error of the SUT, with the clock reading at its arrival. */
   readonly fault: { readonly error: MlperfError; readonly atNs: number } | null;
   /** Issue threads that ended before their last query. */
   readonly threadEnds: readonly ThreadEnd[];
@@ -82,12 +85,12 @@ export class IssueQueryController implements DrivenSet {
   #isPumping = false;
   #startNs = 0;
   readonly #stallWatch: StallWatch;
-  /** When waiting for outstanding samples ends after a fault or an interrupt. */
+  /** Clock at which the wait for outstanding samples ends after a fault or an interrupt. */
   #deadlineNs = Number.POSITIVE_INFINITY;
   #cause: EndCause = 'all-issued';
   #fault: SetEnd['fault'] = null;
   #outstandingAtStop = 0;
-  /** Of a driver's last query of each thread, in ns since the start. */
+  /** Issue time of each thread's last query with a driver, in ns since the start. */
   readonly #lastIssuesNs: Float64Array;
   #plannedPump: PlannedCall | null = null;
   #plannedDeadline: PlannedCall | null = null;
@@ -148,7 +151,7 @@ export class IssueQueryController implements DrivenSet {
     const thread = first % threadCount;
     this.#threads.advance(thread, count);
     this.#lastIssuesNs[thread] = atNs - this.#startNs;
-    // It goes on in the next turn: a SUT may complete inside issueQuery.
+    // The set ends in the next turn: a SUT may complete inside issueQuery.
     this.#handOver(first, count);
   }
 
@@ -180,7 +183,7 @@ export class IssueQueryController implements DrivenSet {
     else if (rules.waitsForCompletion) this.#planPump(clock.nowNs());
   }
 
-  /** In the next turn, as above. */
+  /** Ends in the next turn, as in {@link sampleLost}. */
   #endIfAllFail(): void {
     const { clock, recorder } = this.#parts;
     const hasFailed = recorder.completedSamples === 0 && recorder.lostSamples >= FAILED_AT_FIRST;
@@ -196,12 +199,12 @@ export class IssueQueryController implements DrivenSet {
     this.#stopIssuing('fault');
   }
 
-  /** Ctrl-C: stops issuing; outstanding samples get a second. */
+  /** Ctrl-C: stops issuing; outstanding samples get one more second. */
   interrupt(): void {
     this.#stopIssuing('interrupted');
   }
 
-  /** Stops issuing, since the result is decided. Outstanding samples complete as at any other end. */
+  /** Stops issuing because the result is decided. Outstanding samples complete as usual. */
   endDecided(): void {
     if (this.#state === 'issuing') this.#stopIssuing('decided');
   }
@@ -242,7 +245,10 @@ export class IssueQueryController implements DrivenSet {
     return this.#startNs + (this.#ticks?.dueNs(query, nowNs - this.#startNs) ?? 0);
   }
 
-  /** When to look at the next query: when it is due, or at the longest duration where that is not waited for. */
+  /**
+   * Clock reading at which to look at the next query: its due time, or the maximum duration if the
+   * query is due after it.
+   */
   #lookNs(dueNs: number): number {
     const { limits } = this.#parts;
     if (limits === null || dueNs <= this.#startNs + limits.lastDueNs) return dueNs;
@@ -259,7 +265,7 @@ export class IssueQueryController implements DrivenSet {
     if (this.#handOver(first, queryCount)) this.#checkStop(thread, nowNs - this.#startNs);
   }
 
-  /** Hands queries that go out in one call to the SUT. @returns False where it broke the contract */
+  /** Passes queries of one call to the SUT. @returns False if the SUT broke the contract */
   #handOver(first: number, queryCount: number): boolean {
     const { sut, plan, coalesces, driver, firstQueryId, firstResponseId } = this.#parts;
     const query = this.#query;
@@ -276,7 +282,7 @@ export class IssueQueryController implements DrivenSet {
     }
   }
 
-  /** Notes the thread's further queries that are due now as issued. @returns How many there are. */
+  /** Records the thread's other due queries as issued. @returns Their count. */
   #issueDueAlong(first: number, nowNs: number): number {
     const { plan, recorder } = this.#parts;
     const elapsedNs = nowNs - this.#startNs;
@@ -292,7 +298,7 @@ export class IssueQueryController implements DrivenSet {
 
   #checkStop(thread: number, elapsedNs: number): void {
     const { limits } = this.#parts;
-    // A fault inside issueQuery ended the issuing already.
+    // A fault inside issueQuery has already ended the issuing.
     if (limits === null || this.#state !== 'issuing') return;
     const cause = this.#stopCause(limits, thread, elapsedNs);
     if (cause !== null) this.#endThread(thread, cause, elapsedNs);
@@ -311,7 +317,7 @@ export class IssueQueryController implements DrivenSet {
     return this.#threads.stopCause(thread, limits, rules.endsNaturally, recorder, elapsedNs);
   }
 
-  /** Server issues all there is; the others should have ended before the list did. */
+  /** Cause when the plan ran out: normal for Server; other scenarios should have ended before. */
   #causeOfListEnd(): EndCause {
     const { limits, rules } = this.#parts;
     const early = this.#threads.ends[0];
@@ -364,7 +370,7 @@ export class IssueQueryController implements DrivenSet {
     this.#plannedDeadline = clock.callAt(deadlineNs, () => this.#end());
   }
 
-  /** Not inside the loop, which looks itself when it is left. */
+  /** Not called inside the loop, which checks by itself when it exits. */
   #endIfDone(): void {
     if (this.#isPumping || this.#state !== 'draining') return;
     if (this.#parts.recorder.outstandingSamples === 0) this.#end();

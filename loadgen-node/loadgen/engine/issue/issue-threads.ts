@@ -1,10 +1,10 @@
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 
 /**
- * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
- * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
- * enough; `all-failed`: no sample was answered; `driver`: another LoadGen stopped where no limit of the settings is; the rest are
- * LoadGen's early ends and ours.
+ * Why issuing ended. `natural`: minimum query count and duration reached; `all-issued`: the whole
+ * schedule (Server) or the whole set (accuracy) went out; `decided`: the caller has seen enough;
+ * `all-failed`: no sample succeeded; `driver`: the other LoadGen stopped although no limit of the
+ * settings was reached; the rest are early ends of LoadGen and longhaul.
  */
 export type EndCause =
   | 'natural'
@@ -24,19 +24,22 @@ const BROKEN_ENDS: readonly EndCause[] = [
   ...(['fault', 'stall', 'interrupted', 'decided', 'all-failed'] as const),
 ];
 
-/** True for an end at which the C++ LoadGen would not have ended. */
+/** True for an end at which the C++ LoadGen would have gone on. */
 export function isBrokenEnd(cause: EndCause): boolean {
   return BROKEN_ENDS.includes(cause);
 }
 
-/** True where the SUT was gone before the end: a rate over the run would be one over a stretch without it. */
+/**
+ * True if the SUT was gone before the end: a rate over the run would include time without a SUT.
+ */
 export function isSutLost(cause: EndCause): boolean {
   return cause === 'fault' || cause === 'stall';
 }
 
 /**
- * LoadGen looks at the longest duration behind each query that it issues, and waits for the next one however long. This
- * LoadGen waits so long behind that duration: a query that is due by then goes out as LoadGen's, a later one does not.
+ * LoadGen checks the maximum duration after each query, and then waits for the next one however
+ * long. This LoadGen waits only this long after the maximum duration: a query due by then goes out,
+ * as in LoadGen; a later one does not.
  */
 const LAST_WAIT_NS = 1_000_000_000;
 
@@ -44,12 +47,15 @@ const LAST_WAIT_NS = 1_000_000_000;
 export interface StopLimits {
   readonly minQueryCount: number;
   readonly targetDurationNs: number;
-  /** 0 = no limit, in this and the next two. */
+  /** 0 = no limit; so in the next two fields. */
   readonly maxQueryCount: number;
   readonly maxDurationNs: number;
-  /** No query is waited for that is due later, in ns since the start. */
+  /** Queries due later than this are not waited for, in ns since the start. */
   readonly lastDueNs: number;
-  /** Server's queries have one sample: outstanding samples are outstanding queries. */
+  /**
+   * Limit on outstanding queries: Server's queries have one sample, so samples and queries are the
+   * same number.
+   */
   readonly maxAsyncQueries: number;
 }
 
@@ -66,7 +72,9 @@ export function stopLimits(settings: EffectiveSettings): StopLimits {
   };
 }
 
-/** Two clocks that measure one duration agree so far: LoadGen takes its own for wrong beyond it. */
+/**
+ * Ratio up to which two clocks agree on one duration; beyond it LoadGen calls its own clock wrong.
+ */
 const CLOCKS_DIFFER = 1.01;
 const CLOCKS_DIFFER_NS = 10_000_000;
 
@@ -82,15 +90,18 @@ export interface ThreadEnd {
   readonly cause: EndCause;
   /** Queries that this thread issued. */
   readonly issuedQueries: number;
-  /** Issue of its last query, or when the next one was too far away, in ns since the start. */
+  /**
+   * Issue time of its last query, or the time when the next one was too far away, in ns since the
+   * start.
+   */
   readonly elapsedNs: number;
   /** Samples outstanding in the whole set at that moment. */
   readonly outstanding: number;
 }
 
 /**
- * The issue threads of a set (LoadGen: IssueQueryThread). Thread k of T issues queries k, k + T, ... and
- * ends by itself; all live in one event loop, so that the query that is due first goes out first.
+ * Issue threads of a set (LoadGen: IssueQueryThread). Thread k of T issues queries k, k + T, ...
+ * and ends by itself. All run in one event loop, so the query that is due first goes out first.
  *
  * Hot path: with one thread `pick` is one comparison.
  */
@@ -98,7 +109,7 @@ export class IssueThreads {
   readonly count: number;
   readonly ends: ThreadEnd[] = [];
   readonly #queryCount: number;
-  /** By thread; `queryCount` or more once the thread is at its end. */
+  /** Next query per thread; `queryCount` or more when the thread has ended. */
   readonly #nextQueries: Float64Array;
   readonly #issuedQueries: Float64Array;
 
@@ -110,7 +121,7 @@ export class IssueThreads {
     this.#issuedQueries = new Float64Array(count);
   }
 
-  /** The thread whose next query is due first; -1 when none has one left. */
+  /** Thread with the earliest due query; -1 if none has a query left. */
   pick(): number {
     let picked = 0;
     let first = this.#nextQueries[0] as number;
@@ -133,20 +144,21 @@ export class IssueThreads {
     return this.#issuedQueries[thread] as number;
   }
 
-  /** Part of a count that falls to one thread: the first threads take the rest of the division. */
+  /** One thread's part of a count; the first threads take the remainder of the division. */
   shareOf(thread: number, count: number): number {
     return Math.floor(count / this.count) + (thread < count % this.count ? 1 : 0);
   }
 
-  /** Moves a thread past `count` of its queries, which go out in one call. */
+  /** Moves a thread past `count` of its queries that go out in one call. */
   advance(thread: number, count: number): void {
     this.#nextQueries[thread] = this.nextOf(thread) + count * this.count;
     this.#issuedQueries[thread] = this.issuedBy(thread) + count;
   }
 
   /**
-   * Whether the query just issued was the last one of its thread (LoadGen: IssueQueriesInternal), by rules in LoadGen's order.
-   * @param elapsedNs Issue of the query, not now, in ns since the start.
+   * The rule by which the query just issued was its thread's last, in LoadGen's order of rules
+   * (LoadGen: IssueQueriesInternal).
+   * @param elapsedNs Issue time of the query (not the current time), in ns since the start.
    */
   stopCause(
     thread: number,
@@ -167,8 +179,8 @@ export class IssueThreads {
   }
 
   /**
-   * Another LoadGen has stopped. A thread of it that had queries left was ended by the same rules, whose times two clocks see
-   * differently.
+   * Call when the other LoadGen has stopped. One of its threads with queries left was ended by the
+   * same rules, but two clocks see its times differently.
    * @param lastIssuesNs Issue of each thread's last query, in ns since the start.
    */
   endByDriver(
@@ -182,7 +194,7 @@ export class IssueThreads {
         limits && this.stopCause(thread, limits, endsNaturally, seen, ns);
       let cause = causeAt(elapsedNs);
       if (cause === null && this.nextOf(thread) < this.#queryCount) {
-        // Of queries that were outstanding then, some may have been answered since.
+        // Some queries that were outstanding then may have been answered since.
         const otherwise = limits !== null && limits.maxAsyncQueries !== 0 ? 'max-async' : 'driver';
         cause = causeAt(elapsedNs * CLOCKS_DIFFER + CLOCKS_DIFFER_NS) ?? otherwise;
       }

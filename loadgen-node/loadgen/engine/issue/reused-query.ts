@@ -1,7 +1,7 @@
 import type { Query } from '../../../../shared/domain/system-under-test.ts';
 import type { QueryPlan } from '../../schedule/query-plan.ts';
 
-/** The one query object of a set, filled anew for each query. */
+/** The set's one query object, refilled for each query. */
 export class ReusedQuery implements Query {
   id = 0;
   firstResponseId = 0;
@@ -13,7 +13,7 @@ export class ReusedQuery implements Query {
   constructor(plan: QueryPlan, threadCount: number) {
     this.sampleIndices = plan.sampleIndices;
     this.sampleCount = plan.samplesPerQuery;
-    // Several threads are Server's only, whose queries have one sample.
+    // Only Server has several threads, and its queries have one sample.
     this.responseIdStride = threadCount;
   }
 }

@@ -11,16 +11,19 @@ interface Watched {
 }
 
 /**
- * Tokens of samples that do not complete keep a run alive for so many stall timeouts and no longer: one answer without an end
- * must not make a run without an end.
+ * Number of stall timeouts that tokens of incomplete samples can prolong a run by: a response that
+ * never completes must not make a run that never ends.
  */
 const TOKEN_TIMEOUTS_MAX = 10;
 
-/** Tells when nothing of a set completes, and no token comes, for the stall timeout although samples are outstanding. */
+/**
+ * Detects a stall: samples are outstanding, and none completes and no token arrives for the stall
+ * timeout.
+ */
 export class StallWatch {
   /** Clock at the start of the set, by which the recorder counts. */
   startNs = 0;
-  /** Clock when samples became outstanding after none were. */
+  /** Clock when samples became outstanding after a time with none. */
   busySinceNs = 0;
   readonly #watched: Watched;
   readonly #onStall: () => void;
@@ -62,7 +65,10 @@ export class StallWatch {
     this.#planned = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#look);
   };
 
-  /** Once it has told of a stall: the clock at the latest completion, or since when samples were outstanding, whichever is later. */
+  /**
+   * Valid after a stall was detected: the clock at the latest completion, or since when samples
+   * were outstanding, whichever is later.
+   */
   get silentSinceNs(): number {
     return Math.max(this.#aliveNs, this.busySinceNs);
   }
@@ -72,7 +78,7 @@ export class StallWatch {
     const { recorder, stallTimeoutNs } = this.#watched;
     if (recorder.completedSamples !== this.#completedSamples) {
       this.#completedSamples = recorder.completedSamples;
-      // The time comes from the SUT: one in the future must not keep the run alive.
+      // The SUT supplies this time: one in the future must not keep the run alive.
       this.#aliveNs = Math.min(nowNs, this.startNs + recorder.lastCompletionNs);
     }
     const aliveNs = Math.max(this.#aliveNs, this.busySinceNs);

@@ -7,29 +7,30 @@ import {
   type ScannedElement,
 } from './json-array-scanner.ts';
 
-/** One response out of an accuracy log. */
+/** One response of an accuracy log. */
 export interface AccuracyLogEntry {
   readonly seqId: number;
   /** Index in the sample library. */
   readonly sampleIndex: number;
   readonly response: Uint8Array;
-  /** First token or tokens (`token_data`); absent where the run had none, and in Offline. */
+  /** First token, or all tokens (`token_data`); absent in Offline and in runs without tokens. */
   readonly firstToken?: Uint8Array;
-  /** Tokens of the response (`token_count`); absent where the run had none. */
+  /** Token count of the response (`token_count`); absent in runs without tokens. */
   readonly tokenCount?: number;
 }
 
-/** Bytes that are read at once: long responses are cut into few pieces. */
+/** Bytes per read: large reads split long responses into few pieces. */
 const READ_BYTES = 2 ** 18;
 
 /** Characters of an entry that a message shows. */
 const SHOWN_CHARACTERS = 60;
 
 /**
- * Reads `mlperf_log_accuracy.json` entry by entry, so that a large log never lies in memory: LoadGen's line form and
- * any other JSON of the same list (compact, indented), which the official scripts read as well.
- * @throws MlperfError `ERR_OUTPUT` that names file, line and byte when the log cannot be read, is damaged or
- *   was cut off: a score of half a log would be a wrong number.
+ * Reads `mlperf_log_accuracy.json` entry by entry, so a large log is never in memory as a whole.
+ * Accepts LoadGen's line form and any other JSON of the same list (compact, indented), as the
+ * official scripts do.
+ * @throws MlperfError `ERR_OUTPUT` with file, line and byte if the log cannot be read, is damaged
+ *   or truncated: a score of half a log would be wrong.
  */
 export async function* readAccuracyLog(path: string): AsyncGenerator<AccuracyLogEntry> {
   const scanner = new JsonArrayScanner();

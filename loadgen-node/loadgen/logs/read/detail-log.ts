@@ -6,35 +6,38 @@ import { RUN_FILES } from './run-folder.ts';
 /** Mark at the beginning of each record of LoadGen's detail log. */
 const DETAIL_MARK = ':::MLLOG';
 
-/** Errors and damages that are kept with their text; more are only counted. */
+/** Errors and damages stored with their text; further ones are only counted. */
 const KEPT_MAX = 20;
 
-/** Characters of records that are kept; LoadGen's own need a thousandth, in whatever round. */
+/** Most characters of stored records; LoadGen's own need a thousandth of it, in any round. */
 const RECORD_CHARACTERS_MAX = 2 ** 26;
 
 /** Characters of a line that a message shows. */
 const SHOWN_CHARACTERS = 60;
 
-/** Keys of longhaul's own records begin so; one key may stand for several things, such as a model per SUT node. */
+/**
+ * Prefix of longhaul's own keys; one such key may occur several times, such as a model per SUT
+ * node.
+ */
 const OWN_KEY = 'longhaul_';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Damage of a log whose first record no official tool sees. */
+/** Damage of a log whose first record no official tool reads. */
 export const MARKED_BYTE_ORDER =
   'the log begins with a byte order mark: the official tools do not see its first record';
 
-/** Settings and results: a log has one value of each. */
+/** Keys of settings and results, which have one value per log. */
 const SINGLE_KEY = /^(?:effective|result)_|^(?:sut_name|early_stopping_met)$/;
 
-/** The first record of a key: the official checkers go by it. */
+/** The first record of a key, which the official checkers use. */
 export interface DetailRecord {
   readonly key: string;
-  /** As JSON has it; whole numbers beyond 2^53 as bigint, so that 64-bit seeds stay what they are. */
+  /** JSON value; whole numbers beyond 2^53 as bigint, so 64-bit seeds keep all digits. */
   readonly value: unknown;
   /** Line in the file, from 1. */
   readonly line: number;
-  /** The file is the summary: LoadGen before v1.0 wrote its results there alone. */
+  /** The record is from the summary log: before v1.0 LoadGen wrote its results only there. */
   readonly isOfSummary?: true;
 }
 
@@ -44,28 +47,31 @@ export interface LogDamage {
   readonly text: string;
 }
 
-/** A detail log that was read to its end, ours or that of the C++ LoadGen. */
+/** A completely read detail log, of longhaul or of the C++ LoadGen. */
 export interface ReadDetailLog extends Readonly<Log> {}
 
 interface Log {
   readonly path: string;
   lineCount: number;
-  /** False where the first line is no record: the newer official checkers refuse such a file. */
+  /** False if the first line is not a record: the newer official checkers refuse such a file. */
   beginsWithRecord: boolean;
-  /** Written by a LoadGen before v1.0, in lines of text. */
+  /** True for the text form of LoadGen before v1.0. */
   isOldForm: boolean;
   /** First record of every key. */
   readonly records: Map<string, DetailRecord>;
-  /** Characters of the lines of the records that are kept. */
+  /** Characters of all stored record lines. */
   recordCharacters: number;
-  /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
+  /** longhaul's own records, in order; empty in a log of another LoadGen. */
   readonly ownRecords: DetailRecord[];
-  /** Records that LoadGen marked as errors; the first 20. */
+  /** The first 20 records that LoadGen marked as errors. */
   readonly errors: DetailRecord[];
   errorCount: number;
-  /** Records of a setting or a result that has another value already; the first 20. */
+  /** The first 20 records that give a setting or a result a second, different value. */
   readonly repeats: DetailRecord[];
-  /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
+  /**
+   * The first 20 lines that have the mark but hold no valid record (bad JSON, truncated), or that
+   * are not UTF-8 text.
+   */
   readonly damages: LogDamage[];
   damageCount: number;
 }
@@ -88,9 +94,10 @@ function emptyLog(path: string): Log {
 }
 
 /**
- * Reads `mlperf_log_detail.txt`, in LoadGen's form of today or in that before v1.0, whose results are read from the summary
- * beside it. Streamed: a file of gigabytes takes no more memory than a small one. Damaged lines are reported, never passed over.
- * @throws MlperfError `ERR_OUTPUT` when the file cannot be read.
+ * Reads `mlperf_log_detail.txt` in LoadGen's current form, or in the form before v1.0, whose
+ * results come from the summary beside it. Streamed: memory does not grow with the file. Damaged
+ * lines are always reported.
+ * @throws MlperfError `ERR_OUTPUT` if the file cannot be read.
  */
 export async function readDetailLog(path: string): Promise<ReadDetailLog> {
   const log = emptyLog(path);
@@ -103,17 +110,17 @@ export async function readDetailLog(path: string): Promise<ReadDetailLog> {
   return log;
 }
 
-/** True for the numbers of a log, which are bigint where a double would round them. */
+/** True for a number of a log; values that a double would round are bigint. */
 export function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** First value of a key of a run's detail log; undefined where it has none. */
+/** First value of a key in a run's detail log; undefined if absent. */
 export function recordOf({ detail }: { readonly detail: ReadDetailLog }, key: string): unknown {
   return detail.records.get(key)?.value;
 }
 
-/** A number of a run's detail log; undefined where the key is absent or no number. */
+/** A number in a run's detail log; undefined if the key is absent or not a number. */
 export function numberOf(run: { readonly detail: ReadDetailLog }, key: string): number | undefined {
   const value = recordOf(run, key);
   return isNumber(value) ? Number(value) : undefined;
@@ -142,7 +149,10 @@ function addLine(log: Log, line: LogLine, old: OldDetailLog): void {
   if (log.errors.length < KEPT_MAX) log.errors.push(...records);
 }
 
-/** A log of gigabytes with ever new keys is no log; the memory stays bounded. */
+/**
+ * Stores the first record per key. Memory stays bounded even if a file of gigabytes has ever new
+ * keys.
+ */
 function addRecord(log: Log, line: LogLine, record: DetailRecord): void {
   const isOwn = record.key.startsWith(OWN_KEY);
   const first = log.records.get(record.key);
@@ -164,7 +174,7 @@ function addDamage(log: Log, { number }: LogLine, text: string): void {
   if (log.damages.length < KEPT_MAX) log.damages.push({ line: number, text });
 }
 
-/** Other lines than records may stand in the log, but not all of them. */
+/** Damage for a line without the mark: such lines may be in the log, but must not be all of it. */
 function damageOfForeignLine(line: LogLine): string | undefined {
   if (!line.isUtf8) return notUtf8(line, 'line');
   return line.text.startsWith(BYTE_ORDER_MARK + DETAIL_MARK) ? MARKED_BYTE_ORDER : undefined;
@@ -179,7 +189,7 @@ function damageOfRecord(line: LogLine): string | undefined {
   return line.isUtf8 ? undefined : notUtf8(line, 'record');
 }
 
-/** @returns What is wrong, in words, where the line is no record. */
+/** @returns Text of the damage if the line is not a record. */
 function readRecord(line: LogLine): { isError: boolean; records: readonly OldRecord[] } | string {
   let parsed: unknown;
   try {
@@ -198,12 +208,15 @@ function readRecord(line: LogLine): { isError: boolean; records: readonly OldRec
   return { isError: isTruthy(flag), records: [{ key, value: exact }] };
 }
 
-/** JSON.parse makes Infinity of 1e400; whole numbers of so many digits are none that LoadGen writes. */
+/** JSON.parse turns 1e400 into Infinity; LoadGen never writes whole numbers of so many digits. */
 function isTooLarge(value: unknown): boolean {
   return isNumber(value) && !Number.isFinite(Number(value));
 }
 
-/** As Python has it, in which the official tools ask: an empty text, list or object is no yes, any other is. */
+/**
+ * Truth as in Python, which the official tools use: an empty text, list or object is false, any
+ * other true.
+ */
 export function isTruthy(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value);
   return Object.keys(value).length > 0;
@@ -218,7 +231,10 @@ function notUtf8({ isEnded }: LogLine, what: string): string {
 /** Key of a record whose JSON is broken. */
 const KEY = /"key"\s*:\s*"([^"\\]{1,200})"/;
 
-/** LoadGen writes names as they are: a quote in one breaks its record, and the key is all that tells which. */
+/**
+ * LoadGen does not escape names: a quote in a name breaks its record, and only the key still
+ * identifies it.
+ */
 function notJson(text: string): string {
   const begin = text.slice(DETAIL_MARK.length, DETAIL_MARK.length + 2000);
   const key = KEY.exec(begin)?.[1];
@@ -227,10 +243,13 @@ function notJson(text: string): string {
     : `the record "${key}" is not JSON (LoadGen does not escape quotes and backslashes in names)`;
 }
 
-/** Digits of a whole number that stands as the record's value. */
+/** Digits of a whole number that is the record's value. */
 const WHOLE_VALUE = /"value"\s*:\s*(-?\d{16,})\s*[,}]/;
 
-/** JSON.parse rounds whole numbers beyond 2^53: they are read from the text again. */
+/**
+ * The exact value: JSON.parse rounds whole numbers beyond 2^53, so they are read from the text
+ * again.
+ */
 function exactValue(text: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const digits = WHOLE_VALUE.exec(text)?.[1];

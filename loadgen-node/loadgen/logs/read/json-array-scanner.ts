@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Largest element that is kept whole, in bytes: the text of one more than twice as long could be no string. */
+/** Largest element in bytes: one more than twice as long would not fit into a string. */
 const ELEMENT_BYTES_MAX = 2 ** 28;
 
 const NEWLINE = 0x0a;
@@ -12,7 +12,7 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const COMMA = 0x2c;
 
-/** Bytes of a text that are shown of what was found in place of something else. */
+/** Bytes shown of unexpected text. */
 const SHOWN_BYTES = 60;
 
 /** Place of a byte in a file. */
@@ -28,7 +28,7 @@ export interface ScannedElement extends FilePlace {
   readonly text: string;
 }
 
-/** Thrown where the bytes are no list of objects; the caller adds the file's name. */
+/** Thrown if the bytes are not a list of objects; the caller adds the file's name. */
 export class NotAListError extends Error {
   readonly place: FilePlace;
 
@@ -38,27 +38,27 @@ export class NotAListError extends Error {
   }
 }
 
-/** Mark or element that may come next between elements. */
+/** What may come next between elements. */
 type Expected = 'begin' | 'element-or-end' | 'element' | 'comma-or-end' | 'nothing';
 
 /**
- * Cuts a JSON list of objects into its elements, whatever its blanks and lines, while it is read: no more than one
- * element lies in memory. What is inside of an element is for JSON.parse to judge.
+ * Splits a JSON list of objects into its elements while it is read, with any white space and lines;
+ * only one element is in memory. JSON.parse checks the inside of an element.
  */
 export class JsonArrayScanner {
   #expects: Expected = 'begin';
-  /** Brackets that are open within the element; 0: between elements. */
+  /** Open brackets within the element; 0 between elements. */
   #depth = 0;
   #isInText = false;
   #isEscaped = false;
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #begin: FilePlace = { line: 1, byte: 0 };
-  /** Newlines so far. */
+  /** Newlines read so far. */
   #newlines = 0;
-  /** Bytes of the chunks before this one. */
+  /** Bytes of all earlier chunks. */
   #chunkBegin = 0;
-  /** Line of the last byte that was no blank; 0: there was none. */
+  /** Line of the last byte that was not white space; 0 if there was none. */
   #lastLine = 0;
 
   /** @throws NotAListError */
@@ -78,7 +78,7 @@ export class JsonArrayScanner {
     this.#chunkBegin += chunk.length;
   }
 
-  /** Says that the file is at its end. @throws NotAListError */
+  /** Call at the end of the file. @throws NotAListError */
   end(): void {
     if (this.#expects === 'nothing') return;
     const place = { line: this.#lastLine, byte: this.#chunkBegin };
@@ -89,7 +89,7 @@ export class JsonArrayScanner {
     );
   }
 
-  /** Takes one byte between elements, but not an element's first bracket. */
+  /** Processes one byte between elements, except an element's first bracket. */
   #between(chunk: Buffer, at: number): number {
     const byte = chunk[at] as number;
     if (byte === NEWLINE) this.#newlines += 1;
@@ -117,7 +117,7 @@ export class JsonArrayScanner {
     throw new NotAListError(this.#placeOf(at), `unexpected ${JSON.stringify(shown)}`);
   }
 
-  /** @returns Where the element ends in the chunk, or the chunk's end. */
+  /** @returns Position where the element ends in the chunk, or the chunk's end. */
   #inside(chunk: Buffer, from: number, hasEscapes: boolean): number {
     let at = from;
     while (at < chunk.length && this.#depth > 0) {
@@ -137,7 +137,10 @@ export class JsonArrayScanner {
     return at;
   }
 
-  /** Responses may be megabytes: the end of a text without escapes is searched for at once. */
+  /**
+   * Fast path for long responses (megabytes): finds the end of a text without escapes in one
+   * search.
+   */
   #textEnd(chunk: Buffer, at: number): number {
     const quote = chunk.indexOf(QUOTE, at);
     if (quote < 0) return chunk.length;

@@ -3,8 +3,8 @@ import { outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readLines } from '../../base/read-lines.ts';
 
 /**
- * Longest line that is kept whole, in bytes; of a longer one its beginning is given. LoadGen writes lists of sample
- * indexes into one line: three million of them fit.
+ * Longest line stored whole, in bytes; longer ones are cut. LoadGen writes lists of sample indices
+ * into one line: three million of them fit.
  */
 export const LINE_BYTES_MAX: number = 2 ** 25;
 
@@ -14,24 +14,24 @@ const RETURN = 0x0d;
 export interface LogLine {
   /** From 1. */
   readonly number: number;
-  /** Without its end (LF or CR LF); cut at {@link LINE_BYTES_MAX}. */
+  /** Content without its end (LF or CR LF); cut at {@link LINE_BYTES_MAX}. */
   readonly text: string;
   readonly isCut: boolean;
-  /** False for bytes that are no text: the official tools end at such a line. */
+  /** False if the bytes are not UTF-8: the official tools stop at such a line. */
   readonly isUtf8: boolean;
-  /** False for a last line without a newline behind it: the file may have been cut off there. */
+  /** False for a last line without a newline: the file may have been truncated there. */
   readonly isEnded: boolean;
 }
 
 /**
- * Reads a text file line by line. Memory stays bounded whatever the file is: no line is kept beyond 32 MiB.
- * @throws MlperfError `ERR_OUTPUT` when the file cannot be read.
+ * Reads a text file line by line. Memory stays bounded: at most 32 MiB of a line are stored.
+ * @throws MlperfError `ERR_OUTPUT` if the file cannot be read.
  */
 export async function* readLogLines(path: string): AsyncGenerator<LogLine> {
   try {
     for await (const { number, bytes, isCut, isEnded } of readLines(path, LINE_BYTES_MAX)) {
       const line = bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes;
-      // A cut may be within a character.
+      // The cut may split a character.
       const isText = isCut || isUtf8(line);
       yield { number, text: line.toString('utf8'), isCut, isUtf8: isText, isEnded };
     }

@@ -2,26 +2,27 @@ import { existsSync } from 'node:fs';
 import { type LogLine, readLogLines } from './log-lines.ts';
 
 /**
- * The logs of LoadGen before v1.0 (rounds v0.5 and v0.7), under the keys and in the words of later ones. Its detail log has lines of
- * text, and no results: those stand in the summary alone.
- * Source: loadgen/logging.h, loadgen.cc and test_settings_internal.cc of branch r0.5 and tag v0.7; tag v1.0 has both forms side by side.
+ * Logs of LoadGen before v1.0 (rounds v0.5 and v0.7), translated to later keys and values. The old
+ * detail log has text lines and no results: those are only in the summary. Source:
+ * loadgen/logging.h, loadgen.cc and test_settings_internal.cc of branch r0.5 and tag v0.7; tag v1.0
+ * has both forms side by side.
  */
 
 /** Beginning of each record of such a detail log. */
 export const OLD_MARK = '"pid": ';
 
-/** Head of a line: all before the text of a record. */
+/** Head of a line: everything before the record's text. */
 const HEAD = /^"pid": \d+, "tid": \d+, "ts": -?\d+ns : (ERROR : |WARNING : )?/;
 
-/** Label and value of a record; a blank before or behind the colon may be missing. */
+/** Label and value of a record; the blank before or after the colon is optional. */
 const LABELLED = /^(.{1,200}?) *: ?(.*)$/s;
 
-/** A setting's label: its name, and its unit if the name lacks it. */
+/** A setting's label: its name, then its unit unless the name has it. */
 const SETTING = /^([a-z][a-z0-9_]*)(?: \((ns|ms)\))?$/;
 
 const QUERIES = /^"queries" : (\d+), "samples per query" : (\d+), "duration" : (-?\d+)$/;
 
-/** A line of the list of LoadGen's own files. */
+/** A line of the list of LoadGen's source files. */
 const FILE_SHA1 = /^([0-9a-f]{40}) (\S.*)$/;
 
 /** LoadGen has some fifty files. */
@@ -35,7 +36,7 @@ const SECTIONS: ReadonlyMap<string, 'effective' | 'requested'> = new Map<
   ['Requested Settings', 'requested'],
 ]);
 
-/** Key of each label outside of the settings, and how its value is read. */
+/** Key of each label that is not a setting, and how to read its value. */
 const RECORDS: ReadonlyMap<string, readonly [key: string, read: (text: string) => unknown]> =
   new Map([
     ['version', ['loadgen_version', String]],
@@ -72,7 +73,7 @@ const RESULT_KEYS: ReadonlyMap<string, string> = new Map<string, string>([
   ['Mean latency (ns)', 'result_mean_latency_ns'],
 ]);
 
-/** Words of scenarios, modes and verdicts, each with the value of later logs. */
+/** Texts of scenarios, modes and verdicts, each with the value of later logs. */
 const VALUES: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['Single Stream', 'SingleStream'],
   ['Multi Stream', 'MultiStream'],
@@ -87,22 +88,25 @@ const VALUES: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['NO', false],
 ]);
 
-/** A record under its later key. */
+/** A record with its later key. */
 export interface OldRecord {
   readonly key: string;
   readonly value: unknown;
 }
 
-/** Reads the lines of a detail log in their order: what a line means depends on those before it. */
+/** Reads the lines of a detail log in order: the meaning of a line depends on earlier lines. */
 export class OldDetailLog {
   #section: 'effective' | 'requested' | undefined;
-  /** SHA-1 by path while their list is read. */
+  /** SHA-1 by path, while the list of files is read. */
   #files: Record<string, string> | undefined;
 
-  /** @returns The records of a line that begins with {@link OLD_MARK}; in words what is wrong where it is none. */
+  /**
+   * @returns The records of a line that begins with {@link OLD_MARK}, or the problem as text if
+   *   it is not a record.
+   */
   read({ text, isEnded }: LogLine): { isError: boolean; records: readonly OldRecord[] } | string {
     const head = HEAD.exec(text);
-    // LoadGen ends each line: without an end a value may be half of one.
+    // LoadGen ends each line with a newline: without one the value may be truncated.
     if (!isEnded) return 'the file ends inside a record';
     if (head === null)
       return `what follows the mark is no record: ${JSON.stringify(text.slice(0, 60))}`;
@@ -119,7 +123,7 @@ export class OldDetailLog {
     return { isError: false, records };
   }
 
-  /** Takes a line between records, which belongs to the one before it. */
+  /** Reads a line without the mark, which continues the record before it. */
   continue(text: string): void {
     const [, sha1, path] = FILE_SHA1.exec(text) ?? [];
     if (this.#files === undefined || sha1 === undefined || path === undefined) return;
@@ -150,7 +154,7 @@ export class OldDetailLog {
   }
 }
 
-/** Key of a setting by its label; undefined where the label is none of a setting. */
+/** Key of a setting by its label; undefined if the label is not a setting. */
 function settingKey(section: string, label: string): string | undefined {
   if (label === 'Scenario') return `${section}_scenario`;
   if (label === 'Test mode') return `${section}_test_mode`;
@@ -159,13 +163,13 @@ function settingKey(section: string, label: string): string | undefined {
   return `${section}_${name}${unit === undefined ? '' : `_${unit}`}`;
 }
 
-/** The results in the summary beside a detail log; none where there is no summary. */
+/** Results from the summary beside a detail log; none without a summary. */
 export async function* oldResults(summary: string): AsyncGenerator<OldRecord & { line: LogLine }> {
   if (!existsSync(summary)) return;
   let isOfQueries = false;
   for await (const line of readLogLines(summary)) {
     const [, label = '', text = ''] = LABELLED.exec(line.text.slice(0, 1000).trim()) ?? [];
-    // MultiStream has the latencies of queries, then those of samples, under the same labels.
+    // MultiStream has query latencies, then sample latencies, under the same labels.
     if (label === 'Per-query latency') isOfQueries = true;
     if (label === 'Per-sample latency') isOfQueries = false;
     const key = RESULT_KEYS.get(label) ?? percentileKey(label, isOfQueries);
@@ -185,7 +189,7 @@ function powerTime(text: string): string {
   return /, "time" : (.*)$/.exec(text)?.[1] ?? text;
 }
 
-/** A value as later logs have it; whole numbers beyond 2^53 as bigint. */
+/** A value in its later form; whole numbers beyond 2^53 as bigint. */
 export function oldValue(text: string): unknown {
   if (VALUES.has(text)) return VALUES.get(text);
   if (!/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(text)) return text;

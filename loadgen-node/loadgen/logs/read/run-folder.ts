@@ -3,36 +3,42 @@ import { join } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { firstOf } from '../../../../shared/base/text.ts';
 
-/** Names of LoadGen's files, and of those that longhaul puts beside them. */
+/** Names of LoadGen's files, and of the files that longhaul adds. */
 export const RUN_FILES = {
   detail: 'mlperf_log_detail.txt',
   summary: 'mlperf_log_summary.txt',
   accuracy: 'mlperf_log_accuracy.json',
-  /** Line of the benchmark's official accuracy script. */
+  /** Output line of the benchmark's official accuracy script. */
   accuracyText: 'accuracy.txt',
-  /** Evidence of the Network division's rules; absent in a run of another LoadGen. */
+  /** Evidence for the Network division's rules; absent in a run of another LoadGen. */
   audit: 'network_audit.json',
   /** Settings of `longhaul run`; absent in a run of another LoadGen. */
   record: 'longhaul_run.yaml',
-  /** The records of every sample; absent with `--records none`, and in a run of another LoadGen, as are the two below. */
+  /**
+   * Records of every sample; absent with `--records none` and in a run of another LoadGen, like the
+   * next two.
+   */
   records: 'longhaul_records.arrow',
-  /** Names the files with records, where several LoadGen hosts made them. */
+  /** List of the files with records, if several LoadGen hosts wrote them. */
   recordSet: 'longhaul_records.json',
-  /** The result for programs. */
+  /** The result in machine-readable form. */
   runSummary: 'longhaul_summary.json',
-  /** The result for people. */
+  /** The result as a page for people. */
   page: 'longhaul_report.html',
 } as const;
 
-/** Log files of the engine that followed the C++ LoadGen begin so, in place of `mlperf_log_`. */
+/**
+ * Prefix of the logs of longhaul's engine while it followed the C++ LoadGen, in place of
+ * `mlperf_log_`.
+ */
 export const OWN_LOG_PREFIX = 'longhaul_log_';
 
 /** Paths of the files of one run. */
 export type RunFolder = Readonly<Record<keyof typeof RUN_FILES | 'folder', string>>;
 
 /**
- * A folder with the logs of one run, of longhaul or of the C++ LoadGen.
- * @throws MlperfError `ERR_CONFIG_FILE` when it is no folder, or has no detail or summary log.
+ * Opens a folder with the logs of one run, of longhaul or of the C++ LoadGen.
+ * @throws MlperfError `ERR_CONFIG_FILE` if it is not a folder, or has no detail or summary log.
  */
 export function openRunFolder(folder: string): RunFolder {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
@@ -47,7 +53,7 @@ export function openRunFolder(folder: string): RunFolder {
   return { folder, ...Object.fromEntries(paths) } as RunFolder;
 }
 
-/** Folders of runs that are named where somebody named the folder above. */
+/** Run folders listed in the message if the parent folder was given instead. */
 const NAMED_RUNS = 3;
 
 function runsBelow(folder: string): string {

@@ -2,7 +2,7 @@ import { jsonText } from '../../../../shared/base/text.ts';
 import { formatGeneral, formatUint64 } from '../../base/number-format.ts';
 import type { LogFile } from './log-file.ts';
 
-/** Values of a line: whole numbers, 64-bit ones as bigint, so that no digit is lost. */
+/** Whole numbers of a line; 64-bit ones as bigint, so that no digit is lost. */
 type Integer = number | bigint;
 
 interface LineFlags {
@@ -11,8 +11,8 @@ interface LineFlags {
 }
 
 /**
- * `mlperf_log_detail.txt`: one JSON object per line behind `:::MLLOG` (LoadGen: logging.cc).
- * Unlike LoadGen's, every line is valid JSON whatever a name or a text holds.
+ * `mlperf_log_detail.txt`: one JSON object per line after `:::MLLOG` (LoadGen: logging.cc). Unlike
+ * LoadGen's, every line is valid JSON, whatever a name or text contains.
  */
 export class DetailLog {
   readonly #file: Pick<LogFile, 'append'>;
@@ -44,7 +44,10 @@ export class DetailLog {
     this.#line(key, formatUint64(value));
   }
 
-  /** Six significant digits, as LoadGen. What JSON cannot say (infinite, not a number) is null. */
+  /**
+   * Six significant digits, as in LoadGen. Values that JSON lacks (infinite, not a number) become
+   * null.
+   */
   double(key: string, value: number): void {
     this.#line(key, Number.isFinite(value) ? formatGeneral(value) : 'null');
   }
@@ -71,7 +74,10 @@ export class DetailLog {
     this.#line('warning_generic_message', jsonText(value), { isWarning: true });
   }
 
-  /** @param key LoadGen's: `error_runtime`, `error_invalid_test_settings` or `error_invalid_config`. */
+  /**
+   * @param key LoadGen's key: `error_runtime`, `error_invalid_test_settings` or
+   *   `error_invalid_config`.
+   */
   error(key: string, value: string): void {
     this.#errorCount += 1;
     this.#line(key, jsonText(value), { isError: true });

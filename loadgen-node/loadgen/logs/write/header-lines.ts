@@ -12,14 +12,16 @@ import {
 } from '../../settings/test-settings.ts';
 import type { DetailLog } from './detail-log.ts';
 
-/** The program's own files against the manifest of its build. */
+/** Check of the program's own files against the manifest of its build. */
 export interface SelfCheck {
   readonly version: string;
   /** SHA-256 over the sorted list of files and hashes: one value for the whole program. */
   readonly hash: string;
   /** `no-manifest`: there is no list to compare with. */
   readonly state: 'unmodified' | 'modified' | 'no-manifest';
-  /** Files that are changed, missing or not in the list; all of them when the list is damaged. */
+  /**
+   * Files that are changed, missing or not in the manifest; all of them if the manifest is damaged.
+   */
   readonly differingFiles: readonly string[];
   /** SHA-256 of each file in hex, by path with `/`. */
   readonly files: Readonly<Record<string, string>>;
@@ -32,13 +34,13 @@ interface TestHeader {
   readonly sutName: string;
   readonly sutNameDurationNs: number;
   readonly qsl: Pick<QuerySampleLibrary, 'name' | 'totalSampleCount' | 'performanceSampleCount'>;
-  /** Check of the program's own files; undefined where it was not made. */
+  /** Check of the program's own files; undefined if it was not made. */
   readonly selfCheck: SelfCheck | undefined;
 }
 
 /**
- * Writes the first lines of the detail log. LoadGen names its build there; what this LoadGen is and
- * whose behaviour it follows is all that can be said honestly.
+ * Writes the first lines of the detail log. LoadGen states its build there; this LoadGen states
+ * what it is and which LoadGen's behaviour it follows.
  */
 export function writeHeader(log: DetailLog, header: TestHeader, loadgen: LoadgenBehaviour): void {
   log.text(
@@ -65,7 +67,7 @@ export function writeHeader(log: DetailLog, header: TestHeader, loadgen: Loadgen
   log.integer('qsl_reported_performance_count', header.qsl.performanceSampleCount);
 }
 
-/** Differing files above this are only counted. */
+/** Differing files listed by name; further ones are only counted. */
 const NAMED_FILES_MAX = 20;
 
 function writeSelfCheck(log: DetailLog, { hash, state, differingFiles }: SelfCheck): void {
@@ -100,7 +102,7 @@ const REQUESTED = [
   'sampleConcatenatePermutation',
 ] as const;
 
-/** Settings that it logs of one scenario only. */
+/** Settings that LoadGen logs for one scenario only. */
 const REQUESTED_OF_SCENARIO = {
   SingleStream: ['singleStreamExpectedLatencyNs', 'singleStreamTargetLatencyPercentile'],
   MultiStream: [
@@ -193,7 +195,7 @@ function writeSetting(
   else log.integer(key, value);
 }
 
-/** Writes the log lines from reading the configuration files of one stage. */
+/** Writes the log lines about the configuration files of one stage. */
 export function writeConfigEvents(
   log: DetailLog,
   events: readonly ConfigEvent[] | undefined,

@@ -2,14 +2,14 @@ import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { type MlperfError, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { LoggedResponse, LoggedTokens } from '../../recorder/response-recorder.ts';
 
-/** Held text above which a file is written even between two calls of `flush`. */
+/** Buffered characters above which a file is written even between two calls of `flush`. */
 const HELD_CHARACTERS_MAX = 1 << 20;
 
 /**
  * A log file that is written in large pieces, outside the timed region.
  *
- * Nothing but the constructor throws: a full disk must neither look like a broken SUT nor cost a result. The first failure
- * is kept.
+ * Only the constructor throws: a full disk must neither look like a broken SUT nor cost a result.
+ * The first failure is stored.
  */
 export class LogFile {
   readonly path: string;
@@ -20,8 +20,8 @@ export class LogFile {
   #isOpen = true;
 
   /**
-   * @param copyTo Gets what is written as well, piece by piece.
-   * @throws MlperfError `ERR_OUTPUT` when the file cannot be opened for writing.
+   * @param copyTo Receives a copy of what is written, piece by piece.
+   * @throws MlperfError `ERR_OUTPUT` if the file cannot be opened for writing.
    */
   constructor(path: string, copyTo: ((text: string) => void) | null = null) {
     this.path = path;
@@ -38,7 +38,7 @@ export class LogFile {
     if (this.#held.length > HELD_CHARACTERS_MAX) this.flush();
   }
 
-  /** Why the file is not whole (`ERR_OUTPUT`); null: it is, as far as it was written. */
+  /** Why the file is incomplete (`ERR_OUTPUT`); null if all writes so far succeeded. */
   get failure(): MlperfError | null {
     return this.#failure;
   }
@@ -77,7 +77,7 @@ export class LogFile {
   }
 }
 
-/** `mlperf_log_accuracy.json`: the logged responses, in the order in which they came (LoadGen: logging.cc). */
+/** `mlperf_log_accuracy.json`: the logged responses, in order of arrival (LoadGen: logging.cc). */
 export class AccuracyLog {
   readonly #file: LogFile;
   #entryCount = 0;
@@ -88,7 +88,7 @@ export class AccuracyLog {
     file.append('[');
   }
 
-  /** Writes one response. Blanks and upper-case digits as LoadGen's: scripts compare lines. */
+  /** Writes one response. Blanks and upper-case digits are as in LoadGen: scripts compare lines. */
   write({ responseId, sampleIndex, bytes, tokens }: LoggedResponse): void {
     this.#file.append(
       `${this.#entryCount === 0 ? '' : ','}\n` +
@@ -99,7 +99,7 @@ export class AccuracyLog {
     this.#entryCount += 1;
   }
 
-  /** Ends the list, once; do not write afterwards. */
+  /** Ends the list, once; do not write after it. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -112,7 +112,7 @@ function tokenFields({ count, firstToken }: LoggedTokens): string {
   return `${first}, "token_count" : ${count}`;
 }
 
-/** Bytes whose digits are made at once: those of a whole volume would take several times its size. */
+/** Bytes converted to hex at once: a whole 3D-UNet volume would take several times its size. */
 const HEX_BYTES_MAX = 1 << 19;
 
 function* hexOf({ buffer, byteOffset, byteLength }: Uint8Array): Generator<string> {
@@ -124,7 +124,7 @@ function* hexOf({ buffer, byteOffset, byteLength }: Uint8Array): Generator<strin
   }
 }
 
-/** Values that an event says more of itself with. */
+/** Values shown with an event. */
 type TraceArguments = Readonly<Record<string, number>>;
 
 /** Event of a chrome trace; times in ns since the origin. */
@@ -133,44 +133,45 @@ interface TraceEvent {
   readonly phase: 'X' | 'b' | 'e' | 'C';
   readonly atNs: number;
   readonly durationNs?: number;
-  /** Brings the two ends of a span together. */
+  /** Links the begin and the end event of a span. */
   readonly id?: number;
   readonly args?: TraceArguments;
 }
 
 /**
- * `mlperf_log_trace.json`: events for chrome://tracing (LoadGen: logging.cc). Unlike LoadGen's it is
- * valid JSON; it is made from the records after a set, at no cost in the timed region.
+ * `mlperf_log_trace.json`: events for chrome://tracing (LoadGen: logging.cc). Unlike LoadGen's it
+ * is valid JSON; it is written from the records after a set, so it costs nothing in the timed
+ * region.
  */
 export class TraceLog {
   readonly #file: LogFile;
   readonly #epochUs: number;
 
-  /** @param epochUs Wall clock at the origin of all times, in us. */
+  /** @param epochUs Wall clock at time 0 of the trace, in µs. */
   constructor(file: LogFile, epochUs: number) {
     this.#file = file;
     this.#epochUs = epochUs;
     file.append('{"traceEvents":[\n');
   }
 
-  /** Work of LoadGen from `beginNs` on. */
+  /** Adds a span of LoadGen's own work, from `beginNs` on. */
   span(name: string, beginNs: number, durationNs: number, args: TraceArguments = {}): void {
     this.#event({ name, phase: 'X', atNs: beginNs, durationNs, args });
   }
 
-  /** Span of a sample, which overlaps those of others. */
+  /** Adds the span of a sample, which may overlap those of others. */
   sampleSpan(name: string, beginNs: number, endNs: number, args: TraceArguments): void {
     const id = args['sample_seq'] ?? 0;
     this.#event({ name, phase: 'b', atNs: beginNs, id });
     this.#event({ name, phase: 'e', atNs: endNs, id, args });
   }
 
-  /** Values that are drawn over time. */
+  /** Adds values to plot over time. */
   counter(name: string, atNs: number, args: TraceArguments): void {
     this.#event({ name, phase: 'C', atNs, args });
   }
 
-  /** Ends the document; do not write afterwards. */
+  /** Ends the document; do not write after it. */
   end(): void {
     this.#file.append(
       '{"name":"LastTrace"}\n],\n"displayTimeUnit":"ns",\n"otherData":{' +
@@ -189,7 +190,7 @@ export class TraceLog {
   }
 }
 
-/** Three decimals, as LoadGen. */
+/** Three decimals, as in LoadGen. */
 function microseconds(ns: number): string {
   return (ns / 1000).toFixed(3);
 }

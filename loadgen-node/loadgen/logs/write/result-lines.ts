@@ -45,7 +45,7 @@ function writeEarlyStopping(log: DetailLog, { validity, tokens }: PerformanceSum
   write('early_stopping_tpot_result', tokens.perOutputTokenEarlyStopping);
 }
 
-/** Keys and their order are LoadGen's, "to output token" for "per output token" included. */
+/** Keys and order are LoadGen's, including "to output token" for "per output token". */
 function writeTokens(log: DetailLog, tokens: TokenSummary): void {
   const { firstToken, perOutputToken } = tokens;
   if (firstToken === null || perOutputToken === null) {
@@ -71,7 +71,7 @@ function writeTokens(log: DetailLog, tokens: TokenSummary): void {
   log.double('result_completed_tokens_per_second', tokens.completed);
 }
 
-/** LoadGen's advice in one line; it keeps the blanks that LoadGen leaves behind. */
+/** LoadGen's advice in one line, including its trailing blanks. */
 function invalidReason({ validity }: PerformanceSummary): string {
   const performance = validity.performance.recommendation.replaceAll('\n', ' ');
   const duration = validity.minDuration.recommendation;

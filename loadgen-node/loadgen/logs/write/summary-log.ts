@@ -16,7 +16,7 @@ export interface SummaryLogInput {
   readonly sutName: string;
   readonly settings: EffectiveSettings;
   readonly summary: PerformanceSummary;
-  /** LoadGen's verdict; INVALID also where its rules are met but the run did not end by itself. */
+  /** LoadGen's verdict; also INVALID if its rules are met but the run did not end by itself. */
   readonly isValid: boolean;
   readonly loadgen: LoadgenBehaviour;
 }
@@ -25,7 +25,7 @@ export interface SummaryLogInput {
 export function performanceSummaryText(input: SummaryLogInput): string {
   const lines = [
     ...heading('MLPerf Results Summary'),
-    // A name from outside may not start a line of its own.
+    // A SUT name comes from outside and must not start a new line.
     `SUT name : ${input.sutName.replaceAll(/[\r\n]+/g, ' ')}`,
     `Scenario : ${input.settings.scenario}`,
     `Mode     : ${input.settings.mode}`,
@@ -44,7 +44,7 @@ export function performanceSummaryText(input: SummaryLogInput): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Last lines of the summary of every test: how many warnings and errors the detail log holds. */
+/** Last lines of every summary: numbers of warnings and errors in the detail log. */
 export function countsText(warningCount: number, errorCount: number): string {
   return (
     `\n${countLine(warningCount, 'warning', 'warnings')}\n` +
@@ -90,7 +90,7 @@ function validityLines({ summary, isValid }: SummaryLogInput): string[] {
     lines.push('Recommendations:');
     for (const { recommendation } of [performance, minDuration, minQueries]) {
       if (recommendation === '') continue;
-      // A second point of advice begins with its own mark.
+      // A second item of advice starts with its own mark.
       lines.push(` * ${recommendation.replaceAll(/\n(?! \*)/g, '\n   ')}`);
     }
   }

@@ -7,14 +7,14 @@ import { DetailLog } from './detail-log.ts';
 import { AccuracyLog, LogFile, TraceLog } from './log-file.ts';
 import { countsText } from './summary-log.ts';
 
-/** All log files of a test, open from before the first query to the end. */
+/** All log files of a test, open from before the first query until the end. */
 export class TestLogs {
   readonly detail: DetailLog;
   readonly accuracy: AccuracyLog;
   readonly paths: LogFiles;
   /** Date and time of the test, in whole seconds, UTC. */
   readonly datetime: string;
-  /** Null where no trace is wanted; its file is empty then. */
+  /** Null without a trace; the trace file is then empty. */
   readonly trace: TraceLog | null;
   readonly #print: (text: string) => void;
   readonly #files: readonly LogFile[];
@@ -22,9 +22,9 @@ export class TestLogs {
   #isEnded = false;
 
   /**
-   * Creates the folder and opens all files; files of an earlier test are replaced.
+   * Creates the folder and opens all files; replaces files of an earlier test.
    * @param elapsedNs Time since logging began, in ns.
-   * @throws MlperfError `ERR_OUTPUT` that names the path and the reason.
+   * @throws MlperfError `ERR_OUTPUT` with the path and the reason.
    */
   constructor(settings: LogSettings, elapsedNs: () => number) {
     createFolder(settings.outdir);
@@ -52,39 +52,42 @@ export class TestLogs {
     this.#files = files;
   }
 
-  /** Prints a text for people beside the logs. */
+  /** Prints a text for people, outside the logs. */
   print(text: string): void {
     this.#print(text);
   }
 
   appendSummary(text: string): void {
-    // Reasons may cite a server: no text of its may steer the terminal of who reads the file.
+    // Reasons may quote a server: its text must not control the terminal of a reader.
     this.#summary.append(asPlainText(text));
   }
 
-  /** Ends the accuracy log, so that it can be read while the others are still open. */
+  /** Ends the accuracy log, so that it can be read while the other logs are still open. */
   endAccuracy(): void {
     this.accuracy.end();
     this.flush();
   }
 
-  /** Why files are not whole (`ERR_OUTPUT`), one for each that is not. */
+  /** One failure (`ERR_OUTPUT`) per incomplete file. */
   get failures(): MlperfError[] {
     return this.#files.flatMap(({ failure }) => failure ?? []);
   }
 
-  /** Before the first query: later on a disk that is full costs logs, not the result. @throws MlperfError `ERR_OUTPUT` */
+  /**
+   * Call before the first query: a disk that fills up later costs logs, not the result. @throws
+   * MlperfError `ERR_OUTPUT`
+   */
   requireWhole(): void {
     for (const failure of this.failures) throw failure;
   }
 
-  /** Writes what is held. */
+  /** Writes what is buffered. */
   flush(): void {
     for (const file of this.#files) file.flush();
   }
 
   /**
-   * Writes the closing lines and closes all files, those that failed as well. Further calls have no
+   * Writes the closing lines and closes all files, including failed ones. Further calls have no
    * effect.
    */
   end(): void {
@@ -128,22 +131,22 @@ function createFolder(path: string): void {
 
 /** Where the log files of a test go (LoadGen: LogOutputSettings). */
 export interface LogSettings {
-  /** Folder; it is created if it is not there. */
+  /** Output folder; created if missing. */
   readonly outdir: string;
-  /** Beginning of every file name. Default: `mlperf_log_`. */
+  /** Prefix of every file name. Default: `mlperf_log_`. */
   readonly prefix?: string;
-  /** End of every file name, before its extension. Default: empty. */
+  /** Suffix of every file name, before its extension. Default: empty. */
   readonly suffix?: string;
-  /** True: the date and time of the test follow the prefix. Default: false. */
+  /** True: date and time of the test follow the prefix. Default: false. */
   readonly prefixWithDatetime?: boolean;
-  /** True: what goes to the file is printed as well, outside the timed region. Default: false. */
+  /** True: the detail log is printed as well, outside the timed region. Default: false. */
   readonly copyDetailToStdout?: boolean;
   readonly copySummaryToStdout?: boolean;
   /**
-   * True: the events of the run go to the trace file. Default: false, unlike LoadGen's, since a trace of
-   * a long run is large; the file is empty then.
+   * True: writes the events of the run to the trace file. Default: false (LoadGen: true), since a
+   * trace of a long run is large; the file is then empty.
    */
   readonly enableTrace?: boolean;
-  /** Where copies and timestamps are printed. Default: stdout. */
+  /** Prints copies and timestamps. Default: to stdout. */
   readonly print?: (text: string) => void;
 }

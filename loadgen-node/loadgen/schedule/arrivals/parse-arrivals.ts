@@ -3,21 +3,21 @@ import { parseDuration } from '../../../../shared/base/text.ts';
 import type { Setting } from '../../../../shared/config/setting.ts';
 import { ARRIVAL_FORMS, type ArrivalsAsked, expectedQueries, type RateStep } from './arrivals.ts';
 
-/** Queries of one run that LoadGen plans in memory before the clock starts. */
+/** Most queries that LoadGen plans in memory for one run. */
 export const ARRIVALS_MAX: number = 2 ** 28;
 
 /** Longest plan, in ns: times are doubles, exact below 2^53 (104 days). */
 export const ARRIVALS_NS_MAX: number = 2 ** 53;
 
-/** Rows of the table that a run with steps prints. */
+/** Most steps: a run prints a table row for each. */
 const STEPS_MAX = 1000;
 
-/** Queries per second. More is a mistake: due times are whole ns. */
+/** Largest rate in queries per second: due times are whole ns. */
 const RATE_MAX = 1e9;
 
 const NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Parses `--arrivals`. @returns The arrivals, or an error text with the right form. */
+/** Parses `--arrivals`. @returns The arrivals, or an error text with the correct form. */
 export function parseArrivals(text: string): ArrivalsAsked | string {
   const colon = text.indexOf(':');
   const kind = colon < 0 ? text : text.slice(0, colon);
@@ -87,7 +87,7 @@ function parseStep(entry: string): RateStep | string {
   return { fromQps, toQps, durationNs };
 }
 
-/** A pause at the beginning or the end would be no part of the run: it begins and ends with a query. */
+/** Refuses a pause at the beginning or the end: a run begins and ends with a query. */
 function problemOfSteps(steps: readonly RateStep[]): string | undefined {
   const ends = [steps[0], steps.at(-1)];
   if (ends.some((step) => step !== undefined && step.fromQps === 0 && step.toQps === 0)) {
@@ -104,7 +104,7 @@ function problemOfSteps(steps: readonly RateStep[]): string | undefined {
 function parseTrace(text: string): ArrivalsAsked | string {
   const at = text.lastIndexOf('@');
   const speedText = at < 0 ? undefined : text.slice(at + 1);
-  // A folder may have an @ in its name; a speed has no slash.
+  // A folder name may contain @, a speed contains no slash.
   const isSpeed = speedText !== undefined && !speedText.includes('/');
   const file = (isSpeed ? text.slice(0, at) : text).trim();
   if (file === '') return 'trace:FILE needs the path of a file';
@@ -116,14 +116,14 @@ function parseTrace(text: string): ArrivalsAsked | string {
   return { kind: 'trace', file, speed };
 }
 
-/** A finite number of 0 or more, or undefined. */
+/** A finite number >= 0, or undefined. */
 function numberOf(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Arrivals of a Server run as a setting, with the text that they were requested by. */
+/** Arrivals setting of a Server run, with its original text. */
 export interface ArrivalsSetting {
   readonly text: string;
   readonly asked: ArrivalsAsked;

@@ -10,12 +10,12 @@ import { growingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
 
 const CHUNK_BYTES = 1 << 20;
-/** A line longer than that is of no text file. */
+/** Longest line of a trace file, in characters. */
 const LINE_CHARS_MAX = 1 << 20;
 
 /** Options of a trace. */
 interface TraceOptions {
-  /** The trace is run so many times as fast. */
+  /** Replay speed: 2 runs the trace twice as fast. */
   readonly speed: number;
   /** Most arrivals; a test lowers it. */
   readonly arrivalsMax?: number;
@@ -23,7 +23,8 @@ interface TraceOptions {
 
 /**
  * Reads the due times of a trace (docs/load-test.md), shifted so that the first is 0, in ns.
- * @throws MlperfError `ERR_CONFIG_FILE` where the file cannot be read; `ERR_CONFIG_INVALID` naming the line that is wrong.
+ * @throws MlperfError `ERR_CONFIG_FILE` if the file cannot be read; `ERR_CONFIG_INVALID` with the
+ *   number of the wrong line.
  */
 export function readTrace(
   path: string,
@@ -89,7 +90,7 @@ function forEachLine(path: string, take: (text: string, line: number) => void): 
   }
 }
 
-/** A pipe would be waited for, perhaps for ever. */
+/** Opens a regular file only: reading a pipe could wait forever. */
 function openFile(path: string): number {
   let isFile: boolean;
   try {
@@ -112,7 +113,7 @@ function refuse(message: string): never {
   throw configInvalid(message);
 }
 
-/** Names that the time may have in a table or an object, and ns of one unit of it. */
+/** Allowed names of the time column or field, and its unit in ns. */
 const TIME_NAMES: ReadonlyMap<string, number> = new Map([
   ['timestamp', 1e9],
   ['timestamp_s', 1e9],
@@ -123,16 +124,20 @@ const NAMES_TEXT = [...TIME_NAMES.keys()].join(', ');
 const NUMBER = /^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(?:Z|([+-])(\d\d):?(\d\d))?$/;
 
-/** Reads the time of one line: ns, or what is wrong with it. Null: the line has none, as the header of a table. */
+/**
+ * Reads the time of one line: ns, or an error text. Null: a line without a time, such as a table's
+ * header.
+ */
 type LineReader = (line: string) => number | string | null;
 
 /**
- * Reads the lines of a trace, whose first line says what they are: a number each, a table with a header, or JSON objects.
+ * Reads the lines of a trace. The first line decides the form: one number per line, a table with a
+ * header, or JSON objects.
  */
 class TraceLines {
   #read: LineReader | undefined;
 
-  /** @returns ns, null for a line without a time (blank, comment, header), or what is wrong. */
+  /** @returns ns, null for a line without a time (blank, comment, header), or an error text. */
   read(line: string): number | string | null {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) return null;
@@ -176,7 +181,7 @@ function readObject(line: string): number | string {
   return readTime(String(time), TIME_NAMES.get(key.toLowerCase()) as number); // In range: found.
 }
 
-/** A number of units, or a date with a time of day (UTC unless it says otherwise), in ns. */
+/** A number of units, or a date with a time of day (UTC unless a zone is given), in ns. */
 function readTime(text: string, unitNs: number): number | string {
   if (NUMBER.test(text)) {
     const ns = Number(text) * unitNs;
@@ -193,25 +198,28 @@ function readTime(text: string, unitNs: number): number | string {
   return (unixMs - zoneMs) * 1e6 + Number(fraction) * 1e9;
 }
 
-/** False for a date of another month, as Date takes 31 February for 2 March; 24:00:00 is the next day's 00:00:00. */
+/**
+ * False if Date changed the month: it takes 31 February for 2 March. 24:00:00 is the next day's
+ * 00:00:00.
+ */
 function isWritten(unixMs: number, text: string): boolean {
   const wanted = text.endsWith('T24:00:00') ? unixMs - 1 : unixMs;
   return new Date(wanted).toISOString().startsWith(text.slice(0, 'YYYY-MM-DD'.length));
 }
 
-/** A file may hold anything. */
+/** Text of the file, made safe for a message. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }
 
-/** Cells of one line of a table, divided by commas, without the blanks around them; quoted ones may hold commas. */
+/** Cells of one table line, separated by commas, trimmed; quoted cells may contain commas. */
 function parseCsvLine(line: string): string[] {
   if (!line.includes('"')) return line.split(',').map((cell) => cell.trim());
   const cells: string[] = [];
   let cell = '';
   let isQuoted = false;
   for (const char of line) {
-    // A doubled quote closes and opens again: the text of such a cell is not what is looked for here.
+    // A doubled quote closes and reopens: the exact text of such a cell does not matter here.
     if (char === '"') isQuoted = !isQuoted;
     else if (char === ',' && !isQuoted) {
       cells.push(cell.trim());
