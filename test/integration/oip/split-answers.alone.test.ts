@@ -12,9 +12,11 @@ import { oipPlan, openOipQdl } from '../../scenes/oip-server/oip-qdl.ts';
 import {
   frame,
   grpcMessage,
+  HEAD,
   Http2Link,
   listenTcp,
   type RawFrame,
+  SETTING,
   settingsOf,
   word,
 } from '../../scenes/oip-server/raw-http2-peer.ts';
@@ -40,11 +42,8 @@ interface SplitAnswers {
 /** Time between two packets, so that the client reads them one by one. */
 const GAP_MS = 2;
 
-const MAX_CONCURRENT_STREAMS = 3;
-const INITIAL_WINDOW_SIZE = 4;
 const WINDOW_MORE = 2 ** 30;
 
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 const OK = { 'grpc-status': '0', 'grpc-message': '' };
 const INTERNAL = { 'grpc-status': '13', 'grpc-message': 'broken' };
 
@@ -122,7 +121,10 @@ async function startSplitAnswers({ packets, headBytes, failEvery, moreBytes = 0 
       open.delete(streamId);
       answer(link, streamId, call.path, call.bytes);
     });
-    const settings = { [MAX_CONCURRENT_STREAMS]: 1_000, [INITIAL_WINDOW_SIZE]: WINDOW_MORE };
+    const settings = {
+      [SETTING.maxConcurrentStreams]: 1_000,
+      [SETTING.initialWindowSize]: WINDOW_MORE,
+    };
     link.send(FRAME_TYPE.settings, 0, 0, settingsOf(settings));
     link.send(FRAME_TYPE.windowUpdate, 0, 0, word(WINDOW_MORE));
   });

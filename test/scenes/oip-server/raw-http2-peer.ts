@@ -13,6 +13,12 @@ import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, PREFACE } from '../../../shared/htt
 import { HpackDecoder, HpackEncoder } from '../../../shared/http2/hpack.ts';
 import { NO_SECURITY } from '../../../shared/security/client-security.ts';
 
+/** Headers of an answer of gRPC. */
+export const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
+
+/** Numbers of HTTP/2's settings. */
+export const SETTING = { maxConcurrentStreams: 3, initialWindowSize: 4, maxFrameSize: 5 };
+
 /** A frame as it stands on the wire. */
 export interface RawFrame {
   readonly type: number;
@@ -180,7 +186,7 @@ export class RawHttp2Peer {
 
   /** A whole answer of gRPC. */
   answer(streamId: number, message: Uint8Array): void {
-    this.sendHeaders(streamId, { ':status': '200', 'content-type': 'application/grpc' });
+    this.sendHeaders(streamId, HEAD);
     this.send(FRAME_TYPE.data, 0, streamId, grpcMessage(message));
     this.sendHeaders(streamId, { 'grpc-status': '0' }, true);
   }

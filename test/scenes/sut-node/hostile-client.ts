@@ -3,13 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { FLAG, FRAME_TYPE, PREFACE } from '../../../shared/http2/frames.ts';
 import { HpackEncoder } from '../../../shared/http2/hpack.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
-import { frame as http2Frame, settingsOf, word } from '../oip-server/raw-http2-peer.ts';
+import { frame as http2Frame, SETTING, settingsOf, word } from '../oip-server/raw-http2-peer.ts';
 
 /** Paths of the service, as a hostile client writes them. */
 export const INFER_PATH: string = INFER_METHOD.path;
 export const NAME_PATH: string = INFER_PATH.replace(/Infer$/, 'Name');
 
-const INITIAL_WINDOW_SIZE = 4;
 const WINDOW_BYTES_MAX: number = 2 ** 31 - 1;
 
 /** How one stream of a hostile client ended. */
@@ -133,7 +132,7 @@ export class HostileClient {
    * @param body One DATA frame: at most 16 KiB.
    */
   async deaf(path: string, body: Uint8Array): Promise<Socket> {
-    const settings = settingsOf({ [INITIAL_WINDOW_SIZE]: WINDOW_BYTES_MAX });
+    const settings = settingsOf({ [SETTING.initialWindowSize]: WINDOW_BYTES_MAX });
     const socket = await this.#beginCall(path, [
       http2Frame(FRAME_TYPE.settings, 0, 0, settings),
       http2Frame(FRAME_TYPE.windowUpdate, 0, 0, word(WINDOW_BYTES_MAX - 65_535)),

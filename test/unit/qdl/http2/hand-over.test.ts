@@ -7,6 +7,7 @@ import { FLAG, FRAME_TYPE } from '../../../../shared/http2/frames.ts';
 import {
   connectTo,
   grpcMessage,
+  HEAD,
   Http2Link,
   listenTcp,
   RecordedConnection,
@@ -32,7 +33,6 @@ interface Conduct {
   readonly isClosed?: boolean;
 }
 
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 const LAST_STREAM_ID = 0x7fffffff;
 
 /** A server of unary calls of one byte, which answers with that byte. */

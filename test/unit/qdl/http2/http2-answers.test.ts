@@ -3,8 +3,9 @@ import { FLAG, FRAME_TYPE } from '../../../../shared/http2/frames.ts';
 import {
   callUnary,
   grpcMessage,
-  type Http2Scene,
+  HEAD,
   http2Scene,
+  type RawHttp2Peer,
   word,
 } from '../../../scenes/oip-server/raw-http2-peer.ts';
 
@@ -12,19 +13,12 @@ import {
 // Method: a peer on loopback that sends nothing but the frames that a test names.
 
 const { data, headers, rstStream, windowUpdate, continuation } = FRAME_TYPE;
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 
-let peer: Http2Scene['peer'];
-let connection: Http2Scene['connection'];
-let events: Http2Scene['events'];
-
-async function connect(...scene: Parameters<typeof http2Scene>): Promise<void> {
-  ({ peer, connection, events } = await http2Scene(...scene));
-}
+type Answer = (peer: RawHttp2Peer) => void;
 
 describe('answers', () => {
   it('may come in CONTINUATION, with padding, priority and frames that nobody knows', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     const call = callUnary(connection, Buffer.of(1));
     await peer.frame(headers);
     peer.sendHeaders(1, { ':status': '103' });
@@ -61,7 +55,7 @@ describe('answers', () => {
   });
 
   it('give back windows in large steps', async () => {
-    await connect({}, { receiveWindowBytes: 100_000 });
+    const { peer, connection } = await http2Scene({}, { receiveWindowBytes: 100_000 });
     const call = callUnary(connection, Buffer.of(1));
     await peer.frame(headers);
     peer.sendHeaders(1, HEAD);
@@ -87,7 +81,7 @@ describe('answers', () => {
   });
 
   it('of a proxy that do not end are reset, and what comes of them still counts for the connection', async () => {
-    await connect({}, { receiveWindowBytes: 100_000 });
+    const { peer, connection } = await http2Scene({}, { receiveWindowBytes: 100_000 });
     const call = callUnary(connection, Buffer.of(1));
     await peer.frame(data);
     peer.sendHeaders(1, { ':status': '502', 'content-type': 'text/html' });
@@ -98,8 +92,11 @@ describe('answers', () => {
     expect([streamId, payload.readUInt32BE()]).toEqual([0, 50_000]);
   });
 
-  const status = (fields: Record<string, string>) => () => peer.sendHeaders(1, fields, true);
-  it.each<[string, number, RegExp, () => void]>([
+  const status =
+    (fields: Record<string, string>): Answer =>
+    (peer) =>
+      peer.sendHeaders(1, fields, true);
+  it.each<[string, number, RegExp, Answer]>([
     [
       'trailers only',
       5,
@@ -114,18 +111,23 @@ describe('answers', () => {
       status({ ':status': '503', 'content-type': 'text/html' }),
     ],
     ['HTTP 404', 12, /HTTP status 404/, status({ ':status': '404' })],
-    ['HTTP 403 with a body', 7, /HTTP status 403/, () => peer.sendHeaders(1, { ':status': '403' })],
+    [
+      'HTTP 403 with a body',
+      7,
+      /HTTP status 403/,
+      (peer) => peer.sendHeaders(1, { ':status': '403' }),
+    ],
     [
       'no gRPC',
       2,
       /HTTP status 200 of text\/plain in place/,
-      () => peer.sendHeaders(1, { ':status': '200', 'content-type': 'text/plain' }),
+      (peer) => peer.sendHeaders(1, { ':status': '200', 'content-type': 'text/plain' }),
     ],
     [
       'no status at the end',
       2,
       /without grpc-status/,
-      () => {
+      (peer) => {
         peer.sendHeaders(1, HEAD);
         peer.send(data, FLAG.endStream, 1);
       },
@@ -134,7 +136,7 @@ describe('answers', () => {
       'an end inside a message',
       13,
       /ended inside a message/,
-      () => {
+      (peer) => {
         peer.sendHeaders(1, HEAD);
         peer.send(data, 0, 1, grpcMessage(Buffer.alloc(10)).subarray(0, 12));
         peer.sendHeaders(1, { 'grpc-status': '0' }, true);
@@ -144,7 +146,7 @@ describe('answers', () => {
       'a compressed message',
       13,
       /gRPC compressed/,
-      () => {
+      (peer) => {
         peer.sendHeaders(1, HEAD);
         peer.send(data, 0, 1, grpcMessage(Buffer.of(1), 1));
       },
@@ -153,24 +155,29 @@ describe('answers', () => {
       'a message that is too large',
       8,
       /a message of 5242880 bytes; limit --message-bytes-max is 4194304$/,
-      () => {
+      (peer) => {
         peer.sendHeaders(1, HEAD);
         peer.send(data, 0, 1, Buffer.concat([Buffer.of(0), word(5 * 1024 * 1024)]));
       },
     ],
-    ['contents before headers', 13, /without headers/, () => peer.send(data, 0, 1, Buffer.of(1))],
+    [
+      'contents before headers',
+      13,
+      /without headers/,
+      (peer) => peer.send(data, 0, 1, Buffer.of(1)),
+    ],
     [
       'trailers without end',
       13,
       /in the middle/,
-      () => {
+      (peer) => {
         peer.sendHeaders(1, HEAD);
         peer.sendHeaders(1, { 'grpc-status': '0' });
       },
     ],
     ['a header of HTTP/1', 13, /the header connection/, status({ ...HEAD, connection: 'close' })],
     ['a header in upper case', 13, /"X-A"/, status({ ...HEAD, 'X-A': 'b' })],
-    ...['NUL\0', 'line\n', 'line\r\nx: y'].map((value): [string, number, RegExp, () => void] => [
+    ...['NUL\0', 'line\n', 'line\r\nx: y'].map((value): [string, number, RegExp, Answer] => [
       `a header with the value ${JSON.stringify(value)}`,
       13,
       /^the answer has "\\(?:u0000|n|r)" in the header x-a, which HTTP\/2 forbids$/,
@@ -182,20 +189,20 @@ describe('answers', () => {
       /^the answer has a header named "x\\u001b\[31m"$/,
       status({ ...HEAD, 'x\x1b[31m': 'a', 'grpc-status': '0' }),
     ],
-    ['a refused stream', 14, /REFUSED_STREAM/, () => peer.send(rstStream, 0, 1, word(7))],
-    ['a reset for calm', 8, /ENHANCE_YOUR_CALM/, () => peer.send(rstStream, 0, 1, word(11))],
+    ['a refused stream', 14, /REFUSED_STREAM/, (peer) => peer.send(rstStream, 0, 1, word(7))],
+    ['a reset for calm', 8, /ENHANCE_YOUR_CALM/, (peer) => peer.send(rstStream, 0, 1, word(11))],
     [
       'a reset with a code of its own',
       13,
       /error code 99/,
-      () => peer.send(rstStream, 0, 1, word(99)),
+      (peer) => peer.send(rstStream, 0, 1, word(99)),
     ],
   ])('of %s end the call alone', async (_name, code, details, answer) => {
-    await connect();
+    const { peer, connection, events } = await http2Scene();
     const call = callUnary(connection, Buffer.of(1));
     const other = callUnary(connection, Buffer.of(2));
     await peer.frame(data, 1);
-    answer();
+    answer(peer);
     const end = await call.ended;
     expect([end.code, end.details]).toEqual([code, expect.stringMatching(details)]);
     peer.answer(3, Buffer.of(3));
@@ -204,7 +211,7 @@ describe('answers', () => {
   });
 
   it('a reset after about 1 MiB of a call tells a likely limit, and no other does', async () => {
-    await connect({ 4: 2 ** 24 });
+    const { peer, connection } = await http2Scene({ 4: 2 ** 24 });
     peer.send(windowUpdate, 0, 0, word(2 ** 24));
     for (const [i, [bytes, isTold]] of [
       [900_000, false],

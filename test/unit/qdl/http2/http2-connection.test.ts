@@ -6,9 +6,10 @@ import {
   connectedTo,
   connectTo,
   frame,
-  type Http2Scene,
+  HEAD,
   http2Scene,
   RawHttp2Peer,
+  SETTING,
   settingsOf,
   word,
 } from '../../../scenes/oip-server/raw-http2-peer.ts';
@@ -17,29 +18,17 @@ import {
 // Method: a peer on loopback that sends nothing but the frames that a test names.
 
 const { data, headers, settings, ping, goAway, windowUpdate, continuation } = FRAME_TYPE;
-const MAX_CONCURRENT_STREAMS = 3;
-const INITIAL_WINDOW_SIZE = 4;
-const MAX_FRAME_SIZE = 5;
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
-
-let peer: Http2Scene['peer'];
-let connection: Http2Scene['connection'];
-let events: Http2Scene['events'];
-
-async function connect(...scene: Parameters<typeof http2Scene>): Promise<void> {
-  ({ peer, connection, events } = await http2Scene(...scene));
-}
 
 describe('a connection', () => {
   it('answers pings with their own bytes', async () => {
-    await connect();
+    const { peer } = await http2Scene();
     peer.send(ping, 0, 0, Buffer.from('abcdefgh'));
     const answer = await peer.frame(ping);
     expect([answer.flags, String(answer.payload)]).toEqual([FLAG.ack, 'abcdefgh']);
   });
 
   it('finishes what the server still answers after GOAWAY with an error', async () => {
-    await connect({ [MAX_CONCURRENT_STREAMS]: 2 });
+    const { peer, connection, events } = await http2Scene({ [SETTING.maxConcurrentStreams]: 2 });
     const calls = [1, 2, 3].map((i) => callUnary(connection, Buffer.of(i)));
     await peer.frame(data, 1);
     peer.send(goAway, 0, 0, Buffer.concat([word(0x7fffffff), word(2)]));
@@ -61,7 +50,7 @@ describe('a connection', () => {
   });
 
   it('ends its calls when it is lost', async () => {
-    await connect();
+    const { peer, connection, events } = await http2Scene();
     const call = callUnary(connection, Buffer.of(1));
     await peer.frame(data);
     peer.drop();
@@ -75,7 +64,7 @@ describe('a connection', () => {
   });
 
   it('ends its calls when it is lost and no other can be made', async () => {
-    await connect();
+    const { peer, connection, events } = await http2Scene();
     await peer.stop();
     await peer.until(() => events.closed.length === 1, 'the loss');
     const call = callUnary(connection, Buffer.of(1));
@@ -87,14 +76,20 @@ describe('a connection', () => {
   });
 
   it('ends its calls when the server falls silent', async () => {
-    await connect({}, { keepaliveTimeMs: 30, keepaliveTimeoutMs: 40 });
+    const { peer, connection } = await http2Scene(
+      {},
+      { keepaliveTimeMs: 30, keepaliveTimeoutMs: 40 },
+    );
     const call = callUnary(connection, Buffer.of(1));
     await peer.frame(ping);
     expect((await call.ended).details).toContain('no answer to a ping within 40 ms');
   });
 
   it('pings a server that works for long no more often than gRPC allows', async () => {
-    await connect({}, { keepaliveTimeMs: 5, keepaliveTimeoutMs: 5_000 });
+    const { peer, connection } = await http2Scene(
+      {},
+      { keepaliveTimeMs: 5, keepaliveTimeoutMs: 5_000 },
+    );
     const call = callUnary(connection, Buffer.of(1));
     for (let i = 0; i < 2; i += 1) {
       peer.send(ping, FLAG.ack, 0, (await peer.frame(ping, i)).payload);
@@ -108,7 +103,7 @@ describe('a connection', () => {
   });
 
   it('ends calls with CANCELLED when it is closed', async () => {
-    await connect();
+    const { connection, events } = await http2Scene();
     const call = callUnary(connection, Buffer.of(1));
     const closing = connection.close();
     expect(call.endCount).toBe(0);
@@ -141,12 +136,12 @@ describe('a connection', () => {
     [
       'an initial window without bounds',
       'FLOW_CONTROL_ERROR',
-      () => frame(settings, 0, 0, settingsOf({ [INITIAL_WINDOW_SIZE]: 2 ** 31 })),
+      () => frame(settings, 0, 0, settingsOf({ [SETTING.initialWindowSize]: 2 ** 31 })),
     ],
     [
       'a tiny frame size',
       'PROTOCOL_ERROR',
-      () => frame(settings, 0, 0, settingsOf({ [MAX_FRAME_SIZE]: 1 })),
+      () => frame(settings, 0, 0, settingsOf({ [SETTING.maxFrameSize]: 1 })),
     ],
     ['a short ping', 'FRAME_SIZE_ERROR', () => frame(ping, 0, 0, Buffer.alloc(7))],
     ['a window update of nothing', 'PROTOCOL_ERROR', () => frame(windowUpdate, 0, 0, word(0))],
@@ -182,7 +177,7 @@ describe('a connection', () => {
         ]),
     ],
   ])('ends at %s, with GOAWAY and all its calls', async (_name, code, bytes) => {
-    await connect({}, { receiveWindowBytes: 100_000 });
+    const { peer, connection, events } = await http2Scene({}, { receiveWindowBytes: 100_000 });
     const calls = [callUnary(connection, Buffer.of(1)), callUnary(connection, Buffer.of(1))];
     await peer.frame(data, 1);
     peer.sendHeaders(3, HEAD);
@@ -200,7 +195,7 @@ describe('a connection', () => {
 
 describe('no connection', () => {
   it('is told with cause and remedy when nobody listens', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     await connection.close();
     await peer.stop();
     const refused = connectTo(peer.address);
@@ -217,7 +212,7 @@ describe('no connection', () => {
     ['says nothing', '', /no answer in time/],
   ])('is told when the other end %s', async (_name, text, message) => {
     const silent = await RawHttp2Peer.startWith((at) => at.write(Buffer.from(text)));
-    connection = connectedTo(silent, { callTimeoutMs: 100 });
+    const connection = connectedTo(silent, { callTimeoutMs: 100 });
     const early = callUnary(connection, Buffer.of(1));
     await expect(connection.ready).rejects.toThrow(message);
     expect((await early.ended).code).toBe(14);
@@ -225,7 +220,7 @@ describe('no connection', () => {
 
   it('is told when the other end speaks no TLS', async () => {
     const plain = await RawHttp2Peer.start();
-    connection = connectedTo(plain, { security: { ...NO_SECURITY, tls: true } });
+    const connection = connectedTo(plain, { security: { ...NO_SECURITY, tls: true } });
     await expect(connection.ready).rejects.toThrow(
       /no TLS with the SUT node .* does not speak TLS/,
     );

@@ -4,9 +4,10 @@ import { FLAG, FRAME_TYPE } from '../../../../shared/http2/frames.ts';
 import {
   callUnary,
   grpcMessage,
-  type Http2Scene,
+  HEAD,
   http2Scene,
   RecordedCall,
+  SETTING,
   settingsOf,
   word,
 } from '../../../scenes/oip-server/raw-http2-peer.ts';
@@ -15,22 +16,10 @@ import {
 // Method: a peer on loopback that sends nothing but the frames that a test names.
 
 const { data, headers, rstStream, settings, ping, windowUpdate } = FRAME_TYPE;
-const MAX_CONCURRENT_STREAMS = 3;
-const INITIAL_WINDOW_SIZE = 4;
-const MAX_FRAME_SIZE = 5;
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
-
-let peer: Http2Scene['peer'];
-let connection: Http2Scene['connection'];
-let events: Http2Scene['events'];
-
-async function connect(...scene: Parameters<typeof http2Scene>): Promise<void> {
-  ({ peer, connection, events } = await http2Scene(...scene));
-}
 
 describe('requests', () => {
   it('carry traceparent where their call has one, and no other call has it', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     const ignoring = { onMessage: () => {}, onEnd: () => {} };
     const seen: Record<string, string>[] = [];
     for (const traceparent of ['00-a', undefined, '00-b', undefined]) {
@@ -46,7 +35,7 @@ describe('requests', () => {
   });
 
   it('begin with the settings and carry the headers of gRPC', async () => {
-    await connect();
+    const { peer, connection, events } = await http2Scene();
     const call = callUnary(connection, Buffer.from('hello'));
     const request = await peer.frame(headers);
     expect(peer.headersOf(request)).toEqual({
@@ -78,7 +67,7 @@ describe('requests', () => {
   });
 
   it('repeat their head in a few bytes', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     for (let i = 0; i < 3; i += 1) callUnary(connection, Buffer.of(i));
     const last = await peer.frame(headers, 2);
     expect(last.streamId).toBe(5);
@@ -86,7 +75,7 @@ describe('requests', () => {
   });
 
   it('leave a call alone that has sent nothing', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     const silent = new RecordedCall();
     const call = connection.call('/test.Echo/Stream', silent);
     callUnary(connection, Buffer.of(1));
@@ -99,7 +88,10 @@ describe('requests', () => {
   });
 
   it('keep to the windows of streams and connection, and to the frame size', async () => {
-    await connect({ [INITIAL_WINDOW_SIZE]: 20_000, [MAX_FRAME_SIZE]: 16_384 });
+    const { peer, connection } = await http2Scene({
+      [SETTING.initialWindowSize]: 20_000,
+      [SETTING.maxFrameSize]: 16_384,
+    });
     callUnary(connection, Buffer.alloc(100_000));
     await peer.until(() => peer.dataBytes.get(1) === 20_000, 'a full window of the stream');
     for (const id of [3, 5, 7]) {
@@ -117,20 +109,20 @@ describe('requests', () => {
   });
 
   it('stop and go on with an initial window that changes below nothing', async () => {
-    await connect({ [INITIAL_WINDOW_SIZE]: 10_000 });
+    const { peer, connection } = await http2Scene({ [SETTING.initialWindowSize]: 10_000 });
     callUnary(connection, Buffer.alloc(40_000));
     await peer.until(() => peer.dataBytes.get(1) === 10_000, 'the first window');
-    peer.send(settings, 0, 0, settingsOf({ [INITIAL_WINDOW_SIZE]: 2_000 }));
+    peer.send(settings, 0, 0, settingsOf({ [SETTING.initialWindowSize]: 2_000 }));
     peer.send(windowUpdate, 0, 1, word(8_000));
     peer.send(ping, 0, 0, Buffer.alloc(8));
     await peer.frame(ping);
     expect(peer.dataBytes.get(1)).toBe(10_000);
-    peer.send(settings, 0, 0, settingsOf({ [INITIAL_WINDOW_SIZE]: 40_000 }));
+    peer.send(settings, 0, 0, settingsOf({ [SETTING.initialWindowSize]: 40_000 }));
     await peer.until(() => peer.dataBytes.get(1) === 40_005, 'the rest');
   });
 
   it('open no more calls than the peer takes, in order', async () => {
-    await connect({ [MAX_CONCURRENT_STREAMS]: 2 });
+    const { peer, connection } = await http2Scene({ [SETTING.maxConcurrentStreams]: 2 });
     const calls = [1, 2, 3].map((i) => callUnary(connection, Buffer.of(i)));
     await peer.frame(data, 1);
     expect([connection.takesCall, connection.callCount]).toEqual([false, 3]);
@@ -138,12 +130,12 @@ describe('requests', () => {
     peer.answer(3, Buffer.of(9));
     await calls[1]?.ended;
     expect((await peer.frame(data, 2)).payload).toEqual(grpcMessage(Buffer.of(3)));
-    peer.send(settings, 0, 0, settingsOf({ [MAX_CONCURRENT_STREAMS]: 100 }));
+    peer.send(settings, 0, 0, settingsOf({ [SETTING.maxConcurrentStreams]: 100 }));
     await peer.until(() => connection.takesCall, 'room for calls');
   });
 
   it('have room for bytes only as long as few wait', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     const first = callUnary(connection, Buffer.alloc(5_000_000));
     expect(connection.hasRoom).toBe(false);
     await peer.until(() => peer.dataBytes.get(1) === 65_535, 'the windows');
@@ -156,7 +148,7 @@ describe('requests', () => {
   });
 
   it('drop what is not out yet when a call is cancelled', async () => {
-    await connect({ [INITIAL_WINDOW_SIZE]: 100 });
+    const { peer, connection } = await http2Scene({ [SETTING.initialWindowSize]: 100 });
     const cancelled = new RecordedCall();
     const call = connection.call('/test.Echo/Unary', cancelled);
     call.write([Buffer.alloc(1_000)], 1_000);
@@ -176,7 +168,7 @@ describe('requests', () => {
   });
 
   it('go out without the messages that were taken back, and finish the one that has begun', async () => {
-    await connect({ [INITIAL_WINDOW_SIZE]: 20_000 });
+    const { peer, connection, events } = await http2Scene({ [SETTING.initialWindowSize]: 20_000 });
     const call = connection.call('/test.Echo/Stream', new RecordedCall());
     const [begun, unsent] = [Buffer.alloc(30_000, 'a'), Buffer.alloc(30_000, 'b')];
     for (const message of [begun, unsent]) call.write([message], message.length);
@@ -197,7 +189,7 @@ describe('requests', () => {
   });
 
   it('never send a call that is cancelled in the same tick', async () => {
-    await connect();
+    const { peer, connection } = await http2Scene();
     const cancelled = new RecordedCall();
     const call = connection.call('/test.Echo/Unary', cancelled);
     call.write([Buffer.of(7)], 1);

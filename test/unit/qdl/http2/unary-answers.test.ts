@@ -6,6 +6,7 @@ import { NO_SECURITY } from '../../../../shared/security/client-security.ts';
 import {
   callUnary,
   grpcMessage,
+  HEAD,
   http2Scene,
   RawHttp2Peer,
   RecordedCall,
@@ -17,7 +18,6 @@ import {
 // loopback that sends nothing but the frames that a test names; buffers are overwritten when they are given back.
 
 const { data, headers, rstStream, ping } = FRAME_TYPE;
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 const OK = { 'grpc-status': '0' };
 const MIB = 1024 * 1024;
 

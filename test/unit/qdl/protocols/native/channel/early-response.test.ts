@@ -13,8 +13,10 @@ import {
 import { encodeSutMessage } from '../../../../../../shared/wire/sut-contract.ts';
 import {
   grpcMessage,
+  HEAD,
   type Http2Scene,
   http2Scene,
+  SETTING,
   word,
 } from '../../../../../scenes/oip-server/raw-http2-peer.ts';
 
@@ -22,8 +24,6 @@ import {
 // Method: a real stream to a peer that gives windows byte by byte and answers when the test says so.
 
 const { data, windowUpdate } = FRAME_TYPE;
-const INITIAL_WINDOW_SIZE = 4;
-const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 const ENCODINGS = [{ form: 'raw', compression: 'identity' }];
 
 /** What a channel reports: claims, tokens and completions with their faults. */
@@ -54,7 +54,7 @@ afterEach(async () => await channel?.close(100));
 
 /** A channel whose peer has opened it and takes so many bytes more. */
 async function open(windowBytes: number) {
-  const { peer, connection } = await http2Scene({ [INITIAL_WINDOW_SIZE]: 1_000 });
+  const { peer, connection } = await http2Scene({ [SETTING.initialWindowSize]: 1_000 });
   const heard = new Heard();
   const place = { address: 'node', nodeIndex: 0, streamIndex: 0, streamOfNode: 0 };
   const load = new NodeLoad(1, 1_000);
