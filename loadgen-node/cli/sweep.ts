@@ -34,9 +34,10 @@ Ctrl-C the same command with --resume keeps the cells that are done.
 
 Exit codes: 0 every cell was measured, 3 some were not, found no value, or that of LoadGen itself,
 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
-  details: `The hook is a shell command. It is run with LONGHAUL_LINK=set before a cell and LONGHAUL_LINK=clear after
-it, however sweep ends. LONGHAUL_LINK_DELAY_US (one way), LONGHAUL_LINK_RATE_BITS (empty: unlimited)
-and LONGHAUL_LINK_LOSS_PERCENT have the conditions. A cell whose link is measured to be faster fails.`,
+  details: `The hook is a shell command. It is run with LONGHAUL_LINK=set before a cell and with
+LONGHAUL_LINK=clear after it, however sweep ends. LONGHAUL_LINK_DELAY_US (one way),
+LONGHAUL_LINK_RATE_BITS (empty: unlimited) and LONGHAUL_LINK_LOSS_PERCENT have the conditions. A
+cell whose link is measured to be faster fails.`,
   action: async ({ command }) => {
     const { values: options } = settingsOf(command, undefined, SWEEP_OPTIONS);
     const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);

@@ -249,7 +249,7 @@ describe('longhaul compare', () => {
   it('refuses one run alone, no folder of a run, and a run without records', async () => {
     await expect(compare(slow)).rejects.toThrow(/two runs or more/);
     await expect(compare(slow, folder)).rejects.toThrow(
-      /is no run's folder; name one in it: \S+, \S+, \S+ and \d more$/,
+      /is no run's folder; name one in it: \S+, \S+, \S+ and \d+ more$/,
     );
     rmSync(join(fast, RUN_FILES.records));
     await expect(compare(slow, fast)).rejects.toThrow(/has no longhaul_records.arrow/);
