@@ -8,7 +8,7 @@ import type { NamedQuality } from '../data-set/data-set.ts';
 /** Largest seed of a set. */
 export const DATA_SEED_MAX: number = 2 ** 32 - 1;
 
-/** Largest set: 53 GB of the stand-in's images. */
+/** Largest set: 40 GB of the stand-in's images of ImageNet. */
 export const DATA_COUNT_MAX = 1_000_000;
 
 /** `--data-dir` for data that longhaul makes itself in the layout of the benchmark's own. */
