@@ -15,7 +15,7 @@ import { writeAudit } from '../../../../loadgen-node/observe/network-audit.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
 import { writeSummary } from '../../../../loadgen-node/observe/summary/run-summary.ts';
 import { composeAudit } from '../../../../loadgen-node/run/audit/compose-audit.ts';
-import { suiteFolder } from '../../../scenes/host/folders.ts';
+import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import { type Said, verbHere } from '../../../scenes/host/processes.ts';
 import {
   auditFacts,
@@ -230,7 +230,7 @@ describe('longhaul compare', () => {
 
   it('compares accuracies, of runs without records too', async () => {
     const paths = [0.98, 0.96].map((value, i) => {
-      const path = join(folder, `accuracy-${i}`);
+      const path = join(tempFolder(), `accuracy-${i}`);
       const accuracy = { text: '', value, target: 0.9, isMet: true };
       const changes = { mode: 'AccuracyOnly', accuracy, split: null };
       mkdirSync(path);
