@@ -2,7 +2,6 @@ import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { printText } from '../../shared/base/process/terminal.ts';
 import { type BuiltTree, buildSubmission } from '../submission/assemble/build-submission.ts';
 import { nextLines } from '../submission/assemble/next-lines.ts';
-import { checkerLogText } from '../submission/check/checker-log.ts';
 import { verb } from './verb.ts';
 
 interface Options {
@@ -36,7 +35,6 @@ The configuration file: docs/submit.md`,
       tree: output,
       isDryRun: dryRunLengths === true,
       mayReplace: force === true,
-      selfCheck: checkerLogText,
     });
     for (const warning of built.warnings) printText(process.stderr, `warning: ${warning}\n`);
     return { text: summaryOf(built, output), json: jsonOf(built, output) };

@@ -9,6 +9,7 @@ import {
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import { hasContent } from '../tree/file-work.ts';
 import { isTodo, TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
@@ -167,7 +168,11 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   const { performance, others, accuracy, tests } = result.runs;
   type Names = readonly (keyof typeof RUN_FILES)[];
   const copy = (folder: string, run: SubmittedRun, names: Names): void => {
-    for (const name of names) files.copy(posix.join(folder, RUN_FILES[name]), run.files[name]);
+    for (const name of names) {
+      const file = run.files[name];
+      // What is missing the check of the tree finds.
+      if (hasContent(file)) files.copy(posix.join(folder, RUN_FILES[name]), file);
+    }
   };
   // Only these: the official checkers refuse what they do not know.
   for (const [i, run] of [performance, ...others].entries()) {
@@ -180,8 +185,7 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   assembleMeasurements(scope, result, place);
   const further = others.map((run, i) => [evidenceOfRun(i + 1), run] as const);
   for (const [kind, run] of [...Object.entries({ performance, accuracy }), ...further]) {
-    const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
-    copy(layout.evidence(place, kind), run, left);
+    copy(layout.evidence(place, kind), run, ['audit', 'record']);
   }
   // Open needs no tests, and the official checkers do not look for them.
   if (division === 'open') return;

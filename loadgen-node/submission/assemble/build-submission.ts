@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
-import { CHECKER_LOG } from '../tree/tree-layout.ts';
+import { checkTree } from '../check/check-tree.ts';
+import { writeCheckerLogs } from '../check/checker-log.ts';
+import { treeReportText } from '../check/report/check-text.ts';
+import { addFindings } from './add-findings.ts';
 import { assembleTree } from './assemble-tree.ts';
 import { readSubmissionConfig } from './config/read-submission-config.ts';
 import { planSubmission, type SubmissionPlan } from './plan/plan-submission.ts';
@@ -15,11 +15,6 @@ export interface BuildOptions {
   readonly isDryRun: boolean;
   /** Replaces a tree that longhaul built. */
   readonly mayReplace: boolean;
-  /**
-   * Text of our own self-check of a tree, for compliance_checker_log.txt; absent: that file is not
-   * written.
-   */
-  readonly selfCheck?: (tree: string, round: SubmissionRound) => Promise<string>;
 }
 
 /**
@@ -33,24 +28,22 @@ export interface BuiltTree {
 }
 
 /**
- * Builds a complete submission tree, or writes no file.
+ * Builds a complete submission tree and checks it where it will not stay; one that the check refuses is removed.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per
  *   line), `ERR_OUTPUT`
  */
 export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
-  const { tree, isDryRun, mayReplace, selfCheck } = options;
+  const { tree, isDryRun, mayReplace } = options;
   const config = readSubmissionConfig(options.config);
   checkTreeTarget(tree, mayReplace);
-  const { plan, warnings } = await planSubmission(config, isDryRun);
+  const { plan, problems } = await planSubmission(config, isDryRun);
   const { files, notices } = assembleTree(plan);
   await writeTree(tree, files, async (folder) => {
-    const text = await selfCheck?.(folder, plan.round);
-    if (text === undefined) return;
-    for (const division of plan.divisions) {
-      const path = join(folder, division, plan.submitter, 'results', CHECKER_LOG);
-      // The folder in which the tree was checked is not the one where it will be.
-      writeFileSync(path, text.replaceAll(folder, '.'));
-    }
+    const report = await checkTree(folder, { round: plan.round });
+    addFindings(report.findings, { plan, files }, problems);
+    problems.throwIfAny();
+    // The folder in which the tree was checked is not the one where it will be.
+    writeCheckerLogs(folder, report, treeReportText(report).replaceAll(folder, '.'));
   });
-  return { plan, fileCount: files.entries().length, warnings: [...warnings, ...notices] };
+  return { plan, fileCount: files.entries().length, warnings: [...problems.warnings, ...notices] };
 }

@@ -8,11 +8,6 @@ import { resultsFolder } from './read/sites.ts';
 import type { CheckReport } from './report/check-report.ts';
 import { treeReportText } from './report/check-text.ts';
 
-/** Text of the self-check of a tree. */
-export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {
-  return treeReportText(await checkTree(tree, { round }));
-}
-
 /**
  * Checks a tree that was changed, where it has the text of an earlier check: the earlier text is
  * out of date.

@@ -1,4 +1,3 @@
-import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import {
   type ModelRow,
   rowAt,
@@ -90,17 +89,6 @@ export function modelOfResultFolder(round: SubmissionRound, folder: string, mapp
   // Nobody guessed in v0.5.
   const guess = round === 'v0.5' ? undefined : GUESSES.find(([pattern]) => pattern.test(folder));
   return guess === undefined ? undefined : modelOfName(round, guess[1]);
-}
-
-/**
- * Rounds that can be run and have the model of a folder.
- * @param suite One in which they have it; absent: in any.
- */
-export function roundsWithModel(folder: string, suite?: Suite): readonly Round[] {
-  return ROUNDS.filter((round) => {
-    const model = modelOfFolder(round, folder);
-    return model !== undefined && (suite === undefined || model.scenarios[suite] !== undefined);
-  });
 }
 
 /** The one suite that has a model; undefined where both have it, or none. */

@@ -4,7 +4,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/read-file.ts';
+import { makeFolder, statIfThere } from '../../../shared/base/files/read-file.ts';
 
 /**
  * Ending of a file that is being written; one of an interrupted run is written over by the next.
@@ -96,4 +96,9 @@ function realPath(path: string): string {
     if (existsSync(above)) return join(realpathSync(above), ...parts.slice(count));
   }
   return path;
+}
+
+/** True for a file that is there and not empty. */
+export function hasContent(path: string): boolean {
+  return (statIfThere(path)?.size ?? 0) > 0;
 }

@@ -96,7 +96,6 @@ export type SceneChange = (submission: SceneSubmission) => void;
 interface BuildOptions {
   readonly isDryRun?: boolean;
   readonly mayReplace?: boolean;
-  readonly selfCheck?: (tree: string) => Promise<string>;
   /** Default: a folder that is not there yet. */
   readonly tree?: string;
 }
@@ -147,7 +146,7 @@ export async function prepareScene(options: SceneOptions): Promise<Scene> {
       change(changed);
       writeFileSync(config, stringify({ submission: changed }));
       const { isDryRun = false, mayReplace = false, tree = join(tempFolder(), 'tree') } = how;
-      const built = await buildSubmission({ ...how, config, tree, isDryRun, mayReplace });
+      const built = await buildSubmission({ config, tree, isDryRun, mayReplace });
       return { ...built, tree };
     },
   };

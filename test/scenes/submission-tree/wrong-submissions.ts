@@ -30,17 +30,23 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
     /submission\.yaml:\d+:7: runs\/none is no folder with the logs of a run/,
     first({ performance: 'runs/none' }),
   ],
-  [/the run is of Offline, not of Server/, first({ performance: 'runs/Offline/performance' })],
   [
-    /mode is AccuracyOnly; a run for performance has PerformanceOnly/,
+    /submission\.yaml:\d+:7: runs\/Offline\/performance\/mlperf_log_detail\.txt:\d+: It is Offline, not Server\..*\(scenario-differs: /,
+    (s) => {
+      s.results.pop();
+      s.results[0].performance = 'runs/Offline/performance';
+    },
+  ],
+  [
+    /:\d+:7: runs\/Server\/accuracy\/mlperf_log_detail\.txt:\d+: It is AccuracyOnly\..*\(mode-differs: /,
     first({ performance: 'runs/Server/accuracy' }),
   ],
   [
-    /mode is PerformanceOnly; a run for accuracy has AccuracyOnly[\s\S]*accuracy\.txt is missing/,
+    /:\d+:7: \S+: accuracy\.txt is missing\.[\s\S]*:\d+:7: runs\/Server\/performance\/mlperf_log_detail\.txt:\d+: It is PerformanceOnly/,
     first({ accuracy: 'runs/Server/performance' }),
   ],
   [
-    /runs\/Server\/performance: the seeds are those of v4\.1; v5\.0 has its own: run with --round v5\.0/,
+    /runs\/Server\/performance\/mlperf_log_detail\.txt:\d+: effective_qsl_rng_seed is 3066443479025735752, not \d+\. Run with the round's mlperf\.conf \(--round\)/,
     (s) => {
       s.round = 'v5.0';
     },
@@ -58,38 +64,43 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
   ],
   [/:\d+:7: unknown system "other"; there is: acme-2n/, first({ system: 'other' })],
   [/unknown implementation "other"/, first({ implementation: 'other' })],
-  [/v4\.1 has no model "resnet51" in the network division/, first({ model: 'resnet51' })],
   [
-    /resnet50 is of the edge suite alone in v5\.1, and the network division has the datacenter suite only: there it is in v4\.1, v5\.0; in v5\.1 leave network out of "divisions", with a system of the edge suite/,
+    /:\d+:7: network\/ACME\/results\/acme-2n\/resnet51: "resnet51" is no model of round v4\.1\./,
+    first({ model: 'resnet51' }),
+  ],
+  [
+    /"resnet50" is of the edge suite alone in v5\.1, and the system of "datacenter"\./,
     (s) => {
       s.round = 'v5.1';
     },
   ],
   [
-    /network\/acme-2n\/resnet50 has Server, Offline; datacenter has no such model: it is of the edge suite alone/,
-    (s) => {
-      s.round = 'v5.1';
-    },
-  ],
-  [
-    /v6\.1 has no model "llama2-70b-99" in the network division: there it is in v4\.1, v5\.0, v5\.1, v6\.0/,
+    /"llama2-70b-99" is no model of round v6\.1\./,
     (s) => {
       s.round = 'v6.1';
       s.results[0].model = 'llama2-70b-99';
     },
   ],
-  [/the folder of resnet is called "resnet50"/, first({ model: 'resnet' })],
   [
-    /network\/acme-2n\/resnet50 lacks Offline, which the datacenter suite asks for/,
+    /the folder of resnet is called "resnet50"/,
+    (s) => {
+      for (const result of s.results) result.model = 'resnet';
+    },
+  ],
+  [
+    /:\d+:7: network\/ACME\/results\/acme-2n\/resnet50: Offline is missing\..*\(scenario-missing: /,
     (s) => s.results.pop(),
   ],
   [
-    /resnet50 Server lacks TEST01, TEST05, which v4\.1 wants/,
+    /:\d+:7: \S+\/TEST01: TEST01 is missing\.[\s\S]*TEST05 is missing\./,
     first({ compliance: { TEST04: 'runs/Server/compliance/TEST04' } }),
   ],
-  [/the run is of Offline, not of Server/, first({ compliance: 'runs/Offline/compliance' })],
   [
-    /qsl_rng_seed is 16799458546791641818; v4\.1 needs 3066443479025735752/,
+    /runs\/Offline\/compliance\/TEST01\/performance\/run_1\/mlperf_log_detail\.txt:\d+: It is Offline, not Server\./,
+    first({ compliance: 'runs/Offline/compliance' }),
+  ],
+  [
+    /:\d+:9: \S+: effective_qsl_rng_seed is 16799458546791641818, not 3066443479025735752\./,
     first({
       compliance: {
         TEST01: 'runs/Server/compliance/TEST01',
@@ -99,12 +110,19 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
     }),
   ],
   [
-    /TEST04\/accuracy\/mlperf_log_accuracy\.json is missing or empty[\s\S]*x is no folder/,
+    /:\d+:9: \S+\/TEST01\/accuracy: There is no such folder\.[\s\S]*TEST04 is missing\./,
     first({ compliance: { TEST01: 'runs/Server/compliance/TEST04', TEST04: 'x', TEST05: 'x' } }),
   ],
-  [/the network division has the datacenter suite only/, inferred('SingleStream')],
   [
-    /only edge systems may infer MultiStream[\s\S]*MultiStream cannot be inferred from Server/,
+    /:\d+:7: there is no measured SingleStream result of acme-2n and resnet50 in network/,
+    inferred('SingleStream'),
+  ],
+  [
+    /It is Server, not MultiStream\.[\s\S]*\(scenario-not-in-division: /,
+    inferred('Server', { divisions: ['network'] }),
+  ],
+  [
+    /It is Server, not MultiStream\.[\s\S]*The model has no MultiStream in the suite\./,
     inferred('Server', { divisions: ['closed'] }),
   ],
   [/only results of the open division alone/, first({ reference_model: 'resnet' })],
@@ -170,17 +188,17 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
 /** Wrong fields of a system description, and the problem that the build names. */
 export const WRONG_DESCRIPTIONS: readonly (readonly [Record<string, unknown>, RegExp])[] = [
   [{ number_of_nodes: 1 }, /number_of_nodes is 1: it has to be a text in quotes/],
+  [{ accelerators_per_node: 'N/A' }, /accelerators_per_node is "N\/A"\..*\(field-not-number: /],
+  [{ cooling: '' }, /:\d+:7: cooling is "", which counts as empty\./],
   [
-    { accelerators_per_node: 'N/A' },
-    /accelerators_per_node is "N\/A": it has to be a whole number/,
+    { cooling: 'TODO: air or liquid' },
+    /cooling is "TODO: air or liquid"\. Fill in the value\..*--dry-run-lengths/,
   ],
-  [{ cooling: '' }, /cooling is empty/],
-  [{ cooling: 'TODO: air or liquid' }, /fill in cooling: there still stands TODO/],
-  [{ status: 'soon' }, /status is "soon": it has to be available or preview or rdi/],
-  [
-    { system_type: 'edge' },
-    /system_type is "edge": it has to be datacenter in the network division/,
-  ],
+  [{ status: 'soon' }, /status is "soon"\. Choose one of the three/],
+  [{ system_type: 'edge' }, /system_type is "edge"\..*\(not-datacenter: /],
   [{ submitter: 'Other' }, /submitter is "Other"; the configuration says "ACME"/],
-  [{ framework: undefined, nic_sut: undefined }, /the description lacks framework, nic_sut/],
+  [
+    { framework: undefined, nic_sut: undefined },
+    /framework is missing\.[\s\S]*nic_sut is missing\./,
+  ],
 ];

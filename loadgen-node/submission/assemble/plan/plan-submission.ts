@@ -1,27 +1,18 @@
 import { nodeOf } from '../../../../shared/benchmarks/standin/standin-sets.ts';
-import {
-  modelOfFolder,
-  modelsOfBenchmark,
-  modelsOfRound,
-  onlySuiteOf,
-  roundsWithModel,
-} from '../../rules/models-of-rounds.ts';
-import { mayInfer, scenarioNeed } from '../../rules/submission-model.ts';
+import { modelOfFolder, modelsOfRound } from '../../rules/models-of-rounds.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
   Problems,
-  type ResultEntry,
   SOFTWARE_METHODS,
   type SoftwareEntry,
   type SubmissionConfig,
   type SubmissionEntry,
 } from '../config/read-submission-config.ts';
-import { type PlannedResult, type ReadResult, readResults } from './read-results.ts';
+import { type PlannedResult, readResults } from './read-results.ts';
 import { isOpenOnly } from './read-run.ts';
 import {
   type PlannedImplementation,
   type PlannedSystem,
-  plannedSuites,
   readImplementation,
   readSystem,
 } from './read-system.ts';
@@ -38,7 +29,7 @@ export interface SubmissionPlan {
 }
 
 /**
- * Reads and checks all inputs of a tree, without writing.
+ * Reads all inputs of a tree, without writing. What they hold is checked in the tree.
  * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to
  *   be handed in.
  * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built,
@@ -47,28 +38,23 @@ export interface SubmissionPlan {
 export async function planSubmission(
   config: SubmissionConfig,
   isDryRun: boolean,
-): Promise<{ readonly plan: SubmissionPlan; readonly warnings: readonly string[] }> {
+): Promise<{ readonly plan: SubmissionPlan; readonly problems: Problems }> {
   const { submitter, round, results: entries } = config.entry;
   const problems = Problems.none(config.placeOf, isDryRun);
   checkReferences(config.entry, problems);
   const systems = await readSystems(config, problems);
-  checkInferred(entries, systems, problems);
   const implementations = await readImplementations(config, problems);
-  checkSoftware(config.entry, systems, problems);
   const results = await readResults(config, { systems, implementations }, problems);
   checkOpenModels(config.entry, problems);
-  // For a result that could not be read there is an error already.
-  if (results.length === entries.length) {
-    checkCompleteness(results, problems);
-    for (const [i, result] of results.entries()) checkBatching(result, problems.at('results', i));
-    for (const system of systems.values()) warnOfNodes(system, results, problems);
-    for (const result of results) warnOfWeights(result, problems);
-  }
   problems.throwIfAny();
+  // A tree can be built in spite of these: they are told with what the check finds in it.
+  checkSoftware(config.entry, systems, problems);
+  for (const [i, result] of results.entries()) checkBatching(result, problems.at('results', i));
+  for (const system of systems.values()) warnOfNodes(system, results, problems);
+  for (const result of results) warnOfWeights(result, problems);
   const divisions = [...new Set(entries.flatMap((entry) => entry.divisions))];
-  const planned = results as readonly PlannedResult[];
-  const plan = { submitter, round, divisions, systems, results: planned, isDryRun };
-  return { plan, warnings: problems.warnings };
+  const plan = { submitter, round, divisions, systems, results, isDryRun };
+  return { plan, problems };
 }
 
 function checkSoftware(
@@ -111,10 +97,9 @@ export function softwareBreach(entry: SoftwareEntry, status: string): string | u
 }
 
 /** Rule: a Server result states how the SUT batches queries. */
-function checkBatching(result: ReadResult, problems: Problems): void {
+function checkBatching(result: PlannedResult, problems: Problems): void {
   if (!isServer(result) || isOpenOnly(result.entry.divisions)) return;
-  const isKnown = result.implementation !== undefined;
-  if (!isKnown || saidBatching(result) !== '' || nodesStateBatching(result)) return;
+  if (saidBatching(result) !== '' || nodesStateBatching(result)) return;
   problems.unfinished(
     '"batching" is missing: no node told how it batches queries, which the rules want told for Server',
   );
@@ -132,63 +117,13 @@ function checkReferences(entry: SubmissionEntry, all: Problems): void {
       const known = Object.keys(map).join(', ');
       problems.at(key).error(`unknown ${key} "${result[key]}"; there is: ${known}`);
     }
-    if (entry.round === 'v0.5') checkRoundV05(result, problems);
     for (const division of result.divisions) {
-      checkModel(entry.round, division, result.model, problems.at('model'));
       const key = [division, result.system, result.model, result.scenario].join('/');
       const first = firstOf.get(key);
       if (first === undefined) firstOf.set(key, i);
       else problems.error(`${key} is there twice: result ${first + 1} is the other one`);
     }
   }
-}
-
-/** Source: paper of round v0.5, sections 4.5, 4.6 and 5.1.1. */
-function checkRoundV05({ divisions, scenario, inferred_from }: ResultEntry, problems: Problems) {
-  if (divisions.includes('network')) {
-    problems.error('round v0.5 has no Network division: its divisions are closed and open');
-  }
-  if (scenario === 'Interactive') problems.error('round v0.5 has no scenario Interactive');
-  if (inferred_from !== undefined) {
-    problems.at('inferred_from').error('round v0.5 infers no result: each is measured');
-  }
-}
-
-function checkModel(
-  round: SubmissionEntry['round'],
-  division: SubmissionDivision,
-  folder: string,
-  problems: Problems,
-): void {
-  if (division === 'open') return;
-  const model = modelOfFolder(round, folder);
-  if (model === undefined) {
-    const names = modelsOfBenchmark(round, folder).map((one) => `"${one.folder}"`);
-    const hint =
-      names.length === 0
-        ? roundsHint(folder, division)
-        : `: the folder of ${folder} is called ${names.join(' or ')}`;
-    problems.error(`${round} has no model "${folder}" in the ${division} division${hint}`);
-  } else if (division === 'network' && model.scenarios.datacenter === undefined) {
-    const suite = onlySuiteOf(model);
-    const where =
-      suite === undefined ? `in no suite of ${round}` : `of the ${suite} suite alone in ${round}`;
-    const or =
-      suite === undefined
-        ? ''
-        : `; in ${round} leave network out of "divisions", with a system of the ${suite} suite`;
-    problems.error(
-      `${folder} is ${where}, and the network division has the datacenter suite only${roundsHint(folder, division)}${or}`,
-    );
-  } else if (model.folder !== folder) {
-    problems.error(`the folder of ${folder} is called "${model.folder}"`);
-  }
-}
-
-/** Words for the rounds in which a division has a model; empty where none has it. */
-function roundsHint(folder: string, division: SubmissionDivision): string {
-  const rounds = roundsWithModel(folder, division === 'network' ? 'datacenter' : undefined);
-  return rounds.length === 0 ? '' : `: there it is in ${rounds.join(', ')}`;
 }
 
 async function readSystems(config: SubmissionConfig, problems: Problems) {
@@ -226,72 +161,6 @@ async function readImplementations(config: SubmissionConfig, problems: Problems)
 }
 
 /**
- * Closed and network: each model of a system has every scenario that its suite asks for. Open takes
- * any.
- * Source: inference_rules v4.1, tables of scenarios per benchmark; the official checkers.
- */
-export function checkCompleteness(results: readonly ReadResult[], problems: Problems): void {
-  for (const division of ['closed', 'network'] as const) {
-    const groups = new Map<string, ReadResult[]>();
-    for (const result of results) {
-      const { divisions, system, model } = result.entry;
-      const key = `${system} ${model}`;
-      if (divisions.includes(division)) groups.set(key, [...(groups.get(key) ?? []), result]);
-    }
-    for (const group of groups.values()) checkGroup(group, division, problems.at('results'));
-  }
-}
-
-/** Only edge systems may infer results. Source: inference_rules v4.1, "Benchmarks". */
-export function checkInferred(
-  results: readonly ResultEntry[],
-  systems: ReadonlyMap<string, PlannedSystem>,
-  problems: Problems,
-): void {
-  for (const [i, { inferred_from, system: id, scenario }] of results.entries()) {
-    const system = systems.get(id);
-    if (inferred_from === undefined || system === undefined) continue;
-    if (mayInfer(plannedSuites(system), scenario)) continue;
-    problems
-      .at('results', i, 'inferred_from')
-      .error(
-        `only edge systems may infer ${scenario}; ${id} is of type "${system.fields['system_type']}"`,
-      );
-  }
-}
-
-/** @param group Results of one system and one model. */
-function checkGroup(
-  group: readonly ReadResult[],
-  division: SubmissionDivision,
-  problems: Problems,
-): void {
-  const [first] = group;
-  if (first?.model === undefined || first.system === undefined) return;
-  const there = group.map(({ entry }) => entry.scenario);
-  const suites = plannedSuites(first.system);
-  const { required, oneOf } = scenarioNeed(first.model, suites) ?? { required: [], oneOf: [] };
-  const what = `${division}/${first.entry.system}/${first.entry.model}`;
-  const lacks: string[] = required.filter((scenario) => !there.includes(scenario));
-  if (oneOf.length > 0 && !oneOf.some((scenario) => there.includes(scenario))) {
-    lacks.push(oneOf.join(' or '));
-  }
-  if (lacks.length > 0) {
-    problems.error(
-      `${what} lacks ${lacks.join(', ')}, which the ${suites.join(' and ')} suite asks for`,
-    );
-  }
-  const allowed = [...required, ...oneOf];
-  const foreign = there.filter((scenario) => !allowed.includes(scenario));
-  if (foreign.length === 0) return;
-  const other = onlySuiteOf(first.model);
-  const none = `no such model${other === undefined ? '' : `: it is of the ${other} suite alone`}`;
-  problems.error(
-    `${what} has ${foreign.join(', ')}; ${suites.join(' and ')} has ${allowed.join(', ') || none}`,
-  );
-}
-
-/**
  * Models of the open division that the round does not know by their names need one that it knows:
  * the official checkers refuse the result otherwise, or break off.
  */
@@ -300,6 +169,10 @@ function checkOpenModels({ round, results }: SubmissionEntry, all: Problems): vo
   for (const [i, { model, reference_model: reference, divisions }] of results.entries()) {
     const problems = all.at('results', i, 'reference_model');
     if (!isOpenOnly(divisions)) {
+      const folder = modelOfFolder(round, model)?.folder ?? model;
+      if (folder !== model) {
+        all.at('results', i, 'model').error(`the folder of ${model} is called "${folder}"`);
+      }
       if (reference === undefined) continue;
       problems.error('only results of the open division alone may have a model of their own');
     } else if (reference !== undefined) {
@@ -356,7 +229,7 @@ export function modelMappingOf(results: readonly PlannedResult[]) {
  */
 function warnOfNodes(
   { id, network, fields }: PlannedSystem,
-  results: readonly ReadResult[],
+  results: readonly PlannedResult[],
   all: Problems,
 ): void {
   if (network === undefined) return;
@@ -375,8 +248,7 @@ function warnOfNodes(
 }
 
 /** The weights are those of the model that the SUT nodes ran, or what that was made from. */
-function warnOfWeights({ runs, implementation }: ReadResult, problems: Problems): void {
-  if (implementation === undefined) return;
+function warnOfWeights({ runs, implementation }: PlannedResult, problems: Problems): void {
   const { id, weights } = implementation;
   for (const { description } of runs.performance.audit?.nodes ?? []) {
     if (!description?.model) continue;
@@ -396,17 +268,17 @@ function warnOfWeights({ runs, implementation }: ReadResult, problems: Problems)
  * The submitter's own words on how the SUT batches queries, which the rules want for Server; empty
  * where there are none.
  */
-export function saidBatching({ entry, implementation }: ReadResult): string {
+export function saidBatching({ entry, implementation }: PlannedResult): string {
   return (entry.batching ?? implementation?.entry.batching ?? '').trim();
 }
 
 /** True where a SUT node stated in its description how it batches. */
-export function nodesStateBatching({ runs }: ReadResult): boolean {
+export function nodesStateBatching({ runs }: PlannedResult): boolean {
   const nodes = runs.performance.audit?.nodes ?? [];
   return nodes.some(({ description }) => description?.settings['batching'] !== undefined);
 }
 
 /** True for scenarios whose results have to state how the SUT batches queries. */
-export function isServer({ entry: { scenario } }: ReadResult): boolean {
+export function isServer({ entry: { scenario } }: PlannedResult): boolean {
   return scenario === 'Server' || scenario === 'Interactive';
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { statIfThere } from '../../../../shared/base/files/read-file.ts';
@@ -6,9 +6,9 @@ import type { SubmissionModel, TestId } from '../../../../shared/rules/rows/mode
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { REHEARSAL_TITLE } from '../../compliance/test-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
-import { inferredFigure } from '../../rules/submission-model.ts';
-import { brokenConfLines, isRunnableTest } from '../../rules/submission-rounds.ts';
+import { brokenConfLines } from '../../rules/submission-rounds.ts';
 import { TEST_PASS, VERIFY_FILES } from '../../rules/test-files.ts';
+import { hasContent } from '../../tree/file-work.ts';
 import {
   type Problems,
   type ResultEntry,
@@ -17,8 +17,6 @@ import {
 } from '../config/read-submission-config.ts';
 import {
   checkRun,
-  checkRunCount,
-  type ExpectedRun,
   isOpenOnly,
   readSubmittedRun,
   runFolders,
@@ -35,7 +33,7 @@ export async function readResults(
   config: SubmissionConfig,
   { systems, implementations }: Brought,
   all: Problems,
-): Promise<ReadResult[]> {
+): Promise<PlannedResult[]> {
   const { round, results } = config.entry;
   const runs = new Map<ResultEntry, MeasuredRuns | undefined>();
   const owners = new Map<string, string>();
@@ -45,16 +43,16 @@ export async function readResults(
     checkOwner(config, entry, owners, problems.at('performance'));
     runs.set(entry, await readRuns(config, entry, problems));
   }
-  const planned: ReadResult[] = [];
+  const planned: PlannedResult[] = [];
   for (const [i, entry] of results.entries()) {
     const problems = all.at('results', i);
     const source = entry.inferred_from === undefined ? entry : sourceOf(entry, results, problems);
     const measured = source && runs.get(source);
-    if (measured === undefined) continue;
-    const model = modelOfFolder(round, entry.reference_model ?? entry.model);
-    const userConf = await readUserConf(config, entry, measured, problems.at('user_conf'));
     const system = systems.get(entry.system);
     const implementation = implementations.get(entry.implementation);
+    if (measured === undefined || system === undefined || implementation === undefined) continue;
+    const model = modelOfFolder(round, entry.reference_model ?? entry.model);
+    const userConf = await readUserConf(config, entry, measured, problems.at('user_conf'));
     planned.push({ entry, system, implementation, model, runs: measured, userConf });
   }
   return planned;
@@ -66,24 +64,17 @@ interface Brought {
   readonly implementations: ReadonlyMap<string, PlannedImplementation>;
 }
 
-/** A result as far as its parts can be read. */
-export interface ReadResult {
+/** A result with all that it is made of. */
+export interface PlannedResult {
   readonly entry: ResultEntry;
-  /** Undefined: it cannot be read, as the next. */
-  readonly system: PlannedSystem | undefined;
-  readonly implementation: PlannedImplementation | undefined;
+  readonly system: PlannedSystem;
+  readonly implementation: PlannedImplementation;
   /** Undefined: a model of the open division that the round does not know. */
   readonly model: SubmissionModel | undefined;
   /** Of an inferred result those of the measured one. */
   readonly runs: MeasuredRuns;
   /** Text of its user.conf. */
   readonly userConf: string;
-}
-
-/** A result of a plan without problems: its system and its implementation are there. */
-export interface PlannedResult extends ReadResult {
-  readonly system: PlannedSystem;
-  readonly implementation: PlannedImplementation;
 }
 
 /** Runs behind a result. */
@@ -116,7 +107,6 @@ async function readUserConf(
     user_conf === undefined
       ? userConfOf(performance)
       : await problems.attempt(() => readTextFile(resolve(user_conf)));
-  if (text?.trim() === '') problems.error('user.conf is empty: the official checkers refuse that');
   for (const line of brokenConfLines(text ?? '')) {
     problems.warn(
       `user.conf: "${line}" is not read by the official checker, which wants only model.scenario.key = value on a line`,
@@ -144,14 +134,12 @@ async function readRuns(
   entry: ResultEntry,
   problems: Problems,
 ): Promise<MeasuredRuns | undefined> {
-  const { round } = config.entry;
-  const { scenario, divisions } = entry;
-  const model = modelOfFolder(round, entry.reference_model ?? entry.model);
-  const expected = { round, divisions, scenario, model };
+  const { divisions } = entry;
+  const model = modelOfFolder(config.entry.round, entry.reference_model ?? entry.model);
   const read = async (kind: 'performance' | 'accuracy', folder: string) => {
     const place = problems.at(kind);
     const run = await place.attempt(() => readSubmittedRun(folder));
-    if (run !== undefined) checkRun(run, { ...expected, kind }, place);
+    if (run !== undefined) checkRun(run, { model, divisions }, place);
     return run;
   };
   const [first, ...more] = runFolders(config.resolve(entry.performance as string));
@@ -162,33 +150,22 @@ async function readRuns(
     const run = await read('performance', folder);
     if (run !== undefined) others.push(run);
   }
-  checkRunCount(expected, 1 + more.length, problems.at('performance'));
   const accuracy = await read('accuracy', ofAccuracy as string);
   if (performance === undefined || accuracy === undefined) return undefined;
   const tests = isOpenOnly(divisions)
     ? []
-    : await readTests({ entry, expected, performance, resolve: config.resolve }, problems);
+    : readTests({ entry, model, performance, resolve: config.resolve }, problems);
   if (divisions.includes('network')) warnOfEvidence(performance, problems.at('performance'));
   const accuracyLines = readAccuracy(accuracy, problems.at('accuracy'));
   return { performance, others, accuracy, accuracyLines, tests };
 }
 
-function readAccuracy({ files }: SubmittedRun, problems: Problems): string[] {
-  const { accuracy, accuracyText } = files;
-  if (!existsSync(accuracy) || statSync(accuracy).size === 0) {
-    problems.error(`${accuracy} is missing or empty: it is the log of an accuracy run`);
+function readAccuracy({ files: { accuracyText } }: SubmittedRun, problems: Problems): string[] {
+  const bytes = statIfThere(accuracyText)?.size ?? 0;
+  if (bytes > ACCURACY_TEXT_BYTES_MAX) {
+    problems.error(`${accuracyText} has ${bytes} bytes: it is no output of an accuracy script`);
   }
-  if (!existsSync(accuracyText)) {
-    problems.error(
-      `${accuracyText} is missing: longhaul accuracy, or the official accuracy script, writes it`,
-    );
-    return [];
-  }
-  const { size } = statSync(accuracyText);
-  if (size === 0 || size > ACCURACY_TEXT_BYTES_MAX) {
-    problems.error(`${accuracyText} has ${size} bytes: it is no output of an accuracy script`);
-    return [];
-  }
+  if (bytes === 0 || bytes > ACCURACY_TEXT_BYTES_MAX) return [];
   const lines = readFileSync(accuracyText, 'utf8').split('\n');
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('hash='));
 }
@@ -216,21 +193,10 @@ function warnOfEvidence({ audit, files }: SubmittedRun, problems: Problems): voi
 
 /** The measured result that one is inferred from. */
 function sourceOf(
-  { scenario, divisions, inferred_from: from, system, model }: ResultEntry,
+  { divisions, inferred_from: from, system, model }: ResultEntry,
   results: readonly ResultEntry[],
   all: Problems,
 ): ResultEntry | undefined {
-  const problems = all.at('inferred_from');
-  if (divisions.includes('network')) {
-    problems.error(
-      'inferred results are for edge systems; the network division has the datacenter suite only (inference_rules v4.1)',
-    );
-  }
-  if (from === undefined || inferredFigure(scenario, from) === undefined) {
-    problems.error(
-      `${scenario} cannot be inferred from ${from}: MultiStream can from SingleStream, Offline from SingleStream or MultiStream (inference_rules v4.1)`,
-    );
-  }
   const source = results.find(
     (other) =>
       other.inferred_from === undefined &&
@@ -240,53 +206,48 @@ function sourceOf(
       divisions.every((division) => other.divisions.includes(division)),
   );
   if (source === undefined) {
-    problems.error(
-      `there is no measured ${from} result of ${system} and ${model} in ${divisions.join(', ')}`,
-    );
+    all
+      .at('inferred_from')
+      .error(
+        `there is no measured ${from} result of ${system} and ${model} in ${divisions.join(', ')}`,
+      );
   }
   return source;
 }
 
-/** A result whose compliance tests are read, and what they are compared with. */
+/** A result whose compliance tests are read. */
 interface TestsOfResult {
   readonly entry: ResultEntry;
-  readonly expected: Omit<ExpectedRun, 'kind'>;
+  readonly model: SubmissionModel | undefined;
   /** `longhaul compliance` writes below the folder of this run. */
   readonly performance: SubmittedRun;
   resolve(path: string): string;
 }
 
-/** Parts of each test that the official checkers read, of the tests that longhaul runs. */
-const PARTS: Partial<Record<TestId, readonly ('performance' | 'accuracy')[]>> = {
-  TEST01: ['performance', 'accuracy'],
-  TEST04: ['performance'],
-  TEST05: ['performance'],
-  TEST06: ['accuracy'],
+/** Files that the official checkers read, of the tests that longhaul runs. */
+const PERFORMANCE_FILES = [
+  VERIFY_FILES.performance,
+  `performance/run_1/${RUN_FILES.summary}`,
+  `performance/run_1/${RUN_FILES.detail}`,
+];
+const ACCURACY_FILES = [VERIFY_FILES.accuracy, `accuracy/${RUN_FILES.accuracy}`];
+const TEST_FILES: Partial<Record<TestId, readonly string[]>> = {
+  TEST01: [...PERFORMANCE_FILES, ...ACCURACY_FILES, `accuracy/${RUN_FILES.accuracyText}`],
+  TEST04: PERFORMANCE_FILES,
+  TEST05: PERFORMANCE_FILES,
+  TEST06: ACCURACY_FILES,
 };
+/** The official checkers refuse these beside a TEST01 that passed without them. */
+const BASELINES = ['accuracy/baseline_accuracy.txt', 'accuracy/compliance_accuracy.txt'];
 
-/**
- * Finds and checks the compliance tests of a result; tests that the round does not have are left
- * out.
- */
-async function readTests(of: TestsOfResult, all: Problems): Promise<ReadTest[]> {
-  const { entry, expected } = of;
-  const needed = expected.model?.tests ?? [];
-  const folders = testFolders(of);
+/** Finds the compliance tests of a result; tests that the round does not have are left out. */
+function readTests(of: TestsOfResult, all: Problems): ReadTest[] {
+  const needed = of.model?.tests ?? [];
   const problems = all.at('compliance');
-  const missing = needed.filter((test) => !folders.has(test));
-  if (missing[0] !== undefined) {
-    const given = isRunnableTest(missing[0]) ? '' : ' --test-run FOLDER';
-    problems.error(
-      `${entry.model} ${entry.scenario} lacks ${missing.join(', ')}, which ${expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${performanceFolder(of)}${given}`,
-    );
-  }
   const tests: ReadTest[] = [];
-  for (const [test, folder] of folders) {
-    if (!needed.includes(test)) {
-      problems.warn(`${test} is left out: ${expected.round} does not ask for it here`);
-    } else if (!isFolder(folder)) {
-      problems.at(test).error(`${folder} is no folder: longhaul compliance ${test} makes it`);
-    } else tests.push(await readTest(test, folder, of, problems.at(test)));
+  for (const [test, folder] of testFolders(of)) {
+    if (needed.includes(test)) tests.push(readTest(test, folder, of, problems.at(test)));
+    else problems.warn(`${test} is left out: the round does not ask for it here`);
   }
   return tests;
 }
@@ -310,31 +271,15 @@ function testFolders(of: TestsOfResult): Map<TestId, string> {
   return new Map(names.sort().map((name) => [name as TestId, join(folder, name)]));
 }
 
-/**
- * @returns Files of the test's folder, and what longhaul left of the run: path in the tree → file
- *   here.
- */
-async function readTest(
-  test: TestId,
-  folder: string,
-  of: TestsOfResult,
-  problems: Problems,
-): Promise<ReadTest> {
+function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Problems): ReadTest {
   const evidence = evidenceOf(test, folder, of);
-  const isNetwork = of.expected.divisions.includes('network');
+  const isNetwork = of.entry.divisions.includes('network');
   if (isNetwork && of.performance.audit !== undefined && !evidence.has(RUN_FILES.audit)) {
     problems.warn(
       `the run of ${test} has no ${RUN_FILES.audit}: name its folder in "compliance_runs"`,
     );
   }
-  const files = new Map<string, string>();
-  const parts = PARTS[test];
-  const own = { test, folder, problems, files };
-  if (parts === undefined) takeAll(own);
-  if (parts?.includes('performance')) {
-    await readPerformance(own, { ...of.expected, kind: 'compliance', isTest05: test === 'TEST05' });
-  }
-  if (parts?.includes('accuracy')) readAnswers(own);
+  const files = isFolder(folder) ? filesOfTest(test, folder, problems) : new Map<string, string>();
   // Findings of longhaul's own (a cache that shows in Server, ...) are in no file that the
   // official tools read.
   const readme = evidence.get('README.md');
@@ -350,80 +295,28 @@ async function readTest(
   return { test, files, evidence };
 }
 
-/** A test's folder, the files found in it by their path there, and where problems with them go. */
-interface TestFiles {
-  readonly test: TestId;
-  readonly folder: string;
-  readonly problems: Problems;
-  readonly files: Map<string, string>;
-}
-
-/** A test that longhaul does not run: what the official script or longhaul left, whatever that is. */
-function takeAll(own: TestFiles): void {
-  const { files, problems } = collectFiles([own.folder]);
-  for (const text of problems) own.problems.error(text);
-  for (const [name, file] of files) {
-    const place = name.replace(/^[^/]*\//, '');
-    // It is evidence of longhaul's, and has its place.
-    if (place !== 'README.md') own.files.set(place, file);
+/** Files of a test that go into the tree, as far as they are there: path below the test's folder → file here. */
+function filesOfTest(test: TestId, folder: string, problems: Problems): Map<string, string> {
+  const known = TEST_FILES[test];
+  if (known !== undefined) {
+    const verdict = join(folder, VERIFY_FILES.accuracy);
+    const needsBaselines =
+      test === 'TEST01' &&
+      hasContent(verdict) &&
+      !readFileSync(verdict, 'utf8').includes(TEST_PASS);
+    const names = needsBaselines ? [...known, ...BASELINES] : known;
+    const files = names.map((name): [string, string] => [name, join(folder, name)]);
+    return new Map(files.filter(([, file]) => hasContent(file)));
   }
-  const verdicts = [...own.files.keys()].filter((name) => name.startsWith('verify_'));
-  if (verdicts.length === 0) own.problems.error(`${own.folder} has no verify_*.txt`);
-  for (const name of verdicts) isPass(own, name);
-}
-
-async function readPerformance(own: TestFiles, expected: ExpectedRun): Promise<void> {
-  isPass(own, VERIFY_FILES.performance);
-  const names = [RUN_FILES.summary, RUN_FILES.detail];
-  const logs = names.map((name) => need(own, `performance/run_1/${name}`));
-  if (!logs.every(Boolean)) return;
-  const folder = join(own.folder, 'performance', 'run_1');
-  const run = await own.problems.attempt(() => readSubmittedRun(folder));
-  if (run !== undefined) checkRun(run, expected, own.problems);
-}
-
-function readAnswers(own: TestFiles): void {
-  need(own, `accuracy/${RUN_FILES.accuracy}`);
-  const isPassed = isPass(own, VERIFY_FILES.accuracy);
-  if (isPassed === undefined || own.test !== 'TEST01') return;
-  const text = join(own.folder, 'accuracy', RUN_FILES.accuracyText);
-  if (existsSync(text)) own.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
-  // The official checkers refuse these two beside a test that passed without them.
-  if (isPassed) return;
-  need(own, 'accuracy/baseline_accuracy.txt');
-  need(own, 'accuracy/compliance_accuracy.txt');
-}
-
-/** Takes a file that has to be there and not empty. */
-function need({ test, folder, files, problems }: TestFiles, name: string): boolean {
-  const file = join(folder, name);
-  const isThere = existsSync(file) && statSync(file).size > 0;
-  if (isThere) files.set(name, file);
-  else problems.error(`${file} is missing or empty: longhaul compliance ${test} writes it`);
-  return isThere;
-}
-
-/** Lines by which the official checkers know that TEST06 was passed. */
-const TEST06_LINES = [
-  /^First token check pass: (?:True|Skipped)/m,
-  /^EOS check pass: True/m,
-  /^Sample length check pass: True/m,
-];
-
-/**
- * Takes a verdict. @returns Whether it says that the test was passed; undefined where there is
- * none.
- */
-function isPass(own: TestFiles, name: string): boolean | undefined {
-  const { test, files, problems } = own;
-  if (!files.has(name) && !need(own, name)) return undefined;
-  const file = files.get(name) as string;
-  const text = readFileSync(file, 'utf8');
-  const isPassed =
-    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : text.includes(TEST_PASS);
-  const hasFallback = test === 'TEST01' && name === VERIFY_FILES.accuracy;
-  if (!isPassed && !hasFallback) problems.unfinished(`${test} was not passed, says ${file}`);
-  return isPassed;
+  // Of a test that longhaul does not run: what the official script or longhaul left, whatever that is.
+  const found = collectFiles([folder]);
+  for (const text of found.problems) problems.error(text);
+  const files = [...found.files].map(([name, file]): [string, string] => [
+    name.replace(/^[^/]*\//, ''),
+    file,
+  ]);
+  // It is evidence of longhaul's, and has its place.
+  return new Map(files.filter(([name]) => name !== 'README.md'));
 }
 
 /** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */

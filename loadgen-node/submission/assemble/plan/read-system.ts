@@ -3,18 +3,9 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile, statIfThere } from '../../../../shared/base/files/read-file.ts';
-import { SUITES, type Suite } from '../../../../shared/rules/rows/model-row.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
-import {
-  isTodo,
-  NETWORK_FIELDS,
-  STATUSES,
-  SYSTEM_TYPES,
-  type SystemField,
-  systemKeysOf,
-  TODO_MARK,
-} from '../../tree/system-fields.ts';
+import { isTodo, NETWORK_FIELDS, systemKeysOf } from '../../tree/system-fields.ts';
 import { TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import {
   type ImplementationEntry,
@@ -49,10 +40,16 @@ export async function readSystem(
   const facts = path.replace(/\.json$/, '.facts.json');
   const factsFile = existsSync(facts) && facts !== path ? facts : undefined;
   const system = { ...entry, id, fields, factsFile };
-  checkFields(system, divisions, round, problems);
   const said = textOf(fields['submitter']);
-  if (isGiven(said) && said.toLowerCase() !== submitter.toLowerCase()) {
+  if (said !== '' && !isTodo(said) && said.toLowerCase() !== submitter.toLowerCase()) {
     problems.error(`submitter is "${said}"; the configuration says "${submitter}"`);
+  }
+  const wanted = [...systemKeysOf(round), ...(divisions.includes('network') ? NETWORK_FIELDS : [])];
+  for (const { key } of wanted) {
+    const value = fields[key];
+    // What the build itself fills in may be of any type.
+    if (value === undefined || typeof value === 'string' || key === 'is_network') continue;
+    problems.error(`${key} is ${JSON.stringify(value)}: it has to be a text in quotes`);
   }
   checkStatements(system, divisions, round, place);
   return system;
@@ -66,12 +63,6 @@ export type PlannedSystem = SystemEntry & {
   /** Path of NAME.facts.json, where that lies beside the description. */
   readonly factsFile: string | undefined;
 };
-
-/** Suites that a system is in, by its `system_type`. */
-export function plannedSuites({ fields }: PlannedSystem): Suite[] {
-  const types = textOf(fields['system_type']).toLowerCase().split(',');
-  return SUITES.filter((suite) => types.includes(suite));
-}
 
 const NETWORK_KEYS = new Set(NETWORK_FIELDS.map(({ key }) => key));
 
@@ -96,56 +87,6 @@ export function systemFields(
   return Object.fromEntries(Object.entries(own).filter(([key]) => !NETWORK_KEYS.has(key)));
 }
 
-/** Keys that the build itself fills in. */
-const OF_THE_BUILD = new Set(['division', 'submitter', 'is_network']);
-
-function checkFields(
-  system: PlannedSystem,
-  divisions: readonly SubmissionDivision[],
-  round: SubmissionRound,
-  problems: Problems,
-): void {
-  const { fields } = system;
-  const isNetwork = divisions.includes('network');
-  const wanted = [...systemKeysOf(round), ...(isNetwork ? NETWORK_FIELDS : [])].filter(
-    ({ key }) => !OF_THE_BUILD.has(key),
-  );
-  const absent = wanted.filter(({ key }) => fields[key] === undefined).map(({ key }) => key);
-  if (absent.length > 0) problems.error(`the description lacks ${absent.join(', ')}`);
-  for (const field of wanted) {
-    const why = fields[field.key] === undefined ? undefined : wrongValue(field, fields[field.key]);
-    if (why !== undefined) problems.error(`${field.key} is ${why}`);
-  }
-  const inTree = divisions.flatMap((division) =>
-    Object.entries(systemFields(system, division, '', round)),
-  );
-  const open = inTree.filter(([, value]) => isTodo(textOf(value)));
-  if (open.length > 0) {
-    const keys = [...new Set(open.map(([key]) => key))].join(', ');
-    problems.unfinished(`fill in ${keys}: there still stands ${TODO_MARK}`);
-  }
-  const words: Record<string, readonly string[]> = {
-    status: STATUSES,
-    system_type: isNetwork ? ['datacenter'] : [...SYSTEM_TYPES.keys()],
-  };
-  for (const [key, known] of Object.entries(words)) {
-    const value = textOf(fields[key]);
-    if (!isGiven(value) || known.includes(value.toLowerCase())) continue;
-    const why = known.length === 1 ? ' in the network division' : '';
-    problems.error(`${key} is "${value}": it has to be ${known.join(' or ')}${why}`);
-  }
-}
-
-/** Why a value does not fit a field; undefined: it fits. */
-function wrongValue({ isMeaningful, isNumber }: SystemField, value: unknown): string | undefined {
-  if (typeof value !== 'string') return `${JSON.stringify(value)}: it has to be a text in quotes`;
-  if (isMeaningful && value.trim() === '') {
-    return 'empty: write N/A where the field does not apply';
-  }
-  if (isNumber !== true || /^\d+$/.test(value) || isTodo(value)) return undefined;
-  return `"${value}": it has to be a whole number in quotes, 0 for none`;
-}
-
 /**
  * Source: inference_rules v4.1, "LoadGen Operation" (system architecture) and "Network division".
  */
@@ -166,10 +107,6 @@ function checkStatements(
       '"data_path" is missing: the rules want the way of the data from the NIC to the accelerator told',
     );
   }
-}
-
-function isGiven(value: string): boolean {
-  return value !== '' && !isTodo(value);
 }
 
 function textOf(value: unknown): string {

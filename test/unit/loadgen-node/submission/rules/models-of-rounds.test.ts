@@ -11,6 +11,7 @@ import {
   modelsOfRound,
 } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
 import {
+  mayInfer,
   modelInScenario,
   resultMetric,
   scenarioNeed,
@@ -26,6 +27,7 @@ import type {
   AccuracyTarget,
   ScenarioNeed,
   SubmissionModel,
+  SubmissionScenario,
   Suite,
 } from '../../../../../shared/rules/rows/model-row.ts';
 
@@ -111,6 +113,16 @@ it.each(PAIRS)('$round $name: scenarios of each suite', ({ round, name, official
   expect(needOf(['edge'])).toEqual(official.edge);
   // Some models have no row for systems of both suites: ours is then that of the one suite.
   if (official.both !== undefined) expect(needOf(['datacenter', 'edge'])).toEqual(official.both);
+});
+
+it.each<[readonly Suite[], SubmissionScenario, boolean]>([
+  [['edge'], 'Offline', true],
+  [['edge'], 'MultiStream', true],
+  [['datacenter', 'edge'], 'MultiStream', true],
+  [['datacenter', 'edge'], 'Offline', false],
+  [['datacenter'], 'Offline', false],
+])('a system of %s may infer %s: %s', (suites, scenario, isAllowed) => {
+  expect(mayInfer(suites, scenario)).toBe(isAllowed);
 });
 
 it.each(PAIRS)('$round $name: figures', ({ round, name, official }) => {

@@ -1,0 +1,97 @@
+import { posix } from 'node:path';
+import type { FindingId } from '../check/rules/findings.ts';
+import type { CheckFinding } from '../check/rules/rule.ts';
+import { treeLayout } from '../tree/tree-layout.ts';
+import type { Problems } from './config/read-submission-config.ts';
+import type { SubmissionPlan } from './plan/plan-submission.ts';
+import type { TreeFiles } from './tree-files.ts';
+
+/** Rules of the check that keep a tree from being built, whatever their severity. Others can be kept, or be argued about, later. */
+const REFUSED: ReadonlySet<string> = new Set<FindingId>([
+  ...(['log-empty', 'log-first-line', 'log-damaged', 'log-cut', 'error-in-log'] as const),
+  ...(['record-missing', 'record-not-number', 'seed-wrong', 'seed-rounded'] as const),
+  ...(['accuracy-seed-wrong', 'scenario-differs', 'mode-differs', 'sut-name'] as const),
+  ...(['missing-file', 'missing-folder', 'empty-file', 'extra-run'] as const),
+  ...(['test-missing', 'baseline-missing', 'model-unknown', 'division-unknown'] as const),
+  ...(['scenario-missing', 'scenario-unknown', 'scenario-not-in-division'] as const),
+  ...(['inferred-in-datacenter', 'field-missing', 'field-empty', 'field-blank'] as const),
+  ...(['field-not-text', 'field-not-plain', 'field-not-number', 'status-unknown'] as const),
+  ...(['system-type-unknown', 'not-datacenter'] as const),
+]);
+
+/** The same of a result that is too short, or not good enough: a tree for trying things out takes it. */
+const UNFINISHED: ReadonlySet<string> = new Set<FindingId>([
+  ...(['result-invalid', 'duration-short', 'queries-few', 'offline-samples-few'] as const),
+  ...(['performance-samples-few', 'latency-bound-loose', 'server-runs'] as const),
+  ...(['accuracy-count-differs', 'test-not-passed', 'baseline-differs'] as const),
+]);
+
+/** Adds what the check of a built tree found to the problems of the configuration that it was built from. */
+export function addFindings(
+  findings: readonly CheckFinding[],
+  { plan, files }: { readonly plan: SubmissionPlan; readonly files: TreeFiles },
+  problems: Problems,
+): void {
+  const keys = keysOf(plan);
+  const contents = new Map(files.entries());
+  for (const finding of findings) {
+    const { id, file, line, seen, rule, advice } = finding;
+    const key = keyOf(file, keys);
+    const content = contents.get(file);
+    const source = content !== undefined && 'copyOf' in content ? content.copyOf : file;
+    // A description of each division is made of one file, which the place names.
+    const isOfSystem = key[0] === 'systems';
+    const where = isOfSystem ? '' : `${source}${line === undefined ? '' : `:${line}`}: `;
+    const place = problems.at(...key);
+    const weight = weightOf(finding, isOfSystem);
+    if (weight !== undefined) place[weight](`${where}${seen} ${advice} (${id}: ${rule})`);
+  }
+}
+
+function weightOf({ id, file }: CheckFinding, isOfSystem: boolean) {
+  const isOpen = file.startsWith('open/');
+  // Open takes models of the other suite; one of no suite the plan refuses.
+  if (isOpen && id === 'model-unknown') return undefined;
+  // "Latency constraints are not applicable" to open: what its results are compared with is the
+  // submitter's own bound.
+  if (isOpen && id === 'latency-bound-loose') return 'warn';
+  if (UNFINISHED.has(id) || (id === 'todo-left' && isOfSystem)) return 'unfinished';
+  return REFUSED.has(id) ? 'error' : undefined;
+}
+
+type Key = readonly (string | number)[];
+
+/** Keys of the configuration by the files and folders of the tree that come of them. */
+function keysOf({ divisions, systems, results, submitter, round }: SubmissionPlan) {
+  const layout = treeLayout(round);
+  const keys = new Map<string, Key>();
+  const add = (path: string, ...key: Key): void => {
+    if (!keys.has(path)) keys.set(path, key);
+  };
+  for (const division of divisions) {
+    for (const id of systems.keys()) {
+      add(layout.system(division, submitter, id), 'systems', id, 'file');
+    }
+    for (const [i, { entry, model }] of results.entries()) {
+      if (!entry.divisions.includes(division)) continue;
+      const place = { ...entry, division, submitter };
+      add(posix.dirname(layout.result(place)), 'results', i, 'model');
+      add(posix.dirname(layout.performance(place)), 'results', i, 'performance');
+      add(layout.accuracy(place), 'results', i, 'accuracy');
+      for (const test of model?.tests ?? []) {
+        add(layout.compliance(place, test), 'results', i, 'compliance', test);
+      }
+      add(posix.join(layout.measurements(place), 'user.conf'), 'results', i, 'user_conf');
+      for (const folder of [layout.result(place), layout.measurements(place)]) {
+        add(folder, 'results', i);
+      }
+    }
+  }
+  return keys;
+}
+
+/** The key of a file, or of the nearest folder above it that has one. */
+function keyOf(file: string, keys: ReadonlyMap<string, Key>): Key {
+  if (file === '.') return [];
+  return keys.get(file) ?? keyOf(posix.dirname(file), keys);
+}
