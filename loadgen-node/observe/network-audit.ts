@@ -24,7 +24,7 @@ const AUDIT_FILE = 'network_audit.json';
 /** Version of the form of `network_audit.json`. */
 export const AUDIT_SCHEMA_VERSION = 4;
 
-/** Rules that an audit judges; equal to what composeAudit makes (a test sees to that). */
+/** Number of rules that an audit judges; a test compares it with composeAudit. */
 const RULE_COUNT = 23;
 
 /** LoadGen's own counts over all phases. */
@@ -35,23 +35,23 @@ const loadgenCounts = z.object({
   lostSamples: nonNegative,
 });
 
-/** The C++ LoadGen that issued the queries, by what was linked and by its own log. */
+/** The C++ LoadGen that issued the queries, from its link and from its own log. */
 export const CPP_ENGINE = z.strictObject({
   kind: z.literal('cpp-loadgen'),
   version: z.string(),
-  /** Of the checkout; null where git does not know it. */
+  /** Commit of the checkout; null if git does not know it. */
   commit: z.string().nullable(),
   tree: z.string().nullable(),
-  /** Tag whose sources these are; null where longhaul knows none. */
+  /** Tag with these sources; null if longhaul knows none. */
   tag: z.string().nullable(),
   /** SHA-256 of LoadGen's own list of its sources. */
   sourcesSha256: z.string(),
   /** SHA-256 of the user's static library, of the linked module, and of mlperf_log_detail.txt as LoadGen wrote it. */
   librarySha256: z.string(),
   addonSha256: z.string(),
-  /** Null where LoadGen's test did not end. */
+  /** Null if LoadGen's test did not end. */
   detailLogSha256: z.string().nullable(),
-  /** Samples that it issued otherwise than the plan that longhaul made from the same settings. */
+  /** Number of issued samples that differ from longhaul's plan for the same settings. */
   otherSamples: nonNegative.nullable(),
   /** Reasons to doubt that the library was built from the sources of its commit. */
   doubts: z.array(z.string()),
@@ -60,22 +60,22 @@ export const CPP_ENGINE = z.strictObject({
 export type CppEngine = DeepReadonly<z.infer<typeof CPP_ENGINE>>;
 
 const finding = z.object({
-  /** Stable word. */
+  /** Stable identifier. */
   id: z.string(),
   /**
-   * `topology`: how the machines stand to one another, not what the software did. `path`: a finding of longhaul about
-   * what stands between them, which the rules do not forbid explicitly.
+   * `topology`: the arrangement of the machines, not the software's behaviour. `path`: longhaul's
+   * finding about devices between them, which the rules do not forbid explicitly.
    */
   kind: z.enum(['rule', 'topology', 'path']),
-  /** The rule in short, in our words. */
+  /** Short text of the rule, in longhaul's words. */
   rule: z.string(),
-  /** Where the rule stands. */
+  /** Place of the rule in its document. */
   source: z.string(),
-  /** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
+  /** `not-provable`: this protocol, or this run, gives no evidence either way. */
   verdict: z.enum(['holds', 'broken', 'not-provable']),
-  /** Reason for the verdict: a whole sentence. */
+  /** Reason for the verdict, as a whole sentence. */
   why: z.string(),
-  /** Figures behind it, one per line. */
+  /** Figures that support it, one per line. */
   evidence: z.array(z.string()),
 });
 
@@ -97,21 +97,18 @@ const audit = z.object(
       scenario: z.string(),
       mode: z.string(),
       encoding,
-      /** Samples to digest on both ends, in millionths. */
+      /** Sampling rate of the digests on both ends, in millionths. */
       digestPerMillion: nonNegative,
-      /** False when the run did not come to its end. */
+      /** False if the run did not complete. */
       isComplete: z.boolean(),
-      /** True when the run was interrupted (Ctrl-C, SIGTERM): it is no result then. */
+      /** True if the run was interrupted (Ctrl-C, SIGTERM) and so has no result. */
       wasInterrupted: z.boolean(),
-      /** Handed to the QDL by LoadGen. */
+      /** Queries that LoadGen passed to the QDL. */
       issuedQueries: nonNegative,
       issuedSamples: nonNegative,
-      /**
-       * Null where LoadGen's counts are not those of the whole run (search for the peak, no
-       * result).
-       */
+      /** Null if LoadGen's counts do not cover the whole run (search for the peak, no result). */
       loadgen: loadgenCounts.nullable(),
-      /** Absent: longhaul's own engine issued the queries. */
+      /** Absent if longhaul's own engine issued the queries. */
       engine: CPP_ENGINE.optional(),
     }),
     loadgenNode: z.object({
@@ -124,7 +121,10 @@ const audit = z.object(
       /** Every setting of the QDL by name. */
       settings,
     }),
-    /** Requests to servers; null: the nodes are SUT nodes, or the protocol does not tell. */
+    /**
+     * Requests to servers; null if the nodes are SUT nodes, or if the protocol does not report
+     * them.
+     */
     server: requestEvidence.nullable(),
     nameCalls: z.array(nameCall),
     nodes: z.array(nodeEvidence),
@@ -140,14 +140,12 @@ const networkAuditSchema = audit.superRefine(({ rules }, context) => {
   context.addIssue({ code: 'custom', path: ['rules'], message });
 });
 
-/**
- * `network_audit.json`: the evidence of a run, and each rule of the Network division against it.
- */
+/** `network_audit.json`: the evidence of a run, and the Network division's rules judged by it. */
 export type NetworkAudit = Evidence<typeof audit>;
 
 /**
- * Nodes that answered others during the run, with how many samples, and how many of the run's own; null where that was too
- * little to matter, or the nodes do not tell.
+ * Text on nodes that served other clients during the run, with their samples and the run's own;
+ * null if that was too little to matter, or if it is unknown.
  */
 export function sharedNodes({ nodes }: Pick<NetworkAudit, 'nodes'>): string | null {
   const shared = nodes.flatMap((node) => {
@@ -164,7 +162,10 @@ export function sharedNodes({ nodes }: Pick<NetworkAudit, 'nodes'>): string | nu
   return asOneLine(texts.join('; '));
 }
 
-/** Cores that LoadGen and a SUT node share; null where they have machines of their own, or that is not known. */
+/**
+ * Cores that LoadGen and a SUT node share; null if they run on separate machines, or if that is
+ * unknown.
+ */
 export function sharedCores({
   rules,
   loadgenNode,
@@ -173,15 +174,15 @@ export function sharedCores({
   return isOne ? loadgenNode.host.cpuCount : null;
 }
 
-/** One rule of the Network division and its verdict by the evidence of a run. */
+/** One rule of the Network division, and its verdict from the evidence of a run. */
 export type AuditFinding = Evidence<typeof finding>;
 
 export type LoadgenCounts = Evidence<typeof loadgenCounts>;
 
-/** Input of the rules: the audit without its findings, and the compression that they allow. */
+/** Input of the rules: the audit without its findings, and the compression that the rules allow. */
 export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'> {
   readonly compression: {
-    /** Every way in which the run goes beyond what the rules allow, in words. */
+    /** Every way in which the run exceeds the rules, as text. */
     readonly breaches: readonly string[];
     /** Text of the benchmark's row in the rules; null for a benchmark without one. */
     readonly rule: string | null;
@@ -202,7 +203,7 @@ export function readAudit(folder: string): NetworkAudit {
   return readJsonFile(join(folder, AUDIT_FILE), networkAuditSchema);
 }
 
-/** The audit of a run; null: it left no audit. @throws MlperfError as {@link readAudit} */
+/** The audit of a run; null if it has none. @throws MlperfError as {@link readAudit} */
 export function auditOf(folder: string): NetworkAudit | null {
   return existsSync(join(folder, AUDIT_FILE)) ? readAudit(folder) : null;
 }

@@ -3,7 +3,7 @@ import { knownProtocols } from '../../qdl/protocols/index.ts';
 
 const names = (): string[] => knownProtocols().map(({ name }) => name);
 
-/** Name of a protocol in files: any that the list of protocols knows when a file is read. */
+/** Name of a protocol in files; valid if it is in the list of protocols at reading time. */
 export const PROTOCOL_NAME = z
   .string()
   .refine((name) => names().includes(name), {

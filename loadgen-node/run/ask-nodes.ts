@@ -30,24 +30,24 @@ export const NAME_SETTINGS = {
 
 /**
  * Calls LoadGen's Name() on nodes without a run, and measures each node's round trip.
- * @throws MlperfError `ERR_CONFIG_INVALID`; where a node does not answer
+ * @throws MlperfError `ERR_CONFIG_INVALID`; or if a node does not answer
  */
 export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
   const { nodes, ...protocol } = nodesOfRun(values.sut, values);
   return await askNames(await askingSettings(nodes, values, protocol));
 }
 
-/** How nodes are spoken to about their machines. */
+/** Connection settings for questions to nodes about their machines. */
 interface AskingValues extends ConnectionValues {
   readonly streams: number;
   readonly connections: number;
 }
 
 /**
- * Asks SUT nodes what machines they are, over the connections that a run would have. Names are asked first, as in a run,
- * which refuses addresses that are of one node.
+ * Asks SUT nodes for the facts of their machines, over the connections that a run would use. Names
+ * are asked first, as in a run, which refuses two addresses of one node.
  * @returns The answers of all nodes, and whether the connections had TLS.
- * @throws MlperfError where a node does not answer
+ * @throws MlperfError if a node does not answer
  */
 export async function askNodeSystems(addresses: readonly string[], values: AskingValues) {
   const { streams: streamsPerNode, connections: connectionsPerNode } = values;
@@ -58,7 +58,7 @@ export async function askNodeSystems(addresses: readonly string[], values: Askin
 
 type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
 
-/** Settings of a QDL that only asks, with the addresses that the nodes' names stand for. */
+/** Settings of a QDL that only asks nodes, with the addresses that their names resolve to. */
 export async function askingSettings(
   nodes: readonly string[],
   values: ConnectionValues,
@@ -74,9 +74,9 @@ export async function askingSettings(
 }
 
 /**
- * The benchmark of a run that names none: the one that its first node serves.
- * @returns Undefined where the node does not tell
- * @throws MlperfError `ERR_CONFIG_INVALID` where it serves several; where the node does not answer
+ * The benchmark for a run without one in its settings: the one that its first node serves.
+ * @returns Undefined if the node does not report it
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the node serves several; or if it does not answer
  */
 export async function askBenchmark(
   addresses: readonly string[],
@@ -91,14 +91,14 @@ export async function askBenchmark(
   throw configInvalid(`SUT node ${address} serves ${all}: choose one by --benchmark`);
 }
 
-/** A prepared run as far as its nodes are asked. */
+/** The parts of a prepared run that questions to its nodes need. */
 type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
 
 /**
- * Asks the nodes of a run who they are.
- * @returns Names (empty for a node without one), name and SHA-256 of each model (`none` where
- *   the node does not tell it), and its settings, in the order of the settings.
- * @throws MlperfError where a node is not there, or not ready
+ * Asks the nodes of a run for names, models and settings.
+ * @returns Names (empty for a node without one), name and SHA-256 of each model (`none` if not
+ *   reported), and its settings, in the order of the settings.
+ * @throws MlperfError if a node is missing, or not ready
  */
 export async function identifyNodes({ plan, store }: AskedRun) {
   const { dispatch } = onlyTarget(plan);
@@ -119,10 +119,10 @@ export async function identifyNodes({ plan, store }: AskedRun) {
 }
 
 /**
- * Waits until the one node of a run is ready, and asks it for its model and its configuration.
- * @returns The name as LoadGen's Name() has it; the machine, null where the node does not tell it;
- *   the model with its settings that change what it computes, as one text.
- * @throws MlperfError where it is not ready; `ERR_SUT_REFUSED` where it does not tell
+ * Waits until the one node of a run is ready, then asks for its model and its configuration.
+ * @returns Name as in LoadGen's Name(); machine facts, null if not reported; the model with the
+ *   settings that change its results, as one text.
+ * @throws MlperfError if it is not ready; `ERR_SUT_REFUSED` if it does not report these
  */
 export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
   const qdl = await createQueryDispatchLibrary(onlyTarget(plan).dispatch, store);
@@ -148,14 +148,15 @@ export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
   }
 }
 
-/** Long enough for a stream to reach its rate. */
+/** Long enough for a stream to reach its full rate. */
 const RATE_TEST_MS = 500;
 
 /**
- * Looks at the link to the first of longhaul's own nodes.
+ * Measures the link to the first longhaul node.
  * @param isRateTested False: round trips only.
- * @returns TCP connects that were answered, in ns, and the rate of a stream to the node in bit/s,
- *   null without a test; null for a server of others, and where the link lets no look through
+ * @returns Durations of answered TCP connects, in ns, and the rate of a stream to the node in
+ *   bit/s (null without a test); null for another kind of server, and if the link allows no
+ *   measurement
  */
 export async function lookAtLink({ plan }: AskedRun, isRateTested: boolean) {
   const { dispatch, protocol } = onlyTarget(plan);

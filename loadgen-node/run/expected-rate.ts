@@ -4,13 +4,15 @@ import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
-/** The expectation is so much above what was seen: a SUT gets faster in a longer run. */
+/** Factor from measured to expected rate: a SUT gets faster in a longer run. */
 export const HEADROOM = 1.3;
 
 /** Runs of one plan at most. */
 const RUNS_MAX = 4;
 
-/** Settings of a run for which LoadGen plans by this rate: as many samples, or queries, as that needs. */
+/**
+ * Settings that make LoadGen plan for this rate: the number of samples, or queries, that it needs.
+ */
 export function expecting(settings: TestSettings, qps: number): TestSettings {
   switch (settings.scenario) {
     case 'SingleStream':
@@ -22,12 +24,12 @@ export function expecting(settings: TestSettings, qps: number): TestSettings {
   }
 }
 
-/** True where the SUT was through with what LoadGen had planned before the shortest duration was over. */
+/** True if the SUT finished everything that LoadGen had planned before the minimum duration. */
 export function isTooShort({ outcome }: Pick<RunReport, 'outcome'>): boolean {
   return outcome.verdicts.loadgen.reasons.some(({ rule }) => rule === 'min-duration');
 }
 
-/** Queries per second of a run, in Offline samples per second; 0 where none completed. */
+/** Queries (Offline: samples) per second of a run; 0 if none completed. */
 export function seenRate({ outcome: { performance } }: Pick<RunReport, 'outcome'>): number {
   if (performance === null) return 0;
   const { summary, counts, durationNs } = performance;
@@ -35,18 +37,19 @@ export function seenRate({ outcome: { performance } }: Pick<RunReport, 'outcome'
   return durationNs === 0 ? 0 : counts.completedQueries / (durationNs / 1e9);
 }
 
-/** The next run of a plan whose run was too short, and how to say so. */
+/** The run that replaces one that was too short, and the message about it. */
 export interface NextRun {
   readonly plan: RunPlan;
-  /** For people, now. */
+  /** Message for the user. */
   readonly text: string;
 }
 
 /**
- * The run to make in place of one that was too short, because LoadGen was told to expect a slower SUT: the same, with the rate
- * that was measured. LoadGen itself says that the expectation is to be changed, and does not plan while it measures.
+ * Plans the run that replaces one that was too short because LoadGen expected a slower SUT: the
+ * same run with the measured rate. LoadGen itself advises to change the expectation, and does not
+ * plan while it measures.
  * @param takenNs Time of all runs so far.
- * @returns undefined where the run stands.
+ * @returns undefined if the run was long enough.
  */
 export function nextRun(
   report: Pick<RunReport, 'plan' | 'outcome'>,

@@ -11,15 +11,15 @@ import type { ScreenOptions } from './screen/print-report.ts';
 import { screenReport } from './screen/report-layout.ts';
 import { performRun } from './session.ts';
 
-/** Where the runs of a plan are seen. */
+/** Where the runs of a plan are shown. */
 interface RunsView {
   readonly live: LiveView | undefined;
-  /** Says how one of several runs went before the next is made. */
+  /** Reports one of several runs before the next starts. */
   readonly tell: (text: string | StyledText) => void;
   readonly screen: ScreenOptions;
 }
 
-/** How a verb that makes runs ends. */
+/** Result of a verb that makes runs. */
 interface RunsEnd {
   readonly exitCode: number;
   readonly text: StyledText;
@@ -29,8 +29,8 @@ interface RunsEnd {
 }
 
 /**
- * The runs of a plan: one, or as many as it asks for, each with logs of its own below the output folder. Of a submission
- * run the first has the accuracy.
+ * Makes the runs of a plan: one, or as many as it requires, each with its own logs below the output
+ * folder. In a submission run only the first measures accuracy.
  * @throws MlperfError as {@link performRun}
  */
 export async function performRuns(
@@ -48,7 +48,7 @@ export async function performRuns(
   const reports: RunReport[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
     const output = join(plan.output, `run_${run + 1}`);
-    // Those of an earlier result may be more than these.
+    // An earlier result may have had more runs than this one.
     const onBegin = (): void => {
       if (run === 0) replaceEarlierRun(plan.output, host);
     };
@@ -81,7 +81,10 @@ export async function performRuns(
   return { exitCode, text: new StyledText(`${runCount} runs: ${what}\n`), json, problems };
 }
 
-/** One of several runs. Accuracy is measured once, in the first: it does not depend on the load. */
+/**
+ * The plan of one of several runs. Accuracy is measured once, in the first: it does not depend on
+ * the load.
+ */
 function planOfRun(plan: RunPlan, run: number, output: string): RunPlan {
   if (run === 0) return { ...plan, output };
   const repeated = { ...plan, output, lengthNote: undefined };
@@ -91,9 +94,10 @@ function planOfRun(plan: RunPlan, run: number, output: string): RunPlan {
   return { ...repeated, settings, unaudited: { ...plan.unaudited, ...only } };
 }
 
-/** Exit code of a run that came to its end. */
+/** Exit code of a completed run. */
 function exitCodeOfRun(report: RunReport, host: Pick<CommandHost, 'exitCode'>): number {
-  // A signal behind the last answer, too: the result is whole, and whoever sent it is told that it was heard.
+  // Also for a signal after the last response: the result is complete, and the sender sees that the
+  // signal was received.
   if (host.exitCode !== undefined) return host.exitCode;
   if (report.outcome.isInterrupted) return EXIT.interrupted;
   const verdict = isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;

@@ -20,29 +20,35 @@ import type { WarmUpTest } from './prepare/warm-up.ts';
 /** A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
 export interface RunSut {
   readonly sut: SystemUnderTest;
-  /** Null: there is no network. Such a run leaves LoadGen's logs alone, without record, audit, records and summary. */
+  /**
+   * Null without a network: such a run writes only LoadGen's logs, no record, audit, records or
+   * summary.
+   */
   readonly qdl: QueryDispatchLibrary | null;
-  /** Waits until queries may be issued. @throws MlperfError when they may not: the session stops the SUT. */
+  /**
+   * Waits until queries may be issued. @throws MlperfError if they may not; the session then stops
+   * the SUT.
+   */
   ready(host: RunHost, warmUpTest: WarmUpTest): Promise<void>;
-  /** Judges one run by what LoadGen cannot see. */
+  /** Makes the judge of one run, for what LoadGen cannot see. */
   judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge;
-  /** Ids that the calls of sampled queries carry; absent: the calls carry none. */
+  /** Ids for the calls of sampled queries; absent: calls have no ids. */
   readonly spanIds?: QuerySpanIds | undefined;
-  /** Watches LoadGen's process in a whole run; undefined: it is not watched. */
+  /** Watches LoadGen's process in a whole run; undefined: not watched. */
   readonly monitor: GeneratorMonitor | undefined;
 }
 
 /** The data set, for the judge and for the check of payload sizes. */
 type JudgedSamples = Pick<PreparedRun, 'dataSet' | 'dataSetCheck'>;
 
-/** Parts of a network SUT that a program may bring. */
+/** Parts of a network SUT that a program may supply. */
 interface NetworkSutOptions {
   readonly qdl: QueryDispatchLibrary;
   /** The SUT that LoadGen calls. Default: the QDL. */
   readonly sut?: SystemUnderTest;
-  /** Called while a node is not ready yet. Default: the host's progress shows it. */
+  /** Called while a node is not ready. Default: the host's progress shows it. */
   readonly onWait?: (address: string, what: string) => void;
-  /** False: payloads are not compared with the inputs of the nodes' models. Default: true. */
+  /** False: payload sizes are not compared with the inputs of the nodes' models. Default: true. */
   readonly checksPayloads?: boolean;
   /** Default: none. */
   readonly warmUp?: PreparedRun['warmUp'];
@@ -50,7 +56,7 @@ interface NetworkSutOptions {
   readonly spanIds?: QuerySpanIds | undefined;
 }
 
-/** SUT nodes behind a QDL, which waits until all are ready. */
+/** SUT nodes over a QDL, which waits until all are ready. */
 export function networkSut(
   samples: JudgedSamples,
   plan: RunPlan,
@@ -73,7 +79,7 @@ export function networkSut(
   };
 }
 
-/** As processMonitor; what the nodes tell of their machines counts from the first set on. */
+/** Like processMonitor; the nodes' machine reports count from the first set on. */
 function nodesMonitor(qdl: QueryDispatchLibrary): GeneratorMonitor {
   const watchProcess = processMonitor(() => qdl.backPressure);
   return () => {
@@ -82,7 +88,7 @@ function nodesMonitor(qdl: QueryDispatchLibrary): GeneratorMonitor {
   };
 }
 
-/** The nodes of a plan, behind a QDL of this run's own. */
+/** The nodes of a plan, over a QDL for this run only. */
 export async function nodesOf(
   plan: RunPlan,
   prepared: JudgedSamples & Pick<PreparedRun, 'store' | 'warmUp'>,
@@ -114,13 +120,13 @@ export function inProcessSut(
 const NO_NETWORK =
   'the SUT is an object of the calling program, no nodes behind a network: not a run of the Network division';
 
-/** A SUT of the calling program. */
+/** A SUT supplied by the calling program. */
 export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut {
   const said = { marks: [NO_NETWORK], details: [] };
   return { ...localSut(sut, samples, said), monitor: processMonitor(null) };
 }
 
-/** A SUT without nodes: it is ready at once, and only its marks and details are known. */
+/** A SUT without nodes: ready at once; only its marks and details are known. */
 function localSut(
   sut: SystemUnderTest,
   samples: JudgedSamples,
@@ -139,8 +145,9 @@ function localSut(
 type SutSources = Parameters<InProcessHalf['startInProcessNode']>[0];
 
 /**
- * Loads the other half by path, and a model into this process: only this needs ONNX Runtime on the LoadGen node.
- * @throws MlperfError as a SUT node's start
+ * Loads sut-node by path, and a model into this process: only this needs ONNX Runtime on the
+ * LoadGen node.
+ * @throws MlperfError like a SUT node's start
  */
 export async function loadInProcessNode(
   sources: SutSources,

@@ -36,30 +36,32 @@ import type { WarmUpTest } from './prepare/warm-up.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
 import { beginSpans } from './spans-of-run.ts';
 
-/** Longest wait for outstanding samples after a fault of the SUT. */
+/** Longest wait for outstanding samples after a fault of the SUT, in ns. */
 const DRAIN_TIMEOUT_NS = 2e9;
 
-/** Samples of a run: its data set, and the library that LoadGen loads them from. */
+/** Samples of a run: its data set, and the library from which LoadGen loads them. */
 export interface RunSamples extends Pick<PreparedRun, 'dataSet' | 'dataSetCheck'> {
-  /** With the payloads of its loaded samples, where LoadGen has them. */
+  /** The library, with payloads of the loaded samples if they are in this process. */
   readonly store: QuerySampleLibrary & Partial<SamplePayloads>;
 }
 
-/** Who looks on while a run is measured. */
+/** Callbacks that observe a run while it is measured. */
 export interface RunObservers {
-  /** Called when the SUT is ready, before files are written; an error that it throws ends the run. */
+  /**
+   * Called when the SUT is ready, before files are written; an error that it throws ends the run.
+   */
   readonly onBegin?: (() => void) | undefined;
-  /** Takes the records of each set of the performance run, untimed. */
+  /** Receives the records of each set of the performance run, untimed. */
   readonly onSet?: (set: RecordedSet) => void;
   /** The live page. */
   readonly live?: LiveView | undefined;
-  /** At the beginning of each phase, untimed. Must not throw. */
+  /** Called at the beginning of each phase, untimed. Must not throw. */
   readonly onPhase?: (phase: TestPhase) => void;
-  /** About once a second, timed, in place of the host's status line. Must not throw. */
+  /** Called about once a second, timed, instead of the host's status line. Must not throw. */
   readonly onProgress?: (progress: RunProgress) => void;
 }
 
-/** A plan as far as a probe reads it. */
+/** The part of a plan that a probe uses. */
 export type ProbePlan = Pick<
   RunPlan,
   'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax' | 'issueLoop'
@@ -80,11 +82,12 @@ export interface ProbeLook extends Pick<RunObservers, 'onSet'> {
 }
 
 /**
- * Measures a whole run, once: accuracy, performance, or both. Every run is made here, for every SUT and every caller,
- * so that all follow the same rules and leave the same folder. It waits until the SUT is ready; no file is written before, so
- * that a mistyped address costs no earlier result. However it ends, the SUT is stopped and the folder is consistent: without
- * files of an earlier run, and with those of this one, marked as incomplete where they are.
- * @throws MlperfError before the first query; later only where the logs cannot be written.
+ * Measures a whole run, once: accuracy, performance, or both. Every run, for any SUT and any
+ * caller, is made here, so that all follow the same rules and leave the same folder. No file is
+ * written before the SUT is ready, so a mistyped address costs no earlier result. However the run
+ * ends, the SUT is stopped and the folder is consistent: no files of an earlier run, and incomplete
+ * files are marked as such.
+ * @throws MlperfError before the first query; later only if the logs cannot be written.
  */
 export async function measureSut(
   plan: RunPlan,
@@ -112,7 +115,7 @@ export async function measureSut(
       configEvents,
       usesTokenLatenciesBeforeAudit,
       extendsUntilDecided,
-      // Only nodes tell tokens as they come.
+      // Only nodes report tokens as they come.
       timesTokens: targetsOf(plan).some(({ dispatch }) => dispatch.tokenTimes) && sut.qdl !== null,
       selfCheck,
       observer: {
@@ -137,7 +140,7 @@ export async function measureSut(
   watch.end(runVerdict(outcome));
   const report = await keeper.end({ outcome, judge, dataSetCheck }).catch((error: unknown) => {
     const { isValid } = outcome.verdicts.longhaul;
-    // A defect in what shows a result must not hide the verdict.
+    // A defect in the display of a result must not hide the verdict.
     host.report(`${isValid ? 'VALID' : 'INVALID'} by the logs in ${plan.output}`);
     throw error;
   });
@@ -145,7 +148,10 @@ export async function measureSut(
   return report;
 }
 
-/** Shows how a run goes on: the host's status line, and the live page. `nodes`: outstanding work of each node now. */
+/**
+ * Shows the progress of a run: the host's status line, and the live page. `nodes`: current
+ * outstanding work of each node.
+ */
 function watchRun(
   plan: RunPlan,
   host: RunHost,
@@ -183,8 +189,8 @@ function watchRun(
 }
 
 /**
- * Measures a SUT for a short time, for its latencies alone: without a verdict, and without files but LoadGen's logs.
- * @throws MlperfError when the SUT is not ready, or the logs cannot be written; the SUT is stopped.
+ * Measures a SUT briefly, for its latencies only: no verdict, and no files except LoadGen's logs.
+ * @throws MlperfError if the SUT is not ready, or the logs cannot be written; the SUT is stopped.
  */
 export async function probe(
   plan: ProbePlan | RunPlan,
@@ -217,7 +223,10 @@ export async function probe(
   }
 }
 
-/** LoadGen takes times that there are not as 0: a search would find them short at any load. */
+/**
+ * Refuses a probe with missing times: LoadGen counts them as 0, and a search would find them short
+ * at any load.
+ */
 function refuseBreaches({ performance }: TestOutcome): void {
   const { counts, summary } = performance ?? {};
   if (counts === undefined || counts.contractErrors === 0) return;
@@ -231,8 +240,8 @@ function refuseBreaches({ performance }: TestOutcome): void {
 }
 
 /**
- * Measures the nodes of a plan that is prepared; again and again if that is wanted, also with a plan that differs in its
- * settings and its output folder.
+ * Measures the nodes of a prepared plan; may be called repeatedly, also with other settings and
+ * another output folder.
  * @throws MlperfError as {@link measureSut}
  */
 export async function measureRun(
@@ -245,8 +254,8 @@ export async function measureRun(
 }
 
 /**
- * Does a whole run of a plan: data set, SUT nodes, test, accuracy. A run that goes on until it is decided, and that LoadGen
- * planned too short, is made again.
+ * Does a whole run of a plan: data set, SUT nodes, test, accuracy. A run that is extended until
+ * decided, and that LoadGen planned too short, is repeated.
  * @throws MlperfError as {@link prepareRun} and {@link measureRun}
  */
 export async function performRun(
@@ -261,7 +270,7 @@ export async function performRun(
     const next = nextRun(report, number, (performance.now() - beganAtMs) * 1e6);
     if (next === undefined) return report;
     host.report(`longhaul: ${next.text}`);
-    // It is the same result: no message about an earlier one.
+    // The same result: no message about an earlier one.
     replaceEarlierRun(next.plan.output, { report: () => {} });
     const others = { ...observers, onBegin: undefined };
     report = await measureRun({ ...prepared, plan: next.plan }, host, others);
@@ -277,14 +286,14 @@ const testWarmUp: WarmUpTest = async (plan, qdl, payloads, host) =>
     ...setupOf(plan, { sut: qdl }, payloads, host),
     lanes: undefined,
     drainTimeoutNs: plan.stallTimeoutNs,
-    // As in a run: what they need is warmed up, too.
+    // Same order as in a run, so that its code is warmed up, too.
     observer: {
       keepRecords: () => Promise.resolve(),
       generatorMonitor: processMonitor(() => qdl.backPressure),
     },
   });
 
-/** Does what comes before the test, and stops the SUT where it fails: later on the engine sees to that. */
+/** Waits for work before the test, and stops the SUT if it fails; later the engine does that. */
 async function orStop<T>({ sut }: Pick<RunSut, 'sut'>, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -319,7 +328,7 @@ function setupOf(
   };
 }
 
-/** Undefined where no records are kept: then the SUT's own times are not recorded either. */
+/** Undefined if no records are stored: then the SUT's own times are not recorded either. */
 function keepRecords(
   { keeps, records }: RunKeeper,
   onSet: RunObservers['onSet'],
@@ -331,7 +340,10 @@ function keepRecords(
   };
 }
 
-/** Of a run whose queries the C++ LoadGen issues: its driver, and other names for the logs of the engine that follows it. */
+/**
+ * Settings for a run whose queries the C++ LoadGen issues: its driver, and other names for the logs
+ * of the engine that follows it.
+ */
 function byEngine(plan: ProbePlan | RunPlan, qsl: QuerySampleLibrary): Partial<TestSetup> {
   if (!('linked' in plan) || plan.linked === undefined) return {};
   const { linked, settings, unaudited, auditConfig, round, rules, output } = plan;
@@ -343,7 +355,10 @@ function byEngine(plan: ProbePlan | RunPlan, qsl: QuerySampleLibrary): Partial<T
   };
 }
 
-/** The samples are the same in every probe: loading them anew would take longer than the probe. */
+/**
+ * A library that stays loaded: every probe uses the same samples, and loading them again would take
+ * longer than the probe.
+ */
 function staysLoaded(store: QuerySampleLibrary): QuerySampleLibrary {
   return {
     name: store.name,

@@ -9,14 +9,15 @@ import type { RunPlan } from './plan/run-plan.ts';
 import { addressesOf } from './plan/target.ts';
 import type { RunSut } from './run-sut.ts';
 
-/** Those observers of a run that see what becomes spans. */
+/** Observers of a run that receive what becomes spans. */
 interface SpanObservers {
   readonly onPhase?: TestObserver['onPhase'];
   readonly onSet?: (set: RecordedSet) => void;
 }
 
 /**
- * Begins the spans of a run whose plan asks for them; undefined: it does not, and nothing of OpenTelemetry is loaded.
+ * Begins the spans of a run if its plan has them; undefined otherwise, and nothing of OpenTelemetry
+ * is loaded.
  * @throws MlperfError `ERR_NOT_INSTALLED`, `ERR_CONFIG_INVALID` as `loadOtel`
  */
 export async function beginSpans(plan: RunPlan, sut: Pick<RunSut, 'spanIds'>) {
@@ -26,7 +27,7 @@ export async function beginSpans(plan: RunPlan, sut: Pick<RunSut, 'spanIds'>) {
   const spans = await RunSpans.open(ids, addressesOf(plan));
   const ofPlan = attributesOfPlan(plan);
   return {
-    /** The observers of the run, and the spans beside them. */
+    /** The run's observers, combined with those for spans. */
     observing({ onPhase, onSet }: SpanObservers): SpanObservers {
       return {
         onPhase: (phase) => {

@@ -11,7 +11,7 @@ import {
   type RunFigures,
 } from './figure-names.ts';
 
-/** How a figure is compared with a value, by operator. */
+/** Comparison of a figure with a value, by operator. */
 export const HOLDS = {
   '<': (seen: number, needed: number) => seen < needed,
   '<=': (seen: number, needed: number) => seen <= needed,
@@ -22,8 +22,8 @@ export const HOLDS = {
 } as const;
 
 /**
- * Value of a condition. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
- * `relative`: a share of the figure of another run, with its sign: `+5%` is 0.05 more.
+ * Value of a condition. `absolute`: in the figure's unit (ns, per second, count; a share is 0 to
+ * 1). `relative`: a signed share of another run's figure: `+5%` means 0.05 more.
  */
 type ConditionValue =
   | { readonly kind: 'absolute'; readonly value: number }
@@ -31,7 +31,7 @@ type ConditionValue =
 
 /** A condition on a figure of a run, such as `p99 < 15ms`. */
 export interface Condition {
-  /** As it was written, blanks around it aside. */
+  /** The original text, trimmed. */
   readonly text: string;
   readonly figure: FigureName;
   readonly operator: keyof typeof HOLDS;
@@ -43,7 +43,7 @@ export interface Threshold extends Condition {
   readonly value: Extract<ConditionValue, { kind: 'absolute' }>;
 }
 
-/** Name, operator, value: blanks between them may be left out. */
+/** Name, operator, value; blanks between them are optional. */
 const CONDITION_PATTERN = /^([\p{L}_][\p{L}\d_.]*)\s*(<=|>=|==|!=|<|>)\s*(\S.*)$/u;
 
 /** Sign, number, unit. */
@@ -52,10 +52,10 @@ const VALUE_PATTERN = /^([+-]?)\s*(\d+(?:\.\d+)?)\s*(%|\p{L}*)$/u;
 const OPERATORS = '<, <=, >, >=, == and !=';
 
 /**
- * Reads `FIGURE OPERATOR VALUE`: `p99 < 15ms`, `errors == 0`, `overlatency <= 1%`, or, where two runs are compared,
- * `p99 > +5%`: a value with a sign is relative.
- * @param where Beginning of messages: the flag, or the place in a file.
- * @throws MlperfError `ERR_CONFIG_INVALID` that says what is wrong and what would be right.
+ * Parses `FIGURE OPERATOR VALUE`: `p99 < 15ms`, `errors == 0`, `overlatency <= 1%`, or, to compare
+ * two runs, `p99 > +5%`: a value with a sign is relative.
+ * @param where Start of messages: the flag, or the place in a file.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with the problem and the correct form.
  */
 export function parseCondition(text: string, where: string): Condition {
   const read = readCondition(text);
@@ -65,7 +65,7 @@ export function parseCondition(text: string, where: string): Condition {
 
 /**
  * Like {@link parseCondition} without throwing.
- * @returns Where something is wrong, what the text does, beginning with a verb.
+ * @returns The condition, or the problem as a phrase that begins with a verb.
  */
 export function readCondition(text: string): Condition | string {
   const written = text.trim();
@@ -78,13 +78,13 @@ export function readCondition(text: string): Condition | string {
   if (figure === undefined) return unknownFigure(name);
   const value = readValue(figure, valueText);
   if (typeof value === 'string') return value;
-  // The pattern knows no other operators.
+  // The pattern has no other operators.
   return { text: written, figure, operator: operator as keyof typeof HOLDS, value };
 }
 
 /**
- * Like {@link readCondition}, of a condition on one run alone: relative values are refused, as there is no
- * base.
+ * {@link readCondition} for a condition on one run alone: refuses relative values, since there is
+ * no base.
  */
 export function readThreshold(text: string): Threshold | string {
   const condition = readCondition(text);
@@ -128,14 +128,13 @@ function mustBe(figure: FigureName): string {
 }
 
 /**
- * How values of a unit are written: `factors` are those of the letters that may stand behind the
- * number.
+ * Written forms of each unit's values; `factors` belong to the letters allowed after the number.
  */
 const WRITTEN = {
   ns: {
     words: 'a length of time (ns, us, ms or s)',
     example: '15ms',
-    // Both letters that look like a micro sign.
+    // Both characters that look like a micro sign.
     factors: { ns: 1, us: 1e3, '\u00b5s': 1e3, '\u03bcs': 1e3, ms: 1e6, s: 1e9 },
     format: formatNs,
   },
@@ -159,11 +158,14 @@ const WRITTEN = {
   },
 } as const satisfies Readonly<Record<FigureUnit, object>>;
 
-/** A number with what stands behind it, in the figure's unit; undefined where that does not fit. */
+/**
+ * A number and its unit text, converted to the figure's unit; undefined if the unit text does not
+ * fit.
+ */
 function valueIn(unit: FigureUnit, number: number, unitText: string): number | undefined {
   const factors: Readonly<Record<string, number>> = WRITTEN[unit].factors;
   const factor = Object.hasOwn(factors, unitText) ? factors[unitText] : undefined;
-  // 0.3 ms are 300,000 ns, not a binary fraction beside it.
+  // 0.3 ms is exactly 300,000 ns, without binary rounding.
   return factor === undefined ? undefined : Number((number * factor).toPrecision(15));
 }
 
@@ -174,15 +176,15 @@ export const THRESHOLD_RESULT = z.strictObject({
   isMet: z.boolean(),
   needed: z.number().describe('in the unit of the figure'),
   seen: z.number().nullable().describe('null: the run has no such figure'),
-  // `seen` for people, or why there is none.
+  // Text of `seen`, or why there is none.
   seenText: z.string(),
 });
 
 export type ThresholdResult = Readonly<z.infer<typeof THRESHOLD_RESULT>>;
 
 /**
- * Compares thresholds with the figures of a run. A figure that the run does not have fails its threshold, so that
- * it does not pass unseen.
+ * Compares thresholds with the figures of a run. A threshold on a missing figure fails, so that it
+ * is not overlooked.
  */
 export function judgeThresholds(
   thresholds: readonly Threshold[],
@@ -200,7 +202,7 @@ export function judgeThresholds(
   });
 }
 
-/** Thresholds of a run: a list in a file, a flag for each on the command line. */
+/** Thresholds of a run: a list in a file, repeated flags on the command line. */
 export function thresholdList(help: string): Setting<Threshold[] | undefined> {
   const one = z.string('must be a condition, for example p99 < 15ms').transform((text, context) => {
     const threshold = readThreshold(text);
@@ -221,7 +223,9 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
   };
 }
 
-/** Figures that runs with some settings cannot have, and why; the first row that holds counts. */
+/**
+ * Figures that runs with certain settings lack, with the reason; the first matching row applies.
+ */
 const ABSENT: readonly {
   readonly figures: RegExp;
   readonly isAbsent: (settings: TestSettings) => boolean;
@@ -244,7 +248,7 @@ const ABSENT: readonly {
       `${figure} is a figure of scenario Server, and this run is ${scenario}`,
   },
   {
-    // 0 in SingleStream: such a threshold would always be met, or never.
+    // 0 in SingleStream: such a threshold would always, or never, be met.
     figures: /^lag_/,
     isAbsent: ({ scenario }) => scenario === 'SingleStream',
     why: (figure, scenario) =>
@@ -264,8 +268,9 @@ const ABSENT: readonly {
 ];
 
 /**
- * Refuses thresholds on figures that a run with these settings cannot have, before minutes go into it.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming the first of them, and why.
+ * Refuses thresholds on figures that a run with these settings lacks, before minutes are spent on
+ * it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the first such figure, and the reason.
  */
 export function checkThresholds(thresholds: readonly Threshold[], settings: TestSettings): void {
   for (const { text, figure } of thresholds) {

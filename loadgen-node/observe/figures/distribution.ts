@@ -1,4 +1,4 @@
-/** Lengths of time as figures read them. All are NaN where there are no values. */
+/** Statistics of durations. All are NaN without values. */
 export interface Distribution {
   readonly minNs: number;
   readonly meanNs: number;
@@ -7,7 +7,7 @@ export interface Distribution {
   percentileNs(percentile: number): number;
 }
 
-/** A distribution that takes values, and those of others of its kind. */
+/** A distribution to which values, and other distributions of its kind, can be added. */
 export interface GrowingDistribution<D> extends Distribution {
   readonly count: number;
   add(ns: number): void;

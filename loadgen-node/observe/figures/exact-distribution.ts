@@ -5,14 +5,14 @@ import {
 } from '../../loadgen/results/latency-statistics.ts';
 import type { GrowingDistribution } from './distribution.ts';
 
-/** All values, 8 bytes each; figures are exact, to the bit those of LoadGen's results. */
+/** Stores all values, 8 bytes each; figures are exact, bit for bit those of LoadGen's results. */
 export class ExactDistribution implements GrowingDistribution<ExactDistribution> {
   #values: Float64Array;
   #count = 0;
   #isSorted = true;
 
   /**
-   * @param expectedCount A good guess saves the copies of growing; memory that is not filled stays
+   * @param expectedCount A good estimate avoids copies while it grows; unused memory stays
    *   untouched.
    */
   constructor(expectedCount = 0) {
@@ -27,7 +27,7 @@ export class ExactDistribution implements GrowingDistribution<ExactDistribution>
     return this.sorted()[0] ?? Number.NaN;
   }
 
-  /** Truncated to whole ns, as LoadGen does. */
+  /** Truncated to whole ns, as in LoadGen. */
   get meanNs(): number {
     return this.#count === 0 ? Number.NaN : latencyStatistics(this.sorted()).meanNs;
   }
@@ -70,7 +70,7 @@ export class ExactDistribution implements GrowingDistribution<ExactDistribution>
     return countAbove(this.sorted(), limitNs);
   }
 
-  /** The values, sorted, where they lie. */
+  /** The values, sorted in place. */
   sorted(): Float64Array {
     const values = this.#values.subarray(0, this.#count);
     if (!this.#isSorted) values.sort();

@@ -1,11 +1,11 @@
 /** Unit of a figure. A share is 0 to 1. */
 export type FigureUnit = 'ns' | '1/s' | 'count' | 'share';
 
-/** A figure of a run: its unit, and what it is, for people. */
+/** Unit and description of a figure of a run. */
 export interface FigureKind {
   readonly unit: FigureUnit;
   readonly about: string;
-  /** True where more is better; null where neither is. */
+  /** True if a higher value is better; null if neither direction is better. */
   readonly moreIsBetter: boolean | null;
 }
 
@@ -15,9 +15,9 @@ const issued = (about: string): FigureKind => ({ unit: 'count', about, moreIsBet
 const failed = (about: string): FigureKind => ({ unit: 'count', about, moreIsBetter: false });
 
 /**
- * Figures of a run by the names that thresholds, comparisons and the summary use, in the order of tables. All but accuracy are
- * of performance and follow from the records alone (observe/records). Latencies are of queries (MultiStream: of whole queries; Offline: of
- * samples), completed - scheduled.
+ * Figures of a run by the names used in thresholds, comparisons and the summary, in table order.
+ * All except accuracy are performance figures and follow from the records alone (observe/records).
+ * Latencies are per query (MultiStream: whole queries; Offline: samples), completed - scheduled.
  */
 export const FIGURES = {
   min: latency('smallest latency'),
@@ -72,7 +72,7 @@ export type FigureName = keyof typeof FIGURES;
 
 export const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
 
-/** Figures that are percentiles, and which, from 0 to 1. */
+/** Percentile figures, each with its percentile as a fraction. */
 export type PercentileFigures<N extends FigureName = FigureName> = readonly (readonly [
   name: N,
   percentile: number,
@@ -92,39 +92,40 @@ export const LAG_PERCENTILES = [
   ['lag_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
-/** To the first token. */
+/** Time to first token. */
 export const TTFT_PERCENTILES = [
   ['ttft_p50', 0.5],
   ['ttft_p90', 0.9],
   ['ttft_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
-/** Per output token after the first. */
+/** Time per output token after the first. */
 export const TPOT_PERCENTILES = [
   ['tpot_p50', 0.5],
   ['tpot_p90', 0.9],
   ['tpot_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
-/** Between tokens, over all of them: within 0.4 % of the value. */
+/** Gaps between tokens, over all gaps; within 0.4 % of the value. */
 export const GAP_PERCENTILES = [
   ['itl_p50', 0.5],
   ['itl_p90', 0.9],
   ['itl_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
-/** Of the largest of each sample. */
+/** Longest gap of each sample. */
 export const LONGEST_GAP_PERCENTILES = [
   ['longest_gap_p50', 0.5],
   ['longest_gap_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
-/** Figures that a run has; one that its scenario or model does not know is absent. */
+/** Figures of a run; those that its scenario or model lacks are absent. */
 export type RunFigures = { readonly [K in FigureName]?: number };
 
 /**
- * Those that can be, in the order of tables: no infinity stands for "not measured", no time is negative (LoadGen's per token,
- * below 2 tokens), and no first token comes at 0 (LoadGen's for one that did not come).
+ * Only plausible figures, in table order: without infinities ("not measured"), negative times
+ * (LoadGen's time per token below 2 tokens), and first tokens at 0 (LoadGen's value for a missing
+ * first token).
  */
 export function possibleFigures(figures: RunFigures): RunFigures {
   const known = FIGURE_NAMES.filter((name) => {
@@ -135,7 +136,7 @@ export function possibleFigures(figures: RunFigures): RunFigures {
   return Object.fromEntries(known.map((name) => [name, figures[name]]));
 }
 
-/** Without rates: of a run whose SUT was gone before the end they would be over a stretch without it. */
+/** Without rates: if the SUT was gone before the end, rates would include time without it. */
 export function withoutRates(figures: RunFigures): RunFigures {
   return Object.fromEntries(
     Object.entries(figures).filter(([name]) => FIGURES[name as FigureName].unit !== '1/s'),

@@ -6,10 +6,7 @@ import type { RunFigures } from './figure-names.ts';
 import { distributionOf } from './latency-histogram.ts';
 import { namedFigures } from './named-figures.ts';
 
-/**
- * Figures of a performance run by their names, as LoadGen's results have them: for a run of which
- * no records are left.
- */
+/** Figures of a performance run from LoadGen's results, for a run without records. */
 export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { summary, counts, dispatchLag, durationNs } = performance;
   const { scenario, completedSampleCount, tokens, rates, lanes } = summary;
@@ -46,18 +43,15 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
 }
 
 /**
- * False where no sample completed: the zeros of its statistics are no latencies, and rates below zero
- * no rates.
+ * False if no sample completed: the zeros of its statistics are not latencies, and negative rates
+ * are not rates.
  */
 export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
   const { queryLatency, completedSampleCount } = summary;
   return (queryLatency === null ? completedSampleCount : counts.completedQueries) > 0;
 }
 
-/**
- * Statistics of LoadGen's results, with the percentiles that logs show; NaN in place of their zeros
- * without values.
- */
+/** LoadGen's statistics as a Distribution. NaN, not 0, without values. */
 function logged(statistics: LatencyStatistics, count: number): Distribution {
   const { percentiles } = statistics;
   const { minNs, meanNs, maxNs } = count > 0 ? statistics : NOTHING;

@@ -11,37 +11,37 @@ import { Figures, type PartEnd } from './figures.ts';
 interface FigureContext {
   readonly scenario: Scenario;
   readonly lanes: readonly Lane[];
-  /** Responses that broke the contract; they are in no record. Default: 0. */
+  /** Responses that broke the contract; records do not contain them. Default: 0. */
   readonly contractErrors?: number;
 }
 
 /** A group of rows: a lane, a SUT node, a step or a LoadGen host. */
 interface RowGroup {
   readonly name: string;
-  /** Bounds that its figures are held against. Default: there are none. */
+  /** Bounds for its figures. Default: none. */
   readonly bounds?: readonly QueryBound[];
 }
 
-/** Rows of records in groups. */
+/** Rows of records, divided into groups. */
 export interface RowGroups {
   readonly groups: readonly RowGroup[];
-  /** Number of a row's group; any other number: it is in none. */
+  /** Group number of a row; any other number means no group. */
   readonly of: (row: number) => number;
 }
 
-/** By the LoadGen host that issued the sample. */
+/** Groups by the LoadGen host that issued the sample. */
 export function byHost({ hosts }: SampleRecords): RowGroups {
   if (hosts === null) return { groups: [{ name: '' }], of: () => 0 };
   const { names, ofRow } = hosts;
   return { groups: names.map((name) => ({ name })), of: (row) => ofRow[row] as number };
 }
 
-/** By the SUT node that answered. @param names Of the nodes, by their number. */
+/** Groups by the SUT node that answered. @param names Node names by number. */
 export function byNode({ node }: SampleRecords, names: readonly string[]): RowGroups {
   return { groups: names.map((name) => ({ name })), of: (row) => node[row] as number };
 }
 
-/** By the lane of the sample. */
+/** Groups by the lane of the sample. */
 export function byLane({ sampleIndex }: SampleRecords, lanes: readonly Lane[]): RowGroups {
   if (lanes.length === 1) return { groups: lanes, of: () => 0 };
   return {
@@ -51,10 +51,10 @@ export function byLane({ sampleIndex }: SampleRecords, lanes: readonly Lane[]): 
 }
 
 /**
- * Figures of each group of rows, in the order of the groups; added up they are those of all rows that are in a group. A query with
- * samples in several groups is in each of them, with its samples there. Rates count the time of all groups. Gaps between tokens,
- * which are no rows, are not in them.
- * @param make Makes a distribution for them: exact, or smaller.
+ * Figures of each group of rows, in group order; their sum covers all rows in any group. A query
+ * with samples in several groups counts in each, with its samples there. Rates use the time of all
+ * groups. Gaps between tokens are not rows and are omitted.
+ * @param make Makes an empty distribution: exact, or in buckets.
  */
 export function figuresBy<D extends GrowingDistribution<D>>(
   records: SampleRecords,
@@ -76,11 +76,12 @@ export function figuresBy<D extends GrowingDistribution<D>>(
 }
 
 /**
- * All figures of a run from its records alone, by LoadGen's rules (loadgen/results): latencies, percentiles and rates are
- * to the bit those of the run's own summary; of a run in several parts, or of several hosts, those of all of them together.
+ * All figures of a run from its records alone, by LoadGen's rules (loadgen/results): latencies,
+ * percentiles and rates equal those of the run's own summary bit for bit; for several parts or
+ * hosts, those of all together.
  *
- * `completed_qps`: Server and Offline as LoadGen says; SingleStream: "QPS w/ loadgen overhead"; MultiStream: samples by the
- * time until the last query was done.
+ * `completed_qps`: Server and Offline as in LoadGen; SingleStream: "QPS w/ loadgen overhead";
+ * MultiStream: samples / time until the last query completed.
  */
 export function figuresOf(
   records: SampleRecords,
@@ -93,7 +94,7 @@ export function figuresOf(
   return figures.close(scenario, contractErrors);
 }
 
-/** Adds the query of these rows to the groups that it has samples in. */
+/** Adds one query's rows to the groups of its samples. */
 function addQuery<D extends GrowingDistribution<D>>(
   records: SampleRecords,
   rows: { readonly first: number; readonly next: number },
@@ -113,7 +114,7 @@ function addQuery<D extends GrowingDistribution<D>>(
   for (let row = first; row < next; row += 1) addCompletion(records, row, figures);
 }
 
-/** Adds the samples of a query that are in one of its groups. */
+/** Adds a query's samples in one of its groups. */
 function addShare<D extends GrowingDistribution<D>>(
   records: SampleRecords,
   { first, next }: { readonly first: number; readonly next: number },
@@ -150,7 +151,10 @@ function addCompletion<D extends GrowingDistribution<D>>(
   if (!Number.isNaN(gapNs)) figures.longestGap(gapNs);
 }
 
-/** Ends of a part, whose final query is number "issued queries - 1" for LoadGen (recorder: `finalQuery`). */
+/**
+ * End of a part. Its final query is LoadGen's, number "issued queries - 1" (recorder:
+ * `finalQuery`).
+ */
 function endOf(
   { query: queries, scheduledNs, issuedNs, completedNs }: SampleRecords,
   { begin, end, query }: { begin: number; end: number; query: number },

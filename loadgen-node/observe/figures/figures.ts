@@ -9,73 +9,80 @@ import type { RunFigures } from './figure-names.ts';
 import { distributionOf } from './latency-histogram.ts';
 import { namedFigures } from './named-figures.ts';
 
-/** Ends of a part of a run, in ns since its start: times of LoadGen's final query (recorder: `finalQuery`), and the last completion. */
+/**
+ * End of a part of a run, in ns since its start: times of LoadGen's final query (recorder:
+ * `finalQuery`), and the last completion.
+ */
 export interface PartEnd {
-  /** NaN: with several issue threads it is one that was not issued. */
+  /** NaN if the final query was not issued, which can happen with several issue threads. */
   readonly scheduledNs: number;
   readonly issuedNs: number;
   readonly doneNs: number;
-  /** The last completion of the part, also of another query. */
+  /** Last completion of the part, of any query. */
   readonly lastDoneNs: number;
 }
 
 /**
- * True where a latency is that of a whole query, which its last sample ends; elsewhere each sample
- * has its own.
+ * True if a latency is that of a whole query, which ends with its last sample; otherwise each
+ * sample has its own.
  */
 export function hasQueryLatency(scenario: Scenario): boolean {
   return scenario === 'MultiStream';
 }
 
-/** A query, as far as its samples are counted. */
+/** A query while its samples are counted. */
 interface CountedQuery {
   lagNs: number;
-  /** Samples that have not completed. */
+  /** Samples not completed yet. */
   missing: number;
-  /** Latency of the last one. */
+  /** Latency of the last sample. */
   largestNs: number;
 }
 
 /**
- * Figures of a run, or of a group of its samples, from queries and samples one by one: while they happen, in buckets, or
- * exact from records. Latency is completed - scheduled of what completed, lag is issued - scheduled of each query.
- * A scenario with several samples per query and a latency per query has one query outstanding, whose samples follow its issue.
+ * Figures of a run, or of a group of its samples, from single queries and samples: live in buckets,
+ * or exact from records. Latency is completed - scheduled of completed samples; lag is issued -
+ * scheduled of each query. A scenario with several samples and one latency per query has one
+ * outstanding query, whose samples follow its issue.
  *
- * Hot path where it is fed live: `issued` and `completed` are a few stores.
+ * Hot path for live use: `issued` and `completed` are a few stores.
  */
 export class Figures<D extends GrowingDistribution<D>> {
-  /** Of each completed sample. */
+  /** Latency of each completed sample. */
   readonly sampleLatency: D;
   readonly lag: D;
   /**
-   * Of each query whose samples all completed, the largest of them; null before the first query of
+   * Largest sample latency of each query with all samples completed; null before the first query of
    * several samples.
    */
   #queryLatency: D | null = null;
   readonly #make: () => D;
-  /** On the latency; NaN: there is none. */
+  /** Bound on the latency; NaN without one. */
   readonly #latencyBoundNs: number;
   readonly #tokenBounds: readonly QueryBound[];
   #overlatency = 0;
   #goodSamples = 0;
   #goodTokens = 0;
   #issuedSamples = 0;
-  /** Each whole query in turn; a split one has an object of its own. */
+  /** Reused for each whole query; a split query has its own object. */
   readonly #whole: CountedQuery = { lagNs: 0, missing: 0, largestNs: 0 };
   #atHand: CountedQuery = this.#whole;
-  /** Queries with samples in several groups, by their number; they are in `lag` and `#queryLatency` only when figures are closed. */
+  /**
+   * Queries with samples in several groups, by number; added to `lag` and `#queryLatency` only when
+   * figures are closed.
+   */
   readonly #split: Map<number, CountedQuery> = new Map();
   #tokenCount: number | null = null;
   #firstToken: D | null = null;
   #perOutputToken: D | null = null;
   #gaps: LogHistogram | null = null;
   #longestGap: D | null = null;
-  /** By number of the part. */
+  /** Ends by part number. */
   readonly #parts: Map<number, PartEnd> = new Map();
 
   /**
-   * @param make Makes a distribution that has no values.
-   * @param bounds Server: those of the lane of these queries. Default: there are none.
+   * @param make Makes an empty distribution.
+   * @param bounds Server: bounds of these queries' lane. Default: none.
    */
   constructor(make: () => D, bounds: readonly QueryBound[] = []) {
     this.#make = make;
@@ -85,7 +92,7 @@ export class Figures<D extends GrowingDistribution<D>> {
     this.lag = make();
   }
 
-  /** A query goes out. */
+  /** Adds an issued query. */
   issued(lagNs: number, samples: number): void {
     this.lag.add(lagNs);
     this.#issuedSamples += samples;
@@ -96,9 +103,10 @@ export class Figures<D extends GrowingDistribution<D>> {
   }
 
   /**
-   * A query goes out of which other samples are in other groups. Where figures are added up it is one query again.
-   * @param query Its number among all of the run.
-   * @param samples Those of this group.
+   * Adds an issued query that has other samples in other groups. Adding the groups' figures makes
+   * it one query again.
+   * @param query Its number in the run.
+   * @param samples Its samples in this group.
    */
   issuedInPart(query: number, lagNs: number, samples: number): void {
     this.#issuedSamples += samples;
@@ -107,7 +115,7 @@ export class Figures<D extends GrowingDistribution<D>> {
     this.#split.set(query, this.#atHand);
   }
 
-  /** A sample completed; of several ones per query one of the query that was issued last. */
+  /** Adds a completed sample; with several samples per query, one of the last issued query. */
   completed(latencyNs: number): void {
     this.sampleLatency.add(latencyNs);
     if (latencyNs > this.#latencyBoundNs) this.#overlatency += 1;
@@ -119,8 +127,8 @@ export class Figures<D extends GrowingDistribution<D>> {
   }
 
   /**
-   * Output tokens of a sample that completed.
-   * @param firstTokenNs First token - scheduled, NaN where it did not come; null where it is not timed.
+   * Adds the output tokens of a completed sample.
+   * @param firstTokenNs First token - scheduled; NaN if none came, null if not timed.
    */
   tokens(count: number, latencyNs: number, firstTokenNs: number | null): void {
     this.#tokenCount = (this.#tokenCount ?? 0) + count;
@@ -135,21 +143,22 @@ export class Figures<D extends GrowingDistribution<D>> {
     this.#goodTokens += count;
   }
 
-  /** Longest time between two tokens of a sample that completed. */
+  /** Adds the longest time between two tokens of a completed sample. */
   longestGap(ns: number): void {
     this.#longestGap ??= this.#make();
     this.#longestGap.add(ns);
   }
 
-  /** Times between the tokens of all samples. */
+  /** Adds the times between the tokens of all samples. */
   gaps(histogram: LogHistogram): void {
     this.#gaps ??= gapHistogram();
     this.#gaps.addAll(histogram);
   }
 
   /**
-   * A part of a run is over: rates count the times of all parts, pauses between them left out. In a group these are times of the
-   * whole part, so that rates of groups add up; of a part that is known already the latest ones count.
+   * Ends a part of a run: rates use the sum of all parts' times, without pauses between them. In a
+   * group these are times of the whole part, so that rates of groups add up; for a known part the
+   * latest times count.
    */
   endPart(part: number, end: PartEnd): void {
     const known = this.#parts.get(part) ?? end;
@@ -161,7 +170,10 @@ export class Figures<D extends GrowingDistribution<D>> {
     });
   }
 
-  /** Adds what another group of the same run counted: the figures are those of both groups' samples, to the bit. */
+  /**
+   * Adds another group of the same run: the result equals figures of both groups' samples, bit for
+   * bit.
+   */
   add(other: Figures<D>): this {
     this.sampleLatency.addAll(other.sampleLatency);
     this.lag.addAll(other.lag);
@@ -192,7 +204,7 @@ export class Figures<D extends GrowingDistribution<D>> {
     return sum;
   }
 
-  /** With values of the split queries. */
+  /** The distribution with the split queries added. */
   #withSplit(distribution: D, read: (query: CountedQuery) => number | null): D {
     if (this.#split.size === 0) return distribution;
     const all = this.#make();
@@ -204,7 +216,7 @@ export class Figures<D extends GrowingDistribution<D>> {
     return all;
   }
 
-  /** The latencies that the figures of a scenario are of. */
+  /** The latencies that a scenario's figures use. */
   latencyOf(scenario: Scenario): D {
     if (!hasQueryLatency(scenario) || this.#queryLatency === null) return this.sampleLatency;
     return this.#withSplit(this.#queryLatency, ({ missing, largestNs }) =>
@@ -212,7 +224,7 @@ export class Figures<D extends GrowingDistribution<D>> {
     );
   }
 
-  /** A new window begins: what was counted is forgotten, the query at hand is not. */
+  /** Starts a new window: forgets all counts, except the current query. */
   clear(): void {
     this.sampleLatency.clear();
     this.#queryLatency?.clear();
@@ -220,8 +232,8 @@ export class Figures<D extends GrowingDistribution<D>> {
   }
 
   /**
-   * Figures of all that was added; without {@link endPart} there are no rates.
-   * @param contractErrors Responses that broke the contract; they are no samples.
+   * Figures of everything added; without {@link endPart} there are no rates.
+   * @param contractErrors Responses that broke the contract; not samples.
    */
   close(scenario: Scenario, contractErrors = 0): RunFigures {
     const completedSamples = this.sampleLatency.count;

@@ -6,27 +6,27 @@ import type { Distribution, GrowingDistribution } from './distribution.ts';
 const BUCKETS: LogBuckets = new LogBuckets(5);
 
 /**
- * Largest relative error of {@link LatencyHistogram.percentileNs} above {@link LATENCY_NS_MIN}: a percentile is told as the middle of
- * its bucket.
+ * Largest relative error of {@link LatencyHistogram.percentileNs} above {@link LATENCY_NS_MIN}: a
+ * percentile is reported as the middle of its bucket.
  */
 export const RELATIVE_ERROR_MAX: number = 1 / 64;
 
-/** Values below count in the first bucket. */
+/** Smaller values count in the first bucket. */
 export const LATENCY_NS_MIN: number = BUCKET_NS_MIN;
 
 export const BUCKET_COUNT: number = BUCKETS.count;
 
-/** Number of the bucket of a length of time. Hot path. */
+/** Bucket number of a duration. Hot path. */
 export function bucketOf(ns: number): number {
   return BUCKETS.bucketOf(ns);
 }
 
-/** Lower edge of a bucket in ns, exact; that of the first one is 0. */
+/** Lower edge of a bucket in ns, exact; 0 for the first. */
 export function lowerEdgeNs(bucket: number): number {
   return BUCKETS.lowerEdgeNs(bucket);
 }
 
-/** A histogram as a distribution, as it is now. */
+/** A histogram's current content as a distribution. */
 export function distributionOf(histogram: LogHistogram): Distribution {
   const { count, sumNs, largestNs } = histogram;
   return {
@@ -37,7 +37,10 @@ export function distributionOf(histogram: LogHistogram): Distribution {
   };
 }
 
-/** By the rule of all percentiles: the middle of its bucket, and never above the largest value; NaN without values. */
+/**
+ * Value at a percentile: the middle of its bucket, but at most the largest value; NaN without
+ * values.
+ */
 function percentileIn(
   { counts, count, buckets, largestNs }: LogHistogram,
   percentile: number,
@@ -54,7 +57,10 @@ function percentileIn(
   return largestNs;
 }
 
-/** Its values in ascending order, each as the middle of its bucket; of more than `countMax` as many, at even ranks. */
+/**
+ * Its values in ascending order, each as the middle of its bucket; at most `countMax`, at even
+ * ranks.
+ */
 export function spreadValues(
   { counts, count, buckets, largestNs }: LogHistogram,
   countMax: number,
@@ -74,14 +80,14 @@ export function spreadValues(
 }
 
 /**
- * Lengths of time, counted in buckets of one relative width: percentiles of any number of values in
- * 8.7 KB.
+ * Durations counted in buckets of equal relative width: percentiles of any number of values in 8.7
+ * KB.
  */
 export class LatencyHistogram
   extends LogHistogram
   implements GrowingDistribution<LatencyHistogram>
 {
-  /** Is not kept. */
+  /** Not stored. */
   readonly minNs: number = Number.NaN;
 
   constructor() {
@@ -98,8 +104,8 @@ export class LatencyHistogram
   }
 
   /**
-   * Share of the values that are above a bound, 0 to 1; NaN without values. Values in the bucket of the bound are taken to
-   * lie evenly in it.
+   * Share of the values above a bound, 0 to 1; NaN without values. Assumes an even spread within
+   * the bound's bucket.
    */
   shareAbove(boundNs: number): number {
     const place = bucketOf(boundNs);

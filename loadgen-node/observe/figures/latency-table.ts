@@ -3,8 +3,8 @@ import type { SampleRecords } from '../records/sample-records.ts';
 import { hasQueryLatency } from './figures.ts';
 
 /**
- * The latencies that the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}), in the order of the
- * records. Times are ns since the start of the first part; parts follow one another.
+ * One row per latency that the figures use: samples, or whole queries ({@link hasQueryLatency}), in
+ * record order. Times are ns since the start of the first part; parts follow each other.
  */
 export function latencyTable(records: SampleRecords, scenario: Scenario): LatencyTable {
   const { rowCount, part, query } = records;
@@ -15,7 +15,7 @@ export function latencyTable(records: SampleRecords, scenario: Scenario): Latenc
   const completedSamples = new Uint32Array(rowCount);
   const node = new Int16Array(rowCount);
   let count = 0;
-  /** Where the part at hand begins. */
+  /** Start of the current part. */
   let offsetNs = 0;
   let endNs = 0;
   let before = -1;
@@ -37,7 +37,7 @@ export function latencyTable(records: SampleRecords, scenario: Scenario): Latenc
       count += 1;
     }
     const own = count - 1;
-    // Math.max gives NaN where one of them is: a query with a lost sample has no latency.
+    // Math.max gives NaN if either is NaN: a query with a lost sample has no latency.
     latencyNs[own] = Math.max(latencyNs[own] as number, completedNs - dueNs);
     if (!isLost) completedSamples[own] = (completedSamples[own] as number) + 1;
   }
@@ -56,19 +56,19 @@ export function latencyTable(records: SampleRecords, scenario: Scenario): Latenc
 export interface LatencyTable {
   readonly count: number;
   readonly scheduledNs: Float64Array;
-  /** Completed - scheduled; NaN: a sample of it was lost. */
+  /** Completed - scheduled; NaN if a sample was lost. */
   readonly latencyNs: Float64Array;
   /** Issued - scheduled. */
   readonly lagNs: Float64Array;
-  /** Samples of the row that completed. */
+  /** Completed samples of the row. */
   readonly completedSamples: Uint32Array;
-  /** Node that answered its first sample; -1 where it is not known. */
+  /** Node that answered its first sample; -1 if unknown. */
   readonly node: Int16Array;
-  /** End of the last part: the last completion or issue. */
+  /** End of the last part: its last completion or issue. */
   readonly endNs: number;
 }
 
-/** The values that are numbers, sorted, as a copy. */
+/** A sorted copy without NaN values. */
 export function sortedNumbers(values: Float64Array): Float64Array {
   const sorted = values.slice().sort(); // NaN is sorted to the end.
   let count = sorted.length;

@@ -15,7 +15,7 @@ import {
 } from './figure-names.ts';
 
 /**
- * Counts, rates and distributions of a run, as {@link namedFigures} takes them. Rates are per
+ * Counts, rates and distributions of a run, as input for {@link namedFigures}. Rates are per
  * second.
  */
 export interface MeasuredFigures {
@@ -24,32 +24,31 @@ export interface MeasuredFigures {
   readonly samples: number;
   readonly completedSamples: number;
   readonly contractErrors: number;
-  /** Of what the scenario has latencies of. */
+  /** Latencies of the scenario (queries or samples). */
   readonly latency: Distribution;
   readonly lag: Distribution;
-  /** Token models; `first` and `perOutput` are null where tokens are not timed. */
+  /** Token models; `first` and `perOutput` are null if tokens are not timed. */
   readonly tokens: {
     readonly tokenCount: number;
     readonly perSecond: number;
     readonly first: Distribution | null;
     readonly perOutput: Distribution | null;
-    /** Null where times between tokens are not measured. */
+    /** Null if times between tokens are not measured. */
     readonly gaps: Distribution | null;
     readonly longestGap: Distribution | null;
   } | null;
   readonly rates: ReturnType<typeof runRates>;
   readonly answeredPerSecond: number;
-  /** Completed samples per second in MultiStream, for which LoadGen has no rate. */
+  /** Completed samples per second in MultiStream, a rate that LoadGen lacks. */
   readonly multiStreamRate: number;
   /** Server: completed samples above the latency bound; null without a bound. */
   readonly overlatency: number | null;
-  /** Server: completed samples of a token model within both bounds, and their tokens; null elsewhere. */
+  /** Server with a token model: samples that keep both bounds, and their tokens; null elsewhere. */
   readonly good: { readonly samples: number; readonly tokenCount: number } | null;
 }
 
 /**
- * Gives figures their names. A figure that the scenario does not have, or that was not measured, is absent, never
- * 0.
+ * Figures by name. A figure that the scenario lacks, or that was not measured, is absent, never 0.
  */
 export function namedFigures(measured: MeasuredFigures): RunFigures {
   const { scenario, queries, samples, completedSamples, contractErrors } = measured;
@@ -64,7 +63,7 @@ export function namedFigures(measured: MeasuredFigures): RunFigures {
   return possibleFigures({
     ...latencyFigures(latency),
     ...lagFigures(lag),
-    // Without completed samples LoadGen's rates are below 0.
+    // Without completed samples LoadGen's rates are negative.
     ...(completedSamples > 0 && {
       ...(scenario === 'Server' && {
         scheduled_qps: rates.scheduled,
@@ -91,7 +90,7 @@ export function namedFigures(measured: MeasuredFigures): RunFigures {
   });
 }
 
-/** Goodput by the bounds of Server, on the latency or on tokens; none without them. */
+/** Goodput by Server's bounds, on latency or on tokens; empty without bounds. */
 function goodputFigures(measured: MeasuredFigures) {
   const { overlatency, good, completedSamples, samples, tokens, scenario, answeredPerSecond } =
     measured;
@@ -108,7 +107,7 @@ function goodputFigures(measured: MeasuredFigures) {
   };
 }
 
-/** NaN where there are no values. */
+/** NaN without values. */
 export function latencyFigures(latency: Distribution) {
   return {
     min: latency.minNs,
@@ -118,7 +117,7 @@ export function latencyFigures(latency: Distribution) {
   };
 }
 
-/** NaN where there are no values. */
+/** NaN without values. */
 export function lagFigures(lag: Distribution) {
   return { ...percentilesOf(lag, LAG_PERCENTILES), lag_max: lag.maxNs };
 }

@@ -8,18 +8,18 @@ import type { SampleRecords } from '../records/sample-records.ts';
 import { ExactDistribution } from './exact-distribution.ts';
 import { figuresBy, type RowGroups } from './figures-of-records.ts';
 
-/** Share of what was due in a step that must be completed in it for the SUT to have kept up. */
+/** Share of a step's due queries that must complete within it for the SUT to keep up. */
 const KEPT_UP_SHARE = 0.95;
 
 const ns = z.number().describe('ns');
 
-/** Figures of one step of a run's arrivals; null where not measured. */
+/** Figures of one step of a run's arrivals; null if not measured. */
 export const STEP_FIGURES = z.strictObject({
   rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
   fromNs: ns,
   toNs: ns,
   offeredQps: z.number().describe('mean rate that the step asks for'),
-  // Queries that were due in the step and issued, and how many that is per second.
+  // Issued queries that were due in the step: count, and per second.
   dueQueries: z.number(),
   dueQps: z.number(),
   completedQps: z.number().describe('samples completed while the step lasted, per second'),
@@ -27,7 +27,7 @@ export const STEP_FIGURES = z.strictObject({
   p99Ns: ns.nullable(),
   maxNs: ns.nullable(),
   lagP99Ns: ns.nullable().describe('dispatch lag: issued - scheduled'),
-  // Queries that were due in the step and never completed.
+  // Queries due in the step that never completed.
   lost: z.number(),
   isKeptUp: z
     .boolean()
@@ -50,7 +50,7 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
   const groups = figuresBy(records, byStep, () => new ExactDistribution());
   const completed = new Float64Array(steps.length);
   for (const doneNs of completedNs) {
-    // A completion after the last step is in no step.
+    // A completion after the last step belongs to no step.
     if (!(doneNs <= (ends.at(-1) as number))) continue;
     const step = stepAt(ends, doneNs);
     completed[step] = (completed[step] as number) + 1;
@@ -81,7 +81,7 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
   });
 }
 
-/** When each step ends, in ns since the start. */
+/** End of each step, in ns since the start. */
 function endsOf(steps: readonly RateStep[]): number[] {
   let atNs = 0;
   return steps.map(({ durationNs }) => {
@@ -90,7 +90,7 @@ function endsOf(steps: readonly RateStep[]): number[] {
   });
 }
 
-/** Number of the step that an instant is in; behind the last it is the last. */
+/** Number of the step at a time; after the last step, the last. */
 function stepAt(ends: readonly number[], ns: number): number {
   let low = 0;
   let high = ends.length - 1;

@@ -12,7 +12,7 @@ import {
 
 const FILE_NAME = 'generator-ceiling.json';
 
-/** Versions, flags of Node, kernel and processor. With others a ceiling is void. */
+/** Versions, Node flags, kernel and processor; a ceiling is valid only for the same ones. */
 export function ceilingBasis(): string {
   const processors = cpus();
   const flags = process.execArgv.filter((flag) => flag.startsWith('--')).sort();
@@ -25,8 +25,8 @@ export function ceilingBasis(): string {
 }
 
 /**
- * The ceiling of this machine's LoadGen that `longhaul doctor` has measured; null where there is none that holds for this
- * version, kernel and processor. Reads one small file; null for a damaged one.
+ * The ceiling of LoadGen on this machine, measured by `longhaul doctor`; null if there is none for
+ * this version, kernel and processor, or if its file is damaged. Reads one small file.
  */
 export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
   try {
@@ -36,14 +36,14 @@ export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
     const isUsable = measuredOn === ceilingBasis() && Math.min(inProcessQps, loopbackQps) > 0;
     return isUsable ? ceiling : null;
   } catch {
-    // Never measured, or cut off while it was written: measuring again mends both.
+    // Never measured, or truncated while being written: measuring again solves both.
     return null;
   }
 }
 
 /**
- * Keeps a ceiling. Returns its file.
- * @throws MlperfError `ERR_CACHE` where the folder cannot be written
+ * Stores a ceiling. Returns its file.
+ * @throws MlperfError `ERR_CACHE` if the folder cannot be written
  */
 export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): string {
   const path = join(cacheFolder, FILE_NAME);
@@ -58,12 +58,12 @@ export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): st
   return path;
 }
 
-/** The judgement of LoadGen's own part, as screen, report and comparison have it. */
+/** Judgement of LoadGen's own part, for screen, report and comparison. */
 export interface GeneratorFinding {
   readonly kind: 'bound' | 'disturbed' | 'clean';
-  /** Stands behind "LoadGen was"; without full stop. Its causes are joined by `; `. */
+  /** Text after "LoadGen was"; no full stop. Causes are joined by `; `. */
   readonly text: string;
-  /** The text without its causes. */
+  /** The text without causes. */
   readonly head: string;
   readonly causes: readonly string[];
 }
@@ -71,8 +71,9 @@ export interface GeneratorFinding {
 type GeneratorFacts = 'isGeneratorBound' | 'generatorBoundReason' | 'health';
 
 /**
- * Whether LoadGen was the limit, or was only disturbed, and by what.
- * @param hasSchedule LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time.
+ * Finds whether LoadGen was the limit, or only disturbed, and why.
+ * @param hasSchedule True if LoadGen kept a schedule (Server, fixed intervals): it then spins
+ *   before a due time.
  */
 export function generatorFinding(
   { isGeneratorBound, generatorBoundReason, health }: Pick<PerformanceOutcome, GeneratorFacts>,

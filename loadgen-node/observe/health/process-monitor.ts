@@ -13,18 +13,19 @@ import type {
   HealthSecond,
 } from '../../loadgen/results/generator-health.ts';
 
-/** Time between two looks at the event loop: 200 a second cost 0.1 % of a core. */
+/** Time between two samples of the event loop, in ms: 200 a second cost 0.1 % of a core. */
 const RESOLUTION_MS = 5;
 const PERIOD_MS = 1_000;
-/** Of each period, how long garbage collection is looked at. */
+/** Time per period in which garbage collection is observed, in ms. */
 const GC_LOOK_MS = 200;
 
-/** Waiting in the QDL so far; only differences count. */
+/** Waiting times in the QDL so far; only differences count. */
 type BackPressureNow = () => { readonly socketNs: number; readonly creditNs: number };
 
 /**
- * Watches the process and the thread that it is made in, one set after the other. The event loop's delay is that of a timer:
- * LoadGen's own spinning, a turn per µs, does not count as delay, and all that holds a turn up does.
+ * Watches the process and the thread that creates it, one set after another. The event loop's delay
+ * is that of a timer: LoadGen's own spinning, one turn per µs, does not count as delay; anything
+ * that holds up a turn does.
  * @param backPressure Null for a SUT without a network.
  */
 export function processMonitor(backPressure: BackPressureNow | null): GeneratorMonitor {
@@ -34,7 +35,10 @@ export function processMonitor(backPressure: BackPressureNow | null): GeneratorM
   };
 }
 
-/** Tells at each call what this process used since the one before: the cores that its threads kept busy, and its memory now. */
+/**
+ * Returns a function that reports the process's use since its last call: cores kept busy, and
+ * current memory.
+ */
 export function watchProcessUse(): () => { cores: number; residentBytes: number } {
   let last = { atNs: monotonicClock.nowNs(), cpuNs: processCpuNs() };
   return () => {
@@ -45,19 +49,19 @@ export function watchProcessUse(): () => { cores: number; residentBytes: number 
   };
 }
 
-/** One set. */
+/** Watch over one set. */
 class Watch {
   readonly #backPressure: BackPressureNow | null;
   readonly #pressureAtBegin: ReturnType<BackPressureNow> | undefined;
   readonly #ticksAtBegin = ticksNow();
   readonly #throttling = new Throttling();
-  /** Of the seconds that have ended. */
+  /** Garbage collection in completed seconds. */
   #gcSeen = NOTHING_SEEN;
   #gcLook: GcLook;
   readonly #processUse = watchProcessUse();
   readonly #thread = new ThreadCpu();
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  /** The same within one second; the other one cannot be asked for a part of its time. */
+  /** Delay within the current second; the other monitor cannot report a part of its time. */
   readonly #delayOfSecond = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #seconds: HealthSecond[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -73,7 +77,7 @@ class Watch {
       this.#endSecond();
       this.#gcLook = this.#lookAtGc(this.#last.atNs);
     }, PERIOD_MS);
-    // A run that is over must not wait for it.
+    // The timer must not keep a finished run alive.
     this.#timer.unref();
     this.#delay.enable();
     this.#delayOfSecond.enable();
@@ -95,7 +99,7 @@ class Watch {
       eventLoopDelay: {
         p50Ns: delayNs(this.#delay, (delay) => delay.percentile(50)),
         p99Ns: delayNs(this.#delay, (delay) => delay.percentile(99)),
-        // Two timers do not fire at one instant: the longest delay is that which either saw.
+        // Two timers do not fire at the same time: the longest delay is the longer of both.
         maxNs: this.#seconds.reduce(
           (most, { eventLoopDelayMaxNs }) => Math.max(most, eventLoopDelayMaxNs),
           delayNs(this.#delay, (delay) => delay.max),
@@ -153,19 +157,19 @@ function sharesOf(begin: ThreadCpuTimes, end: ThreadCpuTimes, elapsedNs: number)
 }
 
 /**
- * The histogram holds the time between two looks; what is above the asked one is delay. 0 before
- * the second look.
+ * The histogram holds times between two samples; the excess over the resolution is delay. 0 before
+ * the second sample.
  */
 function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => number): number {
   if (delay.count === 0) return 0;
   return Math.max(0, pick(delay) - RESOLUTION_MS * 1e6);
 }
 
-/** Counters of the CPU limits that hold for this process, since it was made. */
+/** Counters of this process's CPU limits, since the object was created. */
 export class Throttling {
   readonly #atBegin;
 
-  /** @param folders Control groups of the process; some may not be there. */
+  /** @param folders Control groups of the process; some may not exist. */
   constructor(folders = cpuGroupFolders(ownText('/proc/self/cgroup') ?? '')) {
     this.#atBegin = folders.flatMap((folder) => {
       const seen = readThrottling(folder);
@@ -173,7 +177,10 @@ export class Throttling {
     });
   }
 
-  /** The group that stopped the process longest; null where none has a limit. Reads a small file per group. */
+  /**
+   * The control group that throttled the process longest; null if none has a limit. Reads a small
+   * file per group.
+   */
   end(): NonNullable<GeneratorHealth['throttled']> | null {
     const since = this.#atBegin.flatMap(({ folder, periods, throttledPeriods, totalNs }) => {
       const now = readThrottling(folder);
@@ -192,38 +199,41 @@ export class Throttling {
   }
 }
 
-/** Counters of a group since it was made; without a limit the kernel counts no periods. Null where there is no such group. Source: Linux, cgroup-v2 and sched-bwc. */
+/**
+ * Counters of a control group since it was created; without a limit the kernel counts no periods.
+ * Null if the group does not exist. Source: Linux, cgroup-v2 and sched-bwc.
+ */
 function readThrottling(folder: string): NonNullable<GeneratorHealth['throttled']> | null {
   const text = ownText(`${folder}/cpu.stat`) ?? '';
   const count = (name: string): number =>
     Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
   const periods = count('nr_periods');
   if (Number.isNaN(periods)) return null;
-  // cgroup 2 has microseconds, cgroup 1 nanoseconds.
+  // cgroup v2 reports µs, cgroup v1 ns.
   const totalNs = count('throttled_usec') * 1_000 || count('throttled_time') || 0;
   return { periods, throttledPeriods: count('nr_throttled') || 0, totalNs };
 }
 
-/** On a large machine the file takes a millisecond: not for the timed path. */
+/** CPU ticks from /proc/stat. On a large machine the file takes 1 ms: not for the timed path. */
 function ticksNow() {
   return processorTicks(ownText('/proc/stat'));
 }
 
-/** Pauses of garbage collection during looks, in ns. */
+/** Garbage collection pauses while observed, in ns. */
 interface SeenPauses {
   readonly count: number;
   readonly totalNs: number;
   readonly maxNs: number;
-  /** How long that was. */
+  /** Time observed. */
   readonly lookedNs: number;
 }
 
-/** Before the first look. */
+/** Value before the first observation. */
 const NOTHING_SEEN: SeenPauses = { count: 0, totalNs: 0, maxNs: 0, lookedNs: 0 };
 
 /**
- * A look at this thread's garbage collection. It has to be short: during a look Node takes 35 µs more per pause, and a
- * loop that spins has a hundred pauses a second.
+ * Observes this thread's garbage collection. Keep it short: meanwhile Node takes 35 µs more per
+ * pause, and a spinning loop has a hundred pauses a second.
  */
 class GcLook {
   readonly #sinceNs: number;
@@ -235,7 +245,7 @@ class GcLook {
     this.#observer.observe({ entryTypes: ['gc'] });
   }
 
-  /** Ends the look; a second call has no effect. @returns What it saw. */
+  /** Ends the observation; a second call has no effect. @returns Observed pauses. */
   end(nowNs: number): SeenPauses {
     if (this.#seen.lookedNs > 0) return this.#seen;
     this.#add(this.#observer.takeRecords());
@@ -256,7 +266,7 @@ class GcLook {
   }
 }
 
-/** Pauses of two looks as one. */
+/** Joins the pauses of two observations. */
 function together(a: SeenPauses, b: SeenPauses): SeenPauses {
   return {
     count: a.count + b.count,
@@ -267,8 +277,8 @@ function together(a: SeenPauses, b: SeenPauses): SeenPauses {
 }
 
 /**
- * Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest
- * one is as seen.
+ * Pauses in a time span at the observed rate: count and sum are estimates, the longest is as
+ * observed.
  */
 function pausesIn(lengthNs: number, seen: SeenPauses) {
   const factor = seen.lookedNs === 0 ? 0 : lengthNs / seen.lookedNs;
@@ -281,25 +291,24 @@ function pausesIn(lengthNs: number, seen: SeenPauses) {
 
 type ThreadCpuTimes = ReturnType<ThreadCpu['read']>;
 
-/** Looks at the calling thread's use of the CPU, 2 µs a look. */
+/** Reads the calling thread's CPU use; 2 µs per call. */
 class ThreadCpu {
   readonly #file: number | null;
   readonly #text = Buffer.alloc(96);
 
   /**
-   * Opens the kernel's scheduler statistics of this thread; without them it is the process that is
-   * measured.
+   * Opens the kernel's scheduler statistics of this thread; without them the process is measured.
    */
   constructor() {
     this.#file = openOrNull('/proc/thread-self/schedstat');
   }
 
-  /** CPU time, and time in which it waited for a core (null where not known), in ns since it began. */
+  /** CPU time and time waiting for a core (null if unknown), in ns since creation. */
   read() {
     if (this.#file !== null) {
       const length = readSync(this.#file, this.#text, 0, this.#text.length, 0);
       const [cpu, wait] = this.#text.toString('latin1', 0, length).split(' ').map(Number);
-      // Kernels without the statistics show zeros: a thread that reads a file has run.
+      // Kernels without the statistics show zeros; a thread that reads a file has certainly run.
       if (cpu !== undefined && wait !== undefined && cpu > 0) return { cpuNs: cpu, waitNs: wait };
     }
     return { cpuNs: processCpuNs(), waitNs: null };
@@ -316,7 +325,7 @@ function processCpuNs(): number {
   return (user + system) * 1_000;
 }
 
-/** Not every system has the file; there the process's CPU time stands in. */
+/** Some systems lack the file; the process's CPU time is used there. */
 function openOrNull(path: string): number | null {
   try {
     return openSync(path, 'r');

@@ -19,32 +19,32 @@ import {
   type WindowCounts,
 } from './live-snapshot.ts';
 
-/** State of one node of the SUT at a look. */
+/** Current state of one SUT node. */
 interface NodeNow {
   readonly outstandingSamples: number;
-  /** Since the run began. */
+  /** Samples completed since the run began. */
   readonly completedSamples: number;
   readonly failedSamples: number;
   readonly isLost: boolean;
-  /** Its last report on its machine; undefined: there was none. */
+  /** Its last machine report; undefined without one. */
   readonly usage?: MachineUse | undefined;
 }
 
-/** Windows shorter than this have no rates worth telling. */
+/** Shortest window with useful rates, in ns. */
 const WINDOW_NS_MIN = 1e6;
 
 /**
- * Live figures of one run: {@link LiveStatistics} is fed on the timed path, and each look makes a snapshot and begins a new
- * window. A look takes some 20 µs.
+ * Live figures of one run: the timed path feeds {@link LiveStatistics}; each look makes a snapshot
+ * and starts a new window. A look takes about 20 µs.
  */
 export class LiveRun {
-  /** To be fed by the engine. */
+  /** Fed by the engine. */
   readonly statistics: LiveStatistics;
   readonly #loadgenUse: (() => MachineUse) | undefined;
   readonly #overall = new LatencyHistogram();
   readonly #overallLag = new LatencyHistogram();
   #growth = new GrowthWatch();
-  /** Of the sets that have ended. */
+  /** Totals of completed sets. */
   #before: LiveTotals = NO_TOTALS;
   #lastElapsedNs = 0;
   #last: LiveTotals = NO_TOTALS;
@@ -52,16 +52,17 @@ export class LiveRun {
   #isNewSet = true;
   #overallOf = '';
 
-  /** @param loadgenUse Tells what LoadGen's process used since the last call. */
+  /** @param loadgenUse Reports LoadGen's CPU and memory use since the last call. */
   constructor(nodeCount: number, loadgenUse?: () => MachineUse) {
     this.#loadgenUse = loadgenUse;
     this.statistics = new LiveStatistics(nodeCount);
   }
 
   /**
-   * The run now, and what happened since the look before.
-   * @param atS Moment, in seconds of the process's clock.
-   * @param onLook Takes the snapshot with the distributions of its window; those are valid during the call only.
+   * Snapshot of the run, with the window since the last look.
+   * @param atS Current time, in seconds of the process's clock.
+   * @param onLook Receives the snapshot and the distributions of its window, which are valid only
+   *   during the call.
    */
   look(
     progress: RunProgress,
@@ -78,7 +79,7 @@ export class LiveRun {
     this.#overall.addAll(latency);
     this.#overallLag.addAll(figures.lag);
     const outstanding = progress.issuedSamples - progress.completedSamples - progress.lostSamples;
-    // Behind the last query less and less waits.
+    // After the last query fewer and fewer wait.
     if (progress.elapsedNs <= goal.lastDueNs) this.#growth.add(outstanding, windowS * 1e9);
     const isByQuery = goal.scenario !== 'Offline';
     const perRate = isByQuery ? goal.samplesPerQuery : 1;
@@ -112,7 +113,7 @@ export class LiveRun {
         goal.latencyBoundNs > 0 && this.#overall.count > 0
           ? this.#overall.shareAbove(goal.latencyBoundNs)
           : null,
-      // Elsewhere a query is due when it is issued.
+      // In other scenarios a query is due when it is issued.
       lag: goal.targetQps > 0 ? liveLag(figures.lag) : null,
       lagSoFar: goal.lagNsMax > 0 ? liveLag(this.#overallLag) : null,
       lagNsMax: goal.lagNsMax,
@@ -128,13 +129,13 @@ export class LiveRun {
   }
 
   /**
-   * Parts of one run under the same load are one distribution; another phase or load begins a new
-   * one.
+   * Starts a set. Parts of one run at the same load share a distribution; another phase or load
+   * starts a new one.
    */
   #beginSet({ phase, goal }: RunProgress): void {
     this.#isNewSet = false;
     const load = `${phase} ${goal.targetQps}`;
-    // Each set begins with an empty queue.
+    // Each set starts with an empty queue.
     this.#growth = new GrowthWatch();
     if (load !== this.#overallOf) {
       this.#overall.clear();
@@ -213,20 +214,20 @@ function liveLag(histogram: LatencyHistogram): LagFigures | null {
 const PART_COUNT = LATENCY_PARTS.length;
 const NETWORK = LATENCY_PARTS.indexOf('network');
 
-/** Nodes with latencies of their own; more share the last place. */
+/** Nodes with their own latencies; further nodes share the last place. */
 const NODES_MAX = 4096;
 
 /**
- * Histograms and sums since the last look, in arrays that are allocated once. Hot path: it is fed inside
- * the timed region, some 26 ns of CPU a sample (docs/measure.md), and only where a live view is on.
+ * Histograms and sums since the last look, in arrays allocated once. Hot path: fed inside the timed
+ * region, about 26 ns of CPU per sample (docs/measure.md), and only with a live view.
  */
 class LiveStatistics implements SampleWatch {
   readonly figures: Figures<LatencyHistogram> = new Figures(() => new LatencyHistogram());
-  /** Sums in ns by part of the latency, over the samples whose node reported times that can be. */
+  /** Sums in ns by part of the latency, over samples whose node reported possible times. */
   readonly partSumsNs: Float64Array = new Float64Array(PART_COUNT);
   /** Samples in {@link partSumsNs}. */
   splitCount = 0;
-  /** Sums of latencies in ns, and samples, by number of the node. */
+  /** Sums of latencies in ns, and sample counts, by node number. */
   readonly nodeSumsNs: Float64Array;
   readonly nodeCounts: Float64Array;
 
@@ -272,7 +273,7 @@ class LiveStatistics implements SampleWatch {
     if (this.#times !== undefined) this.#addParts(this.#times, latencyNs);
   }
 
-  /** A new window begins. */
+  /** Starts a new window. */
   clear(): void {
     this.figures.clear();
     this.partSumsNs.fill(0);
@@ -282,8 +283,8 @@ class LiveStatistics implements SampleWatch {
   }
 
   /**
-   * In the order of LATENCY_PARTS; what is left of the latency is the network. Told times that
-   * cannot be are left out.
+   * Adds times in the order of LATENCY_PARTS; the rest of the latency is the network. Impossible
+   * reported times are ignored.
    */
   #addParts(times: ServiceTimes, latencyNs: number): void {
     const passedNs = latencyNs - this.#lagNs - this.#sendNs - this.#decodeNs;
@@ -307,8 +308,8 @@ class LiveStatistics implements SampleWatch {
 }
 
 /**
- * Estimates how far a phase is. Server ends by its schedule, streams by time and count, all else by the samples of its
- * sets, of which each is taken to last as long as those before.
+ * Estimates the progress of a phase. Server ends by its schedule; SingleStream and MultiStream by
+ * time and count; others by the samples of their sets, assuming equal time per sample.
  */
 export function estimateProgress(progress: RunProgress) {
   const inSet = shareOfSet(progress);
@@ -328,7 +329,7 @@ export function estimateProgress(progress: RunProgress) {
   return { share, remainingS: done > 0 ? (elapsedS / done) * left : null };
 }
 
-/** Undefined as soon as there are as many queries as early stopping may do with. */
+/** Undefined once there are enough queries for early stopping to decide. */
 function decisionOf(progress: RunProgress): LiveSnapshot['decision'] {
   const { goal, completedSamples, elapsedNs } = progress;
   if (goal.decision === undefined) return undefined;
@@ -336,14 +337,15 @@ function decisionOf(progress: RunProgress): LiveSnapshot['decision'] {
   const ofSet = Math.floor(completedSamples / goal.samplesPerQuery);
   const queries = earlierQueries + ofSet;
   if (queries >= neededQueries) return undefined;
-  // The schedule tells when they are due; without one they come as fast as those before, and before the first one nobody knows.
+  // The schedule gives their due times; without one they are assumed to come at the previous rate,
+  // unknown before the first.
   if (goal.lastDueNs === 0 && ofSet === 0) return { neededQueries, queries, isInTime: null };
   const neededNs = goal.lastDueNs || (elapsedNs * (neededQueries - earlierQueries)) / ofSet;
   const isInTime = goal.maxDurationNs === 0 || neededNs <= goal.maxDurationNs;
   return { neededQueries, queries, isInTime };
 }
 
-/** 0 to 1; NaN where it is not known. */
+/** Share done, 0 to 1; NaN if unknown. */
 function shareOfSet(progress: RunProgress): number {
   const { goal, elapsedNs, issuedQueries, generatedQueries, completedSamples, lostSamples } =
     progress;

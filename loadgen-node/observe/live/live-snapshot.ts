@@ -1,6 +1,6 @@
 /**
- * Latencies of what completed in a window: samples, in MultiStream whole queries; estimates from a
- * histogram, off by 1.6 % at most.
+ * Latencies completed in a window: samples, in MultiStream whole queries; histogram estimates, off
+ * by at most 1.6 %.
  */
 export interface LatencyFigures {
   readonly count: number;
@@ -12,7 +12,7 @@ export interface LatencyFigures {
   readonly maxNs: number;
 }
 
-/** How late LoadGen itself was in a window. */
+/** Lateness of LoadGen itself in a window. */
 export interface LagFigures {
   readonly p50Ns: number;
   readonly p99Ns: number;
@@ -20,29 +20,29 @@ export interface LagFigures {
   readonly maxNs: number;
 }
 
-/** The nodes in a window, each by its number. Their names do not change and travel once. */
+/** The nodes in a window, each indexed by number. Their names do not change and are sent once. */
 export interface NodeFigures {
-  /** Samples that wait for its answer, now. */
+  /** Samples currently waiting for its response. */
   readonly outstanding: readonly number[];
   readonly completedPerS: readonly number[];
-  /** Mean latency of the samples that it answered; null where there are none. */
+  /** Mean latency of the samples it answered; null without any. */
   readonly meanNs: readonly (number | null)[];
   /** Samples that it reported as failed since the run began. */
   readonly failed: readonly number[];
-  /** Numbers of the nodes that were lost. */
+  /** Numbers of lost nodes. */
   readonly lost: readonly number[];
-  /** The last report of each on its machine; null for one that reports none. */
+  /** Last machine report of each node; null for nodes that report none. */
   readonly usage: readonly (MachineUse | null)[];
 }
 
 /** CPU and memory of a process. */
 export interface MachineUse {
-  /** Cores that it kept busy. */
+  /** Cores kept busy. */
   readonly cores: number;
   readonly residentBytes: number;
 }
 
-/** Before anything was issued. */
+/** Totals before anything was issued. */
 export const NO_TOTALS = {
   issuedQueries: 0,
   issuedSamples: 0,
@@ -53,7 +53,7 @@ export const NO_TOTALS = {
 /** Counts since the run began, over all its sets. */
 export type LiveTotals = Readonly<typeof NO_TOTALS>;
 
-/** Counts of two runs, or sets, together. */
+/** Sum of two runs' or sets' counts. */
 export function addTotals(a: LiveTotals, b: LiveTotals): LiveTotals {
   return {
     issuedQueries: a.issuedQueries + b.issuedQueries,
@@ -63,26 +63,26 @@ export function addTotals(a: LiveTotals, b: LiveTotals): LiveTotals {
   };
 }
 
-/** A run as it is at one moment, and what happened since the moment before, about a second ago. */
+/** State of a run at one time, and the window since the snapshot before, about a second ago. */
 export interface LiveSnapshot {
-  /** Moment of it, in seconds of the process's clock. */
+  /** Time of the snapshot, in seconds of the process's clock. */
   readonly atS: number;
-  /** Length of the window, in seconds; above 0. */
+  /** Length of the window, in s; above 0. */
   readonly windowS: number;
   readonly phase: 'accuracy' | 'performance';
   /** Sets of the phase, or parts of a run that was extended. */
   readonly set: { readonly index: number; readonly count: number };
-  /** Since the first query of the set. */
+  /** Seconds since the first query of the set. */
   readonly elapsedS: number;
   /**
-   * Share of the phase that is done, 0 to 1, and what is left of it in seconds: estimates; null
-   * where not known.
+   * Share of the phase that is done, 0 to 1, and the remaining time in seconds: estimates; null if
+   * unknown.
    */
   readonly share: number | null;
   readonly remainingS: number | null;
   /**
-   * Queries that early stopping needs, those that are complete, and whether they come before the run has to end (null: not known yet);
-   * undefined: the verdict does not wait for it.
+   * Queries that early stopping needs, the completed ones, and whether the rest will come before
+   * the run must end (null: unknown yet); undefined if the verdict does not wait for it.
    */
   readonly decision?:
     | {
@@ -91,46 +91,51 @@ export interface LiveSnapshot {
         readonly isInTime: boolean | null;
       }
     | undefined;
-  /** Null where the set ends by time and count: there are more of them than are going to be issued. */
+  /** Null if the set ends by time and count: the plan then has more queries than will be issued. */
   readonly plannedQueries: number | null;
   readonly issuedQueriesOfSet: number;
   readonly completedSamplesOfSet: number;
   readonly totals: LiveTotals;
-  /** Samples that are issued and neither completed nor lost. */
+  /** Issued samples that are neither completed nor lost. */
   readonly outstanding: number;
-  /** Unit of the rates: samples in Offline and in one query's accuracy runs, else queries. */
+  /** Unit of the rates: samples in Offline and in accuracy runs of one query, else queries. */
   readonly rateUnit: 'queries' | 'samples';
-  /** Null where all was issued at once. */
+  /** Null if everything was issued at once. */
   readonly issuedPerS: number | null;
   readonly completedPerS: number;
-  /** Rate of the schedule in the window; null where there is none. */
+  /** Rate of the schedule in the window; null without one. */
   readonly targetPerS: number | null;
   /** Server's bound and its percentile as a fraction; null elsewhere. */
   readonly bound: { readonly latencyNs: number; readonly percentile: number } | null;
-  /** Null where no sample completed in the window. */
+  /** Null if no sample completed in the window. */
   readonly latency: LatencyFigures | null;
-  /** Of the set so far; null before its first completion. */
+  /** Latencies of the set so far; null before its first completion. */
   readonly overall: LatencyFigures | null;
-  /** Share of those above the bound, 0 to 1: an estimate, too; null without a bound or a completion. */
+  /** Estimated share above the bound, 0 to 1; null without a bound or a completion. */
   readonly overShare: number | null;
   readonly lag: LagFigures | null;
-  /** Of the set so far, and the largest p99 that the rule of the verdict allows; null and 0 where there is no such rule. */
+  /**
+   * Lag of the set so far, and the largest p99 that the verdict's rule allows; null and 0 without
+   * such a rule.
+   */
   readonly lagSoFar: LagFigures | null;
   readonly lagNsMax: number;
-  /** Share by which the load is surely above what the SUT completes, so far; null where that is not seen. */
+  /**
+   * Share by which the load so far certainly exceeds the SUT's capacity; null if no growth is seen.
+   */
   readonly growth: number | null;
-  /** Means in ns in the order of LATENCY_PARTS; null where no node reported its times. */
+  /** Mean parts in ns in the order of LATENCY_PARTS; null if no node reported its times. */
   readonly split: readonly number[] | null;
   readonly nodes: NodeFigures;
-  /** Of LoadGen's own process, in the window; null: not looked at. */
+  /** Use by LoadGen's process in the window; null if not measured. */
   readonly loadgen: MachineUse | null;
-  /** True in the last look at a set, whose window may be short. */
+  /** True in the last snapshot of a set, whose window may be short. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Distributions of a window, for counters that are summed up elsewhere: by bucket of a
- * LatencyHistogram. Latencies are of samples.
+ * Distributions of a window, by LatencyHistogram bucket, for counters that are summed elsewhere.
+ * Latencies are per sample.
  */
 export interface WindowCounts {
   readonly latencyCounts: Float64Array;
@@ -142,19 +147,20 @@ export interface WindowCounts {
   readonly splitCount: number;
 }
 
-/** Points that are kept; then neighbours are merged, and half of them are left. */
+/** Most points stored; beyond it neighbours are merged, which halves their number. */
 export const POINTS_MAX = 1200;
 
-/** The end of a set may come right after a look; seconds. */
+/** Windows below this length in s are short: the end of a set may come right after a look. */
 const SHORT_WINDOW_S = 0.5;
 
 /**
- * Snapshots of a run in bounded memory: when there are too many, neighbours become one, so that a point covers 1, 2, 4, ...
- * seconds. No spike is lost: of two percentiles the larger one stays, of two rates their mean over the time.
+ * Snapshots of a run in bounded memory: when there are too many, neighbours are merged, so that a
+ * point covers 1, 2, 4, ... seconds. No spike is lost: merging keeps the larger of two percentiles
+ * and the time-weighted mean of two rates.
  */
 export class SnapshotHistory {
   #points: LiveSnapshot[] = [];
-  /** Length of a point. */
+  /** Length of a point, in s. */
   #pointS = 1;
   #latest: LiveSnapshot | null = null;
 
@@ -168,14 +174,14 @@ export class SnapshotHistory {
   }
 
   /**
-   * The newest one, as it came, but for a short one at the end of a set: that belongs to the one
+   * The newest snapshot unmerged, except a short one at the end of a set, which belongs to the one
    * before. Null without any.
    */
   get latest(): LiveSnapshot | null {
     return this.#latest;
   }
 
-  /** Adds the newest one. */
+  /** Adds the newest snapshot. */
   add(snapshot: LiveSnapshot): void {
     const before = this.#latest;
     const isRest = before !== null && before.phase === snapshot.phase && isShortEnd(snapshot);
@@ -189,7 +195,7 @@ export class SnapshotHistory {
     if (this.#points.length > POINTS_MAX) this.#thin();
   }
 
-  /** Takes over what another history has. */
+  /** Copies the content of another history. */
   load(points: readonly LiveSnapshot[], pointS: number, latest: LiveSnapshot | null): void {
     this.#latest = latest;
     this.#points = [...points];
@@ -221,7 +227,7 @@ function isShortEnd({ hasEnded, windowS }: LiveSnapshot): boolean {
   return hasEnded && windowS < SHORT_WINDOW_S;
 }
 
-/** Two windows that follow one another as one. */
+/** Merges two consecutive windows. */
 function mergeSnapshots(first: LiveSnapshot, next: LiveSnapshot): LiveSnapshot {
   const windowS = first.windowS + next.windowS;
   const mean = (a: number, b: number): number => (a * first.windowS + b * next.windowS) / windowS;
@@ -247,7 +253,7 @@ function mergeLatency(a: LatencyFigures | null, b: LatencyFigures | null): Laten
   return largest && { ...largest, count: (a?.count ?? 0) + (b?.count ?? 0) };
 }
 
-/** The larger of each two figures. */
+/** The larger value of each figure. */
 function largestOf<T extends { readonly [K in keyof T]: number }>(
   a: T | null,
   b: T | null,
@@ -257,7 +263,7 @@ function largestOf<T extends { readonly [K in keyof T]: number }>(
   return Object.fromEntries(keys.map((key) => [key, Math.max(a[key], b[key])])) as T;
 }
 
-/** Weighted by the samples that the means are of. */
+/** Means weighted by their sample counts. */
 function mergeSplit(first: LiveSnapshot, next: LiveSnapshot): readonly number[] | null {
   if (first.split === null || next.split === null) return first.split ?? next.split;
   const a = first.latency?.count ?? 1;

@@ -31,13 +31,13 @@ export interface RecordsAbout {
   readonly startedAt: string;
   readonly benchmark: string;
   readonly scenario: string;
-  /** Names of the SUT nodes; `node` of a row is an index into them. */
+  /** Names of the SUT nodes; the `node` column is an index into them. */
   readonly nodes: readonly string[];
-  /** The user's words about the run; absent from a file without any. */
+  /** The user's labels of the run; absent without any. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Key of the form's version in the metadata of the schema. */
+/** Metadata key of the format version, in the schema. */
 const VERSION_KEY = 'longhaul.records';
 const NODES_KEY = 'longhaul.nodes';
 const LABELS_KEY = 'longhaul.labels';
@@ -50,30 +50,30 @@ const TEXTS = [
   ['scenario', 'longhaul.scenario'],
 ] as const;
 
-/**
- * Keys of a batch's metadata: the part that its rows are of, and how many rows that part has in
- * all.
- */
+/** Metadata keys of a batch: the part of its rows, and the total number of rows in that part. */
 export const PART_KEY = 'longhaul.part';
 export const PART_ROWS_KEY = 'longhaul.rows_of_part';
 
-/** Of the first batch of a part, where times between tokens were measured: all of them, as {@link writeGaps}. */
+/**
+ * Metadata key in the first batch of a part: all times between tokens, as {@link writeGaps}, if
+ * measured.
+ */
 export const GAPS_KEY = 'longhaul.token_gaps';
 
 const GAPS = z.strictObject({
   sumNs: z.number(),
   largestNs: z.number(),
-  /** Number of a bucket and its values, one behind the other. */
+  /** Pairs of bucket number and count. */
   buckets: z.array(z.tuple([z.int().min(0), z.number().positive()])),
 });
 
-/** A histogram of gaps as text. */
+/** A histogram of gaps, as text. */
 export function writeGaps({ sumNs, largestNs, counts }: LogHistogram): string {
   const buckets = [...counts.entries()].filter(([, count]) => count > 0);
   return JSON.stringify({ sumNs, largestNs, buckets } satisfies z.infer<typeof GAPS>);
 }
 
-/** @throws RangeError for a text that is none. */
+/** @throws RangeError if the text is not a gap histogram. */
 export function readGaps(text: string): LogHistogram {
   const gaps = gapHistogram();
   let read: ReturnType<typeof GAPS.safeParse>;
@@ -93,7 +93,7 @@ export function readGaps(text: string): LogHistogram {
   return gaps;
 }
 
-/** Last columns of all, which a file without tokens lacks. */
+/** Number of token columns, the last ones; absent in a file without tokens. */
 const TOKEN_COLUMN_COUNT = 4;
 
 const ARROW_TYPES: Readonly<Record<ColumnType, () => DataType>> = {
@@ -101,7 +101,7 @@ const ARROW_TYPES: Readonly<Record<ColumnType, () => DataType>> = {
   uint32: () => new Uint32(),
   int64: () => new Int64(),
   float32: () => new Float32(),
-  // The one dictionary of a file has number 0.
+  // The only dictionary of a file has number 0.
   node: () => new Dictionary(new Utf8(), new Int16(), 0),
 };
 
@@ -122,9 +122,10 @@ export function recordsSchema(columns: readonly RecordColumn[], about: RecordsAb
 }
 
 /**
- * Reads a schema back.
- * @param path For the messages.
- * @throws MlperfError `ERR_CONFIG_INVALID` for records of another form, or with columns that are not as they should be.
+ * Parses a schema.
+ * @param path Path for messages.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for records of another format, or with unexpected
+ *   columns.
  */
 export function readSchema(
   path: string,
@@ -162,7 +163,7 @@ function readNodes(path: string, text: string): string[] {
     const nodes: unknown = JSON.parse(text);
     if (Array.isArray(nodes) && nodes.every((name) => typeof name === 'string')) return nodes;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw invalid(path, `${NODES_KEY} is no list of names`);
 }
@@ -174,26 +175,27 @@ function invalid(path: string, text: string): MlperfError {
 /** `ARROW1` and two bytes of padding: the beginning of an Arrow file. */
 const MAGIC = 'ARROW1';
 const MAGIC_BYTES = 8;
-/** Mark and length before the metadata of a message. */
+/** Marker and length before the metadata of a message. */
 const PREFIX_BYTES = 8;
 const MARK = -1;
-/** Metadata of one message; ours have a few KB. */
+/** Largest metadata of one message; ours have a few KB. */
 const METADATA_BYTES_MAX = 1 << 24;
 
-/** A message of an Arrow file: where it lies, and how many rows it has. */
+/** A message of an Arrow file: its position and its number of rows. */
 export interface Frame {
   readonly at: number;
   readonly byteLength: number;
   readonly rowCount: number;
-  /** Part of the run, and its rows in all; of a batch only. */
+  /** For a batch: part of the run, and the part's total rows. */
   readonly part: number;
   readonly rowsOfPart: number;
 }
 
 /**
- * Walks through the messages of an Arrow file from its beginning, without its index, which a file that was cut does not have.
- * @returns Null when it is no Arrow file.
- * @throws RangeError with the byte where the file is damaged.
+ * Walks through the messages of an Arrow file from its beginning, without its index, which a
+ * truncated file lacks.
+ * @returns Null if it is not an Arrow file.
+ * @throws RangeError with the byte at which the file is damaged.
  */
 export async function walkFrames(file: FileHandle): Promise<Frames | null> {
   const { size } = await file.stat();
@@ -203,11 +205,11 @@ export async function walkFrames(file: FileHandle): Promise<Frames | null> {
     schema: found.get(MessageHeader.Schema)?.[0] ?? null,
     dictionaries: found.get(MessageHeader.DictionaryBatch) ?? [],
     batches: found.get(MessageHeader.RecordBatch) ?? [],
-    /** The batch in which the file was cut, where its head is there. */
+    /** The truncated batch, if its head is complete. */
     cutBatch,
     /**
-     * `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them.
-     * Blocks before this byte are complete.
+     * `cut`: the file ends between or within its messages; `cut-index`: within the index after
+     * them. Blocks before this byte are complete.
      */
     end,
   });
@@ -229,10 +231,10 @@ export interface Frames {
   readonly schema: Frame | null;
   readonly dictionaries: readonly Frame[];
   readonly batches: readonly Frame[];
-  /** The batch in which the file was cut, where its head is there. */
+  /** The truncated batch, if its head is complete. */
   readonly cutBatch: Frame | null;
   /**
-   * `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them.
+   * `cut`: the file ends between or within its messages; `cut-index`: within the index after them.
    * Blocks before this byte are complete.
    */
   readonly end: 'whole' | 'cut' | 'cut-index';
@@ -265,12 +267,12 @@ function decode(bytes: Uint8Array, at: number): Message {
     message = Message.decode(bytes);
     if (message.bodyLength >= 0 && Number.isSafeInteger(message.bodyLength)) return message;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw damagedAt(at);
 }
 
-/** True also for a file that was cut in the middle of it. */
+/** True also for a file that was truncated within the magic bytes. */
 async function hasMagicAtBegin(file: FileHandle, size: number): Promise<boolean> {
   const begin = await readAt(file, 0, Math.min(size, MAGIC.length));
   return begin.length > 0 && MAGIC.startsWith(begin.toString('latin1'));
@@ -281,7 +283,7 @@ async function hasMagicAtEnd(file: FileHandle, size: number): Promise<boolean> {
   return end.toString('latin1') === MAGIC;
 }
 
-/** Reads so many bytes; the caller knows that they are there. */
+/** Reads `byteLength` bytes; the caller has checked that they exist. */
 export async function readAt(file: FileHandle, at: number, byteLength: number): Promise<Buffer> {
   const buffer = Buffer.alloc(byteLength);
   let count = 0;

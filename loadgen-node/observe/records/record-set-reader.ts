@@ -12,22 +12,22 @@ import {
 } from './sample-records.ts';
 
 /**
- * The records of a run, open for reading as if one host had made them: times since the earliest start of a host, nodes numbered
- * across all hosts.
+ * The records of a run, open for reading as if one host had written them: times since the earliest
+ * start of a host, nodes numbered across all hosts.
  */
 export class RecordSetReader {
   readonly set: RecordSet;
   /** By host. */
   readonly files: readonly RecordsReader[];
-  /** That of the first host, with the nodes of all. */
+  /** Facts of the first host's records, with the nodes of all. */
   readonly about: RecordsAbout;
   readonly columns: readonly RecordColumn[];
   readonly parts: readonly PartOfFile[];
-  /** Rows that can be read. */
+  /** Readable rows. */
   readonly rowCount: number;
-  /** The missing rows, in words; null where all files are whole. */
+  /** Text on the missing rows; null if all files are complete. */
   readonly cut: string | null;
-  /** The nodes of all hosts, as {@link keysOf}. */
+  /** The nodes of all hosts, as returned by {@link keysOf}. */
   readonly #nodes: readonly string[];
 
   private constructor(set: RecordSet, files: readonly RecordsReader[]) {
@@ -51,9 +51,9 @@ export class RecordSetReader {
   }
 
   /**
-   * Opens the files of one host or more.
-   * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: as of a file alone, and for files of several hosts that do not
-   *   belong together
+   * Opens the files of one or more hosts.
+   * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: as for a single file, and if
+   *   files of several hosts do not belong together
    */
   static async open(set: RecordSet): Promise<RecordSetReader> {
     const files: RecordsReader[] = [];
@@ -68,7 +68,7 @@ export class RecordSetReader {
   }
 
   /**
-   * Reads block by block, one host after the other: one block is in memory at a time.
+   * Reads block by block, host by host; only one block is in memory.
    * @throws MlperfError `ERR_CONFIG_FILE`
    */
   async *blocks(): AsyncGenerator<SampleRecords> {
@@ -76,9 +76,9 @@ export class RecordSetReader {
   }
 
   /**
-   * Reads all rows of these parts into one table, in the order of the plan: 76 bytes or more per row.
+   * Reads all rows of these parts into one table, in plan order: at least 76 bytes per row.
    * @param parts Default: all.
-   * @throws MlperfError `ERR_CONFIG_FILE`; `ERR_CONFIG_INVALID` where two hosts have the same query
+   * @throws MlperfError `ERR_CONFIG_FILE`; `ERR_CONFIG_INVALID` if two hosts have the same query
    */
   async readAll(parts?: readonly number[]): Promise<SampleRecords> {
     const [first, ...others] = this.files;
@@ -102,7 +102,7 @@ export class RecordSetReader {
     for (const file of this.files) await file.close();
   }
 
-  /** Blocks of one host, on the clock of all and with the numbers that nodes have among all. */
+  /** Blocks of one host, converted to the common clock and the common node numbers. */
   async *#blocksOf(host: number): AsyncGenerator<SampleRecords> {
     const file = this.files[host] as RecordsReader;
     const { startUnixNs } = this.set[host] as RecordSet[number];
@@ -112,7 +112,7 @@ export class RecordSetReader {
     for await (const block of file.blocks()) {
       for (const { type, of } of this.columns) {
         const values = of(block) as ColumnArray;
-        // All times of this type are instants.
+        // All Float64 columns are times since the start.
         if (type === 'int64') changeEach(values, (ns) => ns + offsetNs);
         else if (type === 'node') changeEach(values, (node) => nodes[node] ?? -1);
       }
@@ -130,7 +130,7 @@ export class RecordSetReader {
   }
 }
 
-/** Tells apart nodes that have one name: its first bearer is `0 name`. */
+/** Unique keys for nodes with equal names; the first such node is `0 name`. */
 function keysOf(nodes: readonly string[]): string[] {
   return nodes.map((name, i) => {
     return `${nodes.slice(0, i).filter((other) => other === name).length} ${name}`;
@@ -141,7 +141,10 @@ function sumOf<T>(items: readonly T[], numberOf: (item: T) => number): number {
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }
 
-/** Times of a later part have a zero of their own, which a set does not know: files of several hosts have one part. */
+/**
+ * Refuses several hosts with several parts: later parts have their own time 0, which a set does not
+ * record.
+ */
 function checkTogether([first, ...others]: readonly RecordsReader[]): void {
   if (first === undefined || others.length === 0) return;
   const formOf = ({ about, columns }: RecordsReader): string =>
@@ -162,12 +165,12 @@ function changeEach(values: ColumnArray, change: (value: number) => number): voi
   for (let row = 0; row < values.length; row += 1) values[row] = change(values[row] as number);
 }
 
-/** Numbers of the rows in the order of their queries. */
+/** Row numbers in query order. */
 function orderByQuery(query: Uint32Array): Uint32Array {
   return query.map((_, row) => row).sort((a, b) => (query[a] as number) - (query[b] as number));
 }
 
-/** Puts the rows into an order; beside them there is one column in memory. */
+/** Reorders the rows in place; one extra column is in memory. */
 function arrange(records: SampleRecords, order: Uint32Array): void {
   const columns = presentColumns(records).map(({ of }) => of(records) as ColumnArray);
   for (const column of [...columns, records.hosts?.ofRow ?? new Uint16Array(0)]) {

@@ -8,17 +8,19 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 interface HostRecords {
   /** Name of the host; empty in a set of one. */
   readonly host: string;
-  /** Path of the file. */
+  /** Path of its records. */
   readonly file: string;
-  /** Unix time in ns at which its times are 0. */
+  /** Unix time of its time 0, in ns. */
   readonly startUnixNs: bigint;
-  /** Largest error of that Unix time in ns. Latencies are free of it: a query is timed by one host. */
+  /**
+   * Largest error of that Unix time, in ns. Latencies do not have it: one host times a whole query.
+   */
   readonly clockErrorNs: number;
 }
 
 /**
- * The records of a run: a file per LoadGen host. Host k of n issues the queries k, k + n, ... of one plan, so that all files
- * together have each query once, under its number in the plan.
+ * The records of a run: one file per LoadGen host. Host k of n issues queries k, k + n, ... of one
+ * plan, so together the files have each query once, with its number in the plan.
  */
 export type RecordSet = readonly HostRecords[];
 
@@ -40,9 +42,9 @@ const SET_FILE = z.strictObject({
 });
 
 /**
- * The records in the folder of a run: those that its list `longhaul_records.json` names, or, without a list, the one file
- * `longhaul_records.arrow`. Empty: there are none.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for a list that cannot be read
+ * The records in a run's folder: the files listed in `longhaul_records.json`, or without a list the
+ * file `longhaul_records.arrow`. Empty without records.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` if the list cannot be read
  */
 export function findRecords(folder: string): RecordSet {
   const list = join(folder, RUN_FILES.recordSet);

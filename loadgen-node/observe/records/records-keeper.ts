@@ -13,18 +13,18 @@ import {
   type SampleRecords,
 } from './sample-records.ts';
 
-/** The records of a run that has ended. */
+/** The records of a completed run. */
 export interface KeptRecords {
-  /** Of the wanted parts; null where they could not be kept, or there are none. */
+  /** Records of the requested parts; null if they could not be stored, or if there are none. */
   readonly records: SampleRecords | null;
-  /** Rows of all parts in the file; null without one. */
+  /** Rows of all parts in the file; null without a file. */
   readonly rowsInFile: number | null;
 }
 
 /**
- * Keeps the records of a run's sets: in a file, from which they are read again at the end, so that there are never two copies
- * of them in memory; or in memory where no file is wanted. A disk that fails costs the file, not the run: what was written is
- * removed, so that the logs have its place, and the records stay in memory.
+ * Stores the records of a run's sets: in a file, read back at the end so that there are never two
+ * copies in memory; or in memory if no file is requested. A disk failure costs the file, not the
+ * run: the partial file is removed to make room for the logs, and the records stay in memory.
  */
 export class RecordsKeeper {
   readonly #path: string | null;
@@ -32,7 +32,7 @@ export class RecordsKeeper {
   readonly #promptTokensOf: PromptTokensOf;
   #file: FileHandle | null;
   #writer: RecordsWriter | null = null;
-  /** By part; of all sets, or of those after the disk failed. */
+  /** Records by part: of all sets, or of those after the disk failed. */
   readonly #inMemory: Map<number, SampleRecords> = new Map();
   #problem: MlperfError | null = null;
 
@@ -50,9 +50,9 @@ export class RecordsKeeper {
 
   /**
    * Opens the file, before anything is measured.
-   * @param path Null: in memory.
-   * @param about Asked at the first set, when the names of the nodes are known.
-   * @param promptTokensOf Asked for each row while the samples of its set are loaded.
+   * @param path Null: store in memory.
+   * @param about Called at the first set, when the nodes' names are known.
+   * @param promptTokensOf Called for each row while the samples of its set are loaded.
    * @throws MlperfError `ERR_OUTPUT`
    */
   static async open(
@@ -74,16 +74,16 @@ export class RecordsKeeper {
     }
   }
 
-  /** Why there is no file although one is wanted; null: there is. */
+  /** Why a requested file is missing; null if it is not. */
   get problem(): MlperfError | null {
     return this.#problem;
   }
 
-  /** Takes the records of a set, after its end. Never rejects because of the disk. */
+  /** Stores the records of a finished set. Never rejects because of the disk. */
   readonly keep = async (set: RecordedSet): Promise<void> => {
     if (this.#file !== null) {
       try {
-        // Heavy, and not needed until now.
+        // Loaded here because it is slow and not needed before.
         const { RecordsWriter } = await import('./records-writer.ts');
         this.#writer ??= new RecordsWriter(this.#file, this.#about());
         await this.#writer.writeSet(set, this.#promptTokensOf);
@@ -98,8 +98,8 @@ export class RecordsKeeper {
   };
 
   /**
-   * Ends the file.
-   * @param parts Those that the result is of.
+   * Completes the file.
+   * @param parts Parts of the result.
    */
   async end(parts: readonly number[]): Promise<KeptRecords> {
     const rowsInFile = this.#writer?.rowCount ?? null;
@@ -114,7 +114,7 @@ export class RecordsKeeper {
     return { records: isWhole ? joinRecords(known) : null, rowsInFile: null };
   }
 
-  /** Ends the file of a run that broke off. */
+  /** Closes the file of a run that broke off. */
   async abandon(): Promise<void> {
     await this.#endFile();
   }
@@ -142,10 +142,10 @@ export class RecordsKeeper {
       await this.#writer?.end();
       await file.close();
       this.#file = null;
-      // No set came under the clock: an empty file would look like a broken one.
+      // No set was timed: an empty file would look like a broken one.
       if (this.#writer === null) this.#remove();
     } catch (error) {
-      // All rows are there, but their index is not: the file is readable as one that was cut.
+      // All rows are in the file, but not their index: it can be read like a truncated file.
       await this.#close(error);
     }
   }
@@ -158,7 +158,7 @@ export class RecordsKeeper {
     try {
       await file?.close();
     } catch {
-      // The first error is the one that is reported.
+      // Only the first error is reported.
     }
   }
 
@@ -167,7 +167,7 @@ export class RecordsKeeper {
     try {
       rmSync(this.#path, { force: true });
     } catch {
-      // A file that cannot be removed either: the error before says what is wrong with the disk.
+      // If the file cannot be removed either, the first error already describes the disk's problem.
     }
   }
 }

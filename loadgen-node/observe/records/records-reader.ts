@@ -26,31 +26,31 @@ import {
 
 const TWO_POW_32 = 2 ** 32;
 
-/** The rows of one part in a file. */
+/** The rows of one part of a run in a file. */
 export interface PartOfFile {
   readonly part: number;
-  /** Rows that can be read. */
+  /** Readable rows. */
   readonly rowCount: number;
-  /** Rows that the part has in all. */
+  /** Total rows of the part. */
   readonly rowsInAll: number;
 }
 
 /**
- * A file of records, open for reading. One that was cut, in the middle of a block even, is read up to the last whole block. In
- * memory there is one block at a time, but for {@link readAll}.
+ * A file of records, open for reading. A truncated file is read up to its last complete block. Only
+ * one block is in memory, except in {@link readAll}.
  */
 export class RecordsReader {
   readonly path: string;
   readonly about: RecordsAbout;
   readonly columns: readonly RecordColumn[];
   readonly parts: readonly PartOfFile[];
-  /** Rows that can be read. */
+  /** Readable rows. */
   readonly rowCount: number;
-  /** The missing rows, in words; null for a whole file. */
+  /** Text on the missing rows; null for a complete file. */
   readonly cut: string | null;
   readonly #file: FileHandle;
   readonly #frames: Frames;
-  /** Schema and dictionaries, which every block needs. */
+  /** Schema and dictionaries, needed to decode any block. */
   readonly #head: Uint8Array;
 
   private constructor(
@@ -71,9 +71,9 @@ export class RecordsReader {
   }
 
   /**
-   * Opens a file and goes once through its blocks, without reading their rows.
-   * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is no Arrow file, is cut before its first block, is damaged),
-   *   `ERR_CONFIG_INVALID` (no records, or of another form)
+   * Opens a file and scans its blocks once, without reading their rows.
+   * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, not an Arrow file, truncated before
+   *   its first block, damaged), `ERR_CONFIG_INVALID` (no records, or another format)
    */
   static async open(path: string): Promise<RecordsReader> {
     const file = await openFile(path);
@@ -95,7 +95,7 @@ export class RecordsReader {
 
   /**
    * Reads block by block.
-   * @param parts Those whose rows are wanted. Default: all.
+   * @param parts Parts to read. Default: all.
    * @throws MlperfError `ERR_CONFIG_FILE`
    */
   async *blocks(parts?: readonly number[]): AsyncGenerator<SampleRecords> {
@@ -106,7 +106,7 @@ export class RecordsReader {
   }
 
   /**
-   * Reads all rows of these parts into one table: 76 bytes or more per row.
+   * Reads all rows of these parts into one table: at least 76 bytes per row.
    * @throws MlperfError `ERR_CONFIG_FILE`
    */
   async readAll(parts?: readonly number[]): Promise<SampleRecords> {
@@ -132,7 +132,7 @@ export class RecordsReader {
       if (batch !== undefined) return decodeBatch(batch, this.columns);
     } catch (error) {
       if (errorCodeOf(error) !== undefined) throw unreadable(this.path, error);
-      // Else the package could not read the bytes.
+      // Otherwise the package could not read the bytes.
     }
     throw unreadable(this.path, `it is damaged in the block at byte ${at}`);
   }
@@ -146,7 +146,10 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** A run opens its file before the first query. */
+/**
+ * Why the file is not an Arrow file. An empty one is a run that has not started: the file is opened
+ * before the first query.
+ */
 async function whyNoArrow(file: FileHandle): Promise<string> {
   const { size } = await file.stat();
   return size === 0
@@ -187,8 +190,8 @@ function cutText(parts: readonly PartOfFile[], end: 'cut' | 'cut-index'): string
 }
 
 /**
- * All records as CSV (RFC 4180), block by block: a header with the names of the columns, which end with their units, then a line
- * per sample. An empty field: the sample has none.
+ * All records as CSV (RFC 4180), block by block: a header of column names, which end with their
+ * units, then one line per sample. An empty field means no value.
  */
 export async function* csvOf(
   reader: Pick<RecordsReader, 'about' | 'blocks' | 'columns'>,
@@ -225,12 +228,12 @@ function fieldsOf(
   return (row) => {
     const value = values[row] as number;
     if (Number.isNaN(value)) return '';
-    // 9 digits tell every 32-bit number from its neighbours.
+    // 9 digits distinguish every float32.
     return type === 'float32' && !Number.isInteger(value) ? rounded(value, 9) : String(value);
   };
 }
 
-/** Reads a record batch into a table of its own. @param columns Those of its schema, in order. */
+/** Decodes a record batch into a new table. @param columns Columns of its schema, in order. */
 function decodeBatch(batch: RecordBatch, columns: readonly RecordColumn[]): SampleRecords {
   const block = tableFor(batch.numRows, columns);
   for (const [i, column] of columns.entries()) {

@@ -32,11 +32,11 @@ import {
   SetRows,
 } from './sample-records.ts';
 
-/** Rows of a record batch: a block of 5 MB. */
+/** Rows per record batch: a block of about 5 MB. */
 const ROWS_PER_BATCH = 65_536;
 const TWO_POW_32 = 2 ** 32;
 
-/** Keeps the bytes of the Arrow writer until they are flushed. */
+/** Buffers the bytes of the Arrow writer until they are flushed. */
 class ChunkSink extends AsyncByteQueue {
   chunks: Uint8Array[] = [];
 
@@ -46,8 +46,8 @@ class ChunkSink extends AsyncByteQueue {
 }
 
 /**
- * Writes the schema at the beginning as well, as the format asks for; the package has it at the end
- * only.
+ * Also writes the schema at the beginning, as the format requires; the package writes it only at
+ * the end.
  */
 class SchemaFirstWriter extends RecordBatchFileWriter {
   protected override _writeSchema(schema: Schema): this {
@@ -57,20 +57,21 @@ class SchemaFirstWriter extends RecordBatchFileWriter {
 }
 
 /**
- * Writes the records of sets to an Arrow file, one block after the other: beside the recorder there is one block in memory, in
- * two forms. What is written is readable from the beginning of the file, also if the process is killed before {@link end}.
+ * Writes the records of sets to an Arrow file, block by block: besides the recorder, one block is
+ * in memory, in two forms. The file is readable from its beginning at any time, even if the process
+ * is killed before {@link end}.
  */
 export class RecordsWriter {
   readonly #file: FileHandle;
   readonly #about: RecordsAbout;
   readonly #sink = new ChunkSink();
   readonly #writer = new SchemaFirstWriter();
-  /** Made with the first set, which has tokens or not. */
+  /** Created with the first set, which decides the token columns. */
   #block: SampleRecords | null = null;
   #form: BatchForm | null = null;
   #rowCount = 0;
 
-  /** @param file Open for writing, empty. */
+  /** @param file Empty file, open for writing. */
   constructor(file: FileHandle, about: RecordsAbout) {
     this.#file = file;
     this.#about = about;
@@ -125,10 +126,11 @@ export class RecordsWriter {
 }
 
 /**
- * Makes a record batch of the first rows of a block. It shares the block's memory: it is good until the block is filled anew.
- * @param columns Those of the schema, in order; the block has them.
- * @param names Dictionary of the nodes' names.
- * @param metadata Goes with the batch.
+ * Makes a record batch of the first rows of a block. It shares the block's memory, so it is valid
+ * until the block is refilled.
+ * @param columns Columns of the schema, in order; the block has them.
+ * @param names Dictionary of node names.
+ * @param metadata Metadata of the batch.
  */
 function encodeBlock(
   { schema, columns, names }: BatchForm,
@@ -170,7 +172,7 @@ function encodeColumn(
 
 const NO_NULLS = { nullCount: 0, nullBitmap: undefined };
 
-/** A bit per row, 1 for a value; no value is NaN, or a node below 0. */
+/** One bit per row, 1 for a value; NaN, or a negative node number, is no value. */
 function nullsOf(
   values: ColumnArray,
   isNode: boolean,
@@ -186,7 +188,7 @@ function nullsOf(
   return nullCount === 0 ? NO_NULLS : { nullCount, nullBitmap };
 }
 
-/** Whole numbers below 2^53 as 64-bit ones; 0 where there is none. */
+/** Whole numbers below 2^53 as 64-bit integers; 0 for no value. */
 function splitWords(values: ColumnArray): BigInt64Array {
   // Pairs of 32-bit words, the lower first.
   const words = new Uint32Array(2 * values.length);

@@ -5,10 +5,10 @@ import type { RecordedColumns } from '../../loadgen/recorder/recording.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { gapHistogram } from '../../loadgen/recorder/token-gaps.ts';
 
-/** Lengths of time that the SUT reports of a sample, by column. */
+/** A duration that the SUT reports for a sample, as a column. */
 export type ServiceColumn = keyof ServiceTimes;
 
-/** Columns of tokens that a table has or lacks. */
+/** Optional token columns of a table. */
 interface TokenColumns {
   readonly hasTokens: boolean;
   readonly hasFirstTokens: boolean;
@@ -18,12 +18,13 @@ interface TokenColumns {
   readonly hasPrompts?: boolean;
 }
 
-/** Tokens of a sample by its index; undefined: samples are no tokens. */
+/** Prompt tokens of a sample by its index; undefined if samples are not tokens. */
 export type PromptTokensOf = ((sampleIndex: number) => number) | undefined;
 
 /**
- * Allocates a table of zeros: 76 bytes per row, 4 more with tokens, 8 with first tokens, 4 with gaps, 4 with prompts, 2 with hosts.
- * @param hostNames Of a run of several LoadGen hosts. Default: there is one, without a name.
+ * Allocates a table of zeros: 76 bytes per row, plus 4 with tokens, 8 with first tokens, 4 with
+ * gaps, 4 with prompts, 2 with hosts.
+ * @param hostNames Names for a run of several LoadGen hosts. Default: one unnamed host.
  */
 export function allocateRecords(
   rowCount: number,
@@ -53,10 +54,11 @@ export function allocateRecords(
 }
 
 /**
- * The records of a performance run in columns, a row per issued sample. All latencies, rates and splits follow from them. A
- * query of Server or SingleStream is one row. Rows are in the order of issue plans: part, query, sample of the query.
+ * The records of a performance run in columns, one row per issued sample. All latencies, rates and
+ * splits follow from them. A Server or SingleStream query is one row. Rows are in plan order: part,
+ * query, sample of the query.
  *
- * Times are whole numbers of ns since the start of the part, below 2^53.
+ * Times are whole ns since the start of the part, below 2^53.
  */
 export interface SampleRecords {
   readonly rowCount: number;
@@ -69,40 +71,49 @@ export interface SampleRecords {
   readonly query: Uint32Array;
   /** Index into the sample library. */
   readonly sampleIndex: Uint32Array;
-  /** When the query was due. Latency counts from here. */
+  /** Due time of the query; latency counts from here. */
   readonly scheduledNs: Float64Array;
   readonly issuedNs: Float64Array;
-  /** When the transport had taken the sample; NaN: it never went out, or the SUT has no transport. */
+  /**
+   * Time at which the transport took the sample; NaN if it was never sent, or if the SUT has no
+   * transport.
+   */
   readonly handedNs: Float64Array;
-  /** NaN: the sample was lost. */
+  /** NaN if the sample was lost. */
   readonly completedNs: Float64Array;
-  /** Number of the SUT node that answered, from 0; -1 where it is not known. */
+  /** Number of the SUT node that answered, from 0; -1 if unknown. */
   readonly node: Int16Array;
-  /** ns; NaN where the node reported none. */
+  /** In ns; NaN if the node reported none. */
   readonly service: Readonly<Record<ServiceColumn, Float32Array>>;
-  /** Decompression of the response in LoadGen, in ns; NaN where it is not known. */
+  /** Decompression of the response in LoadGen, in ns; NaN if unknown. */
   readonly decodeNs: Float32Array;
-  /** Output tokens; null where the run does not count them. */
+  /** Output tokens; null if the run does not count them. */
   readonly tokenCount: Uint32Array | null;
-  /** When the first token came; NaN: it did not. Null where it is not timed. */
+  /** Time of the first token; NaN if none came. Null if not timed. */
   readonly firstTokenNs: Float64Array | null;
-  /** Longest time between two tokens, in ns; NaN: there were no two. Null where it is not measured. */
+  /** Longest time between two tokens, in ns; NaN below two tokens. Null if not measured. */
   readonly longestGapNs: Float32Array | null;
-  /** All times between tokens of the rows' parts: no column, as there are more of them than rows. Null as above. */
+  /**
+   * All times between tokens of the rows' parts: not a column, since there are more of them than
+   * rows. Null if not measured.
+   */
   readonly tokenGaps: LogHistogram | null;
-  /** Tokens of the sample; null where samples are no tokens. */
+  /** Prompt tokens of the sample; null if samples are not tokens. */
   readonly promptTokens: Uint32Array | null;
-  /** The LoadGen host that issued the sample, an index into the names; no column of a file. Null where there is one host. */
+  /**
+   * LoadGen host that issued the sample, as an index into the names; not a file column. Null with
+   * one host.
+   */
   readonly hosts: { readonly names: readonly string[]; readonly ofRow: Uint16Array } | null;
 }
 
-/** Writes all rows of `source` into `target`, from row `at` on. Both have the same columns. */
+/** Copies all rows of `source` into `target`, from row `at` on. Both must have the same columns. */
 export function copyRecords(target: SampleRecords, at: number, source: SampleRecords): void {
   for (const { of } of presentColumns(source)) of(target)?.set(of(source) as ColumnArray, at);
   if (source.tokenGaps !== null) target.tokenGaps?.addAll(source.tokenGaps);
 }
 
-/** Several parts as one table, in the order given. All have the columns of the first. */
+/** Several parts as one table, in the given order. All must have the columns of the first. */
 export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return first;
@@ -117,8 +128,8 @@ export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
 }
 
 /**
- * Calls back with each stretch of neighbouring rows that have one value, from its first row to behind its last one: the rows
- * of a part, or of a query.
+ * Calls back with each run of neighbouring rows with the same value, as [begin, end): the rows of a
+ * part, or of a query.
  */
 export function forEachStretch(
   values: ColumnArray,
@@ -133,21 +144,21 @@ export function forEachStretch(
   }
 }
 
-/** Version of the form of `longhaul_records.arrow`; a reader of it refuses others. */
+/** Format version of `longhaul_records.arrow`; readers refuse others. */
 export const RECORDS_VERSION = 1;
 
-/** Type of a column in the file. `node`: dictionary of 16-bit numbers and the nodes' names. */
+/** Type of a column in the file. `node`: dictionary of 16-bit numbers and node names. */
 export type ColumnType = 'uint16' | 'uint32' | 'int64' | 'float32' | 'node';
 
-/** A column of the records in a file, in Arrow as in CSV. */
+/** A column of the records file, in Arrow and in CSV. */
 export interface RecordColumn {
-  /** Ends with its unit. */
+  /** Column name; ends with its unit. */
   readonly name: string;
   readonly type: ColumnType;
-  /** True: a row may have none. In {@link SampleRecords} that is NaN, or -1 for a node. */
+  /** True if a row may have no value: NaN in {@link SampleRecords}, or -1 for a node. */
   readonly isNullable: boolean;
   readonly about: string;
-  /** The column of a table; null where the table has none. */
+  /** The table's column; null if the table lacks it. */
   readonly of: (records: SampleRecords) => ColumnArray | null;
 }
 
@@ -159,7 +170,7 @@ type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service' | 'tokenGa
 const SINCE = 'in ns since the start of the part';
 
 /**
- * Columns in the order of the file; `?`: a row may have none. A column is the table's field of that
+ * Columns in file order; `?` marks columns that may have no value. The table's field has the same
  * name in camel case.
  */
 const ROWS: readonly (readonly [
@@ -193,7 +204,7 @@ function ofNode(about: string): string {
   return `SUT node: ${about}, in ns`;
 }
 
-/** All columns, in the order of the file. Those of tokens are absent where the run has none. */
+/** All columns, in file order. Token columns are absent if the run has no tokens. */
 export const RECORD_COLUMNS = ROWS.map(([name, type, about]): RecordColumn => {
   const field = name.replace(/_./g, (letter) => letter.charAt(1).toUpperCase());
   const ofService = SERVICE_TIMES.find((one) => one === field);
@@ -212,7 +223,7 @@ export function presentColumns(records: SampleRecords): readonly RecordColumn[] 
   return RECORD_COLUMNS.filter(({ of }) => of(records) !== null);
 }
 
-/** A table with these columns. @param hostNames As {@link allocateRecords}. */
+/** An empty table with these columns. @param hostNames As in {@link allocateRecords}. */
 export function tableFor(
   rowCount: number,
   columns: readonly RecordColumn[],
@@ -228,7 +239,7 @@ export function tableFor(
   return allocateRecords(rowCount, tokens, hostNames);
 }
 
-/** The rows of one set, block by block, so that no second copy of all of them is in memory. */
+/** The rows of one set, block by block, so that no second full copy is in memory. */
 export class SetRows {
   /** Issued samples. */
   readonly rowCount: number;
@@ -254,15 +265,15 @@ export class SetRows {
     };
   }
 
-  /** All times between tokens of the set; null where they are not measured. */
+  /** All times between tokens of the set; null if not measured. */
   get gaps(): LogHistogram | null {
     return this.#columns.gaps?.histogram ?? null;
   }
 
   /**
    * Overwrites a block with the next rows.
-   * @param block With the columns that {@link tokens} says.
-   * @returns How many rows it has now; 0 after the last one.
+   * @param block Must have the columns given by {@link tokens}.
+   * @returns Number of its rows; 0 after the last.
    */
   fill(block: SampleRecords): number {
     const { samplesPerQuery, queryEnd, isIssued } = this.#columns;
@@ -324,10 +335,7 @@ export class SetRows {
   }
 }
 
-/**
- * The records of one set as a table, after its end. It holds all of them a second time: 76 bytes or
- * more per sample.
- */
+/** The records of a finished set as a table: a second copy, at least 76 bytes per sample. */
 export function recordsOfSet(set: RecordedSet, promptTokensOf?: PromptTokensOf): SampleRecords {
   const rows = new SetRows(set, promptTokensOf);
   const records = allocateRecords(rows.rowCount, rows.tokens);

@@ -5,23 +5,23 @@ import {
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { installableName } from '../../../shared/base/files/package-files.ts';
 
-/** Packages that export spans by each protocol of OpenTelemetry; gRPC is not among them. */
+/** Packages that export spans, by OpenTelemetry protocol; gRPC is not supported. */
 const EXPORTERS = {
   'http/protobuf': '@opentelemetry/exporter-trace-otlp-proto',
   'http/json': '@opentelemetry/exporter-trace-otlp-http',
 } as const;
 
-/** Their own peer, OpenTelemetry's API, npm installs beside them. */
+/** Npm also installs their peer, OpenTelemetry's API. */
 const SDK = ['@opentelemetry/sdk-trace-base', '@opentelemetry/resources'];
 
-/** Where spans go, by OpenTelemetry's own variables. */
+/** Environment with OpenTelemetry's own variables, which set the receiver. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Loads OpenTelemetry's SDK and the exporter that the environment asks for: optional peers, loaded by no run that does not
- * export spans.
- * @throws MlperfError `ERR_NOT_INSTALLED` with the command that installs what is missing, `ERR_CONFIG_INVALID` for a
- *   protocol that has no exporter here
+ * Loads OpenTelemetry's SDK and the exporter that the environment requests: optional peer packages,
+ * loaded only by runs that export spans.
+ * @throws MlperfError `ERR_NOT_INSTALLED` with the install command, `ERR_CONFIG_INVALID` for a
+ *   protocol without an exporter here
  */
 export async function loadOtel(environment: Environment = process.env) {
   const exporter = EXPORTERS[protocolOf(environment)];
@@ -34,13 +34,13 @@ export async function loadOtel(environment: Environment = process.env) {
           ? import('@opentelemetry/exporter-trace-otlp-http')
           : import('@opentelemetry/exporter-trace-otlp-proto'),
       ]);
-    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win.
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
     const own = resourceFromAttributes({ 'service.name': 'longhaul' });
     const resource = own.merge(detectResources({ detectors: [envDetector] }));
     return { sdk, resource, exporter: new OTLPTraceExporter(), url: urlOf(environment) };
   } catch (error) {
     if (errorCodeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    // A range of versions has spaces.
+    // A version range contains spaces.
     const names = [...SDK, exporter].map((name) => `'${installableName(name)}'`);
     throw notInstalled(
       `--otel needs packages of OpenTelemetry that are not installed: run: npm install ${names.join(' ')}`,
@@ -61,14 +61,17 @@ function protocolOf(environment: Environment): keyof typeof EXPORTERS {
   );
 }
 
-/** For people; the exporter reads the same variables. */
+/** URL for people; the exporter reads the same variables. */
 function urlOf(environment: Environment): string {
   const [name, url = 'http://localhost:4318'] = saidOf(environment, 'ENDPOINT');
   const isWhole = name === 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
   return isWhole ? url : `${url.replace(/\/$/, '')}/v1/traces`;
 }
 
-/** A variable of OpenTelemetry and its value: that of traces wins over that of all signals. */
+/**
+ * An OpenTelemetry variable and its value: the one for traces takes precedence over the one for all
+ * signals.
+ */
 function saidOf(environment: Environment, what: string): [name?: string, value?: string] {
   const names = [`OTEL_EXPORTER_OTLP_TRACES_${what}`, `OTEL_EXPORTER_OTLP_${what}`];
   const name = names.find((one) => (environment[one] ?? '').trim() !== '');

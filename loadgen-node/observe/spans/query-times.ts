@@ -2,13 +2,16 @@ import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import type { QuerySpanIds, SpanIds } from './span-ids.ts';
 
-/** A point in time: whole seconds since 1970, and ns of the next one. Together they are exact, in one number they are not. */
+/**
+ * A point in time: whole seconds since 1970, and ns within the second. One number could not hold
+ * both exactly.
+ */
 export type EpochTime = [seconds: number, ns: number];
 
 /** A sampled query, from its records. Times are in ns since the start of its part. */
 export interface QueryTimes {
   readonly ids: SpanIds;
-  /** Start of the part. */
+  /** Wall-clock start of the part. */
   readonly beganAt: EpochTime;
   readonly part: number;
   /** Number of the query in its part. */
@@ -16,23 +19,23 @@ export interface QueryTimes {
   readonly sampleIndices: readonly number[];
   readonly scheduledNs: number;
   readonly issuedNs: number;
-  /** When the transport had taken the last sample; NaN: it did not. */
+  /** Time at which the transport took the last sample; NaN if it did not. */
   readonly sentNs: number;
-  /** The first token of the first sample; NaN where it is not timed. */
+  /** Time of the first sample's first token; NaN if not timed. */
   readonly firstTokenNs: number;
-  /** The last completed sample; NaN: none was. */
+  /** Time of the last completion; NaN without one. */
   readonly completedNs: number;
   readonly lostSamples: number;
-  /** Number of the node that answered the first sample; -1 where it is not known. */
+  /** Number of the node that answered the first sample; -1 if unknown. */
   readonly node: number;
-  /** Lengths of time that the SUT node told, in ns; of queries of one sample. */
+  /** Durations reported by the SUT node, in ns; only for queries of one sample. */
   readonly service: Readonly<Record<string, number>>;
 }
 
-/** Sample indices of one span: the one query of Offline has thousands. */
+/** Most sample indices of one span: Offline's single query has thousands. */
 const INDICES_MAX = 32;
 
-/** The sampled queries of a set, after its end. */
+/** The sampled queries of a finished set. */
 export function* sampledQueries(set: RecordedSet, ids: QuerySpanIds): Generator<QueryTimes> {
   const columns = set.recorder.columns();
   const beganAt = epochTimeOf(set.end.startNs);
@@ -85,8 +88,8 @@ function serviceOf({ service }: Columns, sample: number): Record<string, number>
 }
 
 /**
- * The wall clock at a reading of the test's clock, which is that of `performance.now()`. The wall clock has a grain of 1 ms,
- * so this waits for its next tick.
+ * The wall clock at a reading of the test's clock (`performance.now()`). The wall clock has 1 ms
+ * resolution, so this waits for its next tick.
  */
 function epochTimeOf(clockNs: number): EpochTime {
   const before = Date.now();

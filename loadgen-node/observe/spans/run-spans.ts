@@ -9,30 +9,30 @@ import type { QuerySpanIds, SpanIds } from './span-ids.ts';
 /** Spans in one request to the receiver. */
 const BATCH = 512;
 
-/** Numbers of OpenTelemetry's API: SpanKind.INTERNAL and CLIENT, SpanStatusCode.ERROR. */
+/** Constants of OpenTelemetry's API: SpanKind.INTERNAL and CLIENT, SpanStatusCode.ERROR. */
 const INTERNAL = 0;
 const CLIENT = 2;
 const ERROR = 2;
 
-/** How a run ended, for its span. */
+/** End of a run, for its span. */
 export interface RunEnd {
   readonly attributes: Attributes;
-  /** Why it broke off; undefined: it came to its end. */
+  /** Why it broke off; undefined if it completed. */
   readonly failure?: string;
 }
 
-/** Spans that were exported; `problem`: why some were not. */
+/** Number of exported spans; `problem`: why some were not exported. */
 export interface ExportedSpans {
   readonly url: string;
-  /** That of the run among them. */
+  /** Includes the span of the run. */
   readonly spanCount: number;
   readonly exportedCount: number;
   readonly problem: string | undefined;
 }
 
 /**
- * Spans of one run: of the run, and of the queries that are sampled. They are made from the records and leave after the
- * clock has stopped.
+ * Spans of one run: one for the run, and one per sampled query. They are made from the records and
+ * exported after the clock has stopped.
  */
 export class RunSpans {
   readonly #otel: Otel;
@@ -48,19 +48,19 @@ export class RunSpans {
   }
 
   /**
-   * @param nodes Addresses of the nodes, in the order of their numbers.
+   * @param nodes Node addresses, in the order of their numbers.
    * @throws MlperfError as {@link loadOtel}
    */
   static async open(ids: QuerySpanIds, nodes: readonly string[]): Promise<RunSpans> {
     return new RunSpans(await loadOtel(), ids, nodes);
   }
 
-  /** Takes the times of the sampled queries of a set, untimed. */
+  /** Stores the times of a set's sampled queries, untimed. */
   keep(set: RecordedSet): void {
     for (const times of sampledQueries(set, this.#ids)) this.#queries.push(times);
   }
 
-  /** Exports all spans. Never throws: a receiver that is not there costs the spans, not the run. */
+  /** Exports all spans. Never throws: a missing receiver costs the spans, not the run. */
   async end(end: RunEnd): Promise<ExportedSpans> {
     const { exporter, url } = this.#otel;
     const maker = new SpanMaker(this.#otel);
@@ -117,7 +117,9 @@ export class RunSpans {
   }
 }
 
-/** Times since the start of the part are those of `longhaul_records.arrow`. */
+/**
+ * Attributes of a query. Times since the start of the part are those of `longhaul_records.arrow`.
+ */
 function queryAttributes(times: QueryTimes, nodes: readonly string[]): Attributes {
   const node = nodes[times.node];
   const service = Object.entries(times.service).map(
@@ -146,7 +148,7 @@ function nowTime(): EpochTime {
   return [seconds, (ms - seconds * 1e3) * 1e6];
 }
 
-/** Makes spans of given ids by the SDK's tracer, and holds those that have ended. */
+/** Makes spans with given ids through the SDK's tracer, and stores ended ones. */
 class SpanMaker {
   #next: SpanIds = { traceId: '', spanId: '' };
   #ended: ReadableSpan[] = [];
@@ -161,7 +163,7 @@ class SpanMaker {
     };
     const provider = new sdk.BasicTracerProvider({
       resource,
-      // Which queries are sampled is decided when they go out, not by OTEL_TRACES_SAMPLER.
+      // Sampling is decided when a query goes out, not by OTEL_TRACES_SAMPLER.
       sampler: new sdk.AlwaysOnSampler(),
       spanProcessors: [holder],
       idGenerator: {

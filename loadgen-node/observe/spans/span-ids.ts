@@ -9,14 +9,15 @@ export interface SpanIds {
 const UINT32_COUNT = 2 ** 32;
 
 /**
- * Which queries of a run become spans, and the ids of those. Both follow from the number of the query and a seed of the
- * run, so that nothing is stored while queries go out: the spans are made after the run, with the same ids.
+ * Decides which queries of a run become spans, and their ids. Both follow from the query number and
+ * a seed of the run, so nothing is stored while queries go out: the spans are made after the run,
+ * with the same ids.
  */
 export class QuerySpanIds {
   readonly #share: number;
   readonly #seed: Buffer = randomBytes(16);
   readonly #salt: number = this.#seed.readUInt32LE(0);
-  /** False in the accuracy run, which has no records to make spans of. */
+  /** False in the accuracy run, which has no records for spans. */
   #isOn = false;
 
   /** @param share 0 to 1. */
@@ -24,7 +25,7 @@ export class QuerySpanIds {
     this.#share = share;
   }
 
-  /** The run's own span, in a trace of its own. */
+  /** The run's own span, in its own trace. */
   get ofRun(): SpanIds {
     return this.#idsOf('run');
   }
@@ -37,12 +38,15 @@ export class QuerySpanIds {
     return mixed(query ^ this.#salt) < this.#share * UINT32_COUNT;
   }
 
-  /** Each query has a trace of its own: viewers show one trace at a time. */
+  /** Each query has its own trace: viewers show one trace at a time. */
   idsOf(query: number): SpanIds {
     return this.#idsOf(String(query));
   }
 
-  /** The header of a query's calls; undefined: the query is not sampled. Called when a query goes out. */
+  /**
+   * Traceparent header of a query's calls; undefined if the query is not sampled. Called when a
+   * query goes out.
+   */
   readonly traceparentOf = (query: number): string | undefined => {
     if (!this.#isOn || !this.isSampled(query)) return undefined;
     const { traceId, spanId } = this.idsOf(query);
@@ -55,7 +59,7 @@ export class QuerySpanIds {
   }
 }
 
-/** A number below 2^32 in which neighbours have nothing in common (the last steps of MurmurHash3). */
+/** A hash below 2^32 that separates neighbouring numbers (the last steps of MurmurHash3). */
 function mixed(value: number): number {
   let bits = value >>> 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

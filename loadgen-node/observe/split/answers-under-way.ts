@@ -1,8 +1,8 @@
 import type { SampleRecords } from '../records/sample-records.ts';
 
 /**
- * The answers of one SUT node that are under way at once, as LoadGen saw them: from the instant of an answer's first token to that of
- * its last. Both are LoadGen's own clock.
+ * Responses of one SUT node in progress at the same time, as seen by LoadGen: from a response's
+ * first token to its last. Both times are by LoadGen's clock.
  */
 export class AnswersUnderWay {
   readonly #begins: SortedInstants;
@@ -14,7 +14,7 @@ export class AnswersUnderWay {
     this.#ends = new SortedInstants(completedNs);
   }
 
-  /** Mean number between two instants; NaN where no time is between them. */
+  /** Mean number in progress between two times; NaN if they are equal. */
   meanBetween(fromNs: number, toNs: number): number {
     if (!(toNs > fromNs)) return Number.NaN;
     const begunNs = this.#begins.passedUntil(toNs) - this.#begins.passedUntil(fromNs);
@@ -22,7 +22,10 @@ export class AnswersUnderWay {
     return (begunNs - endedNs) / (toNs - fromNs);
   }
 
-  /** Adds how long each number of them was under way, by that number, from the first begin to the last end. */
+  /**
+   * Adds to `byCountNs[n]` the time during which n responses were in progress, from the first begin
+   * to the last end.
+   */
   addTimes(byCountNs: number[]): void {
     const [begins, ends] = [this.#begins.sortedNs, this.#ends.sortedNs];
     let nowNs = begins[0] ?? 0;
@@ -31,7 +34,7 @@ export class AnswersUnderWay {
       const beginNs = begins[begun] ?? Number.POSITIVE_INFINITY;
       const endNs = ends[ended] as number;
       const nextNs = Math.min(beginNs, endNs);
-      // An answer may begin in the instant in which another ends: for no time both are under way.
+      // If one response begins when another ends, both are in progress for zero time.
       if (nextNs > nowNs) addTo(byCountNs, begun - ended, nextNs - nowNs);
       nowNs = nextNs;
       if (beginNs <= endNs) begun += 1;
@@ -45,7 +48,7 @@ function addTo(byCountNs: number[], count: number, ns: number): void {
   byCountNs[count] = (byCountNs[count] as number) + ns;
 }
 
-/** Instants in order, with their sums. */
+/** Sorted times, with their prefix sums. */
 class SortedInstants {
   readonly sortedNs: Float64Array;
   readonly #sumsNs: Float64Array;
@@ -58,7 +61,7 @@ class SortedInstants {
     }
   }
 
-  /** Sum of the times that have passed at `ns` since each instant before it. */
+  /** Sum, over the times before `ns`, of the time passed since each. */
   passedUntil(ns: number): number {
     let low = 0;
     let high = this.sortedNs.length;
@@ -72,8 +75,8 @@ class SortedInstants {
 }
 
 /**
- * Answers under way of each node in each part of a run, with the rows that they are of; none where first tokens are not timed. One
- * after the other: they take 32 bytes per row.
+ * Responses in progress of each node in each part of a run, with their rows; nothing if first
+ * tokens are not timed. One at a time: they take 32 bytes per row.
  */
 export function* answersUnderWay({
   rowCount,

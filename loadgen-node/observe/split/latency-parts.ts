@@ -1,7 +1,7 @@
 /**
- * Parts of the latency of a sample, in the order in which they follow one another. Their sum is the latency, exactly: `network`
- * is what remains when all lengths of time that were measured are taken away. It holds the wire, both kernels, both
- * gRPC stacks and what the event loops on both sides made it wait. No clocks are compared.
+ * Parts of a sample's latency, in order of time. Their sum is exactly the latency: `network` is the
+ * remainder after all measured durations. It contains the wire, both kernels, both gRPC stacks and
+ * waits in both event loops. No clocks are compared.
  */
 export const LATENCY_PARTS = [
   /** Issued - scheduled: LoadGen's own lateness. */

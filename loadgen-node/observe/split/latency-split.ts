@@ -14,11 +14,12 @@ import { leftOutText, type SplitContext, splitInWords } from './split-text.ts';
 import { tokenSplit } from './token-split.ts';
 
 /**
- * Says where the time of a run went, and what limits it. A row's parts add up to its latency exactly (docs/measure.md). Of a query of
- * several samples it is the one that came last that counts; in Offline, whose samples are all due at once, each counts.
- * Samples whose node reported more time than passed are left out and counted. Exact: no sketch, no sample of the rows. 10^7 rows take about
- * 3 s and 80 MB beside the records; where first tokens are timed, 12 to 17 s and 460 MB.
- * @returns Null where of no sample all parts are known.
+ * Reports where the time of a run went, and what limits it. A row's parts add up exactly to its
+ * latency (docs/measure.md). A query of several samples counts by its last sample; in Offline,
+ * where all samples are due at once, each sample counts. Samples whose node reported more time than
+ * passed are left out and counted. Exact: uses every row. 10^7 rows take about 3 s and 80 MB
+ * besides the records; with timed first tokens, 12 to 17 s and 460 MB.
+ * @returns Null if no sample has all parts.
  */
 export function latencySplit(
   records: SampleRecords,
@@ -45,12 +46,12 @@ export function latencySplit(
   };
 }
 
-/** True in MultiStream: several queries, of several samples. */
+/** True in MultiStream: several queries of several samples. */
 function isOfQueries({ rowCount, queryCount }: SplitRows): boolean {
   return queryCount > 1 && rowCount > queryCount;
 }
 
-/** The sample that a query waited for; where one was lost, that one. */
+/** The last completed sample of a query, or a lost one if there is any. */
 function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): number {
   let last = begin;
   for (let row = begin; row < end; row += 1) {
@@ -61,7 +62,7 @@ function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): numb
   return last;
 }
 
-/** Sums of the rows whose parts are known, and what is known of the others. */
+/** Sums of the rows with all parts known, and counts of the others. */
 function splitLatency(
   records: SampleRecords,
   pieces: readonly SplitRows[],
@@ -70,7 +71,7 @@ function splitLatency(
   let unknownCount = 0;
   const overtold = { count: 0, leastNs: 0 };
   let networkNs = 0;
-  /** The part at hand. */
+  /** The current part of the run. */
   let rows = pieces[0] as SplitRows;
   const { sums } = sumRows(LATENCY_PARTS, {
     rowCount: records.rowCount,

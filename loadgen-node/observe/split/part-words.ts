@@ -8,7 +8,7 @@ export type PartWords<P extends AnyPart> = Readonly<
   Record<P, { readonly what: string; readonly short: string; readonly remedy: string }>
 >;
 
-/** Each part in words, and remedies where it limits a run. */
+/** Text for each part, and remedies if it limits a run. */
 const PART_WORDS: PartWords<AnyPart> = {
   dispatch: {
     what: 'issued later than scheduled',
@@ -84,7 +84,7 @@ const PART_WORDS: PartWords<AnyPart> = {
   },
 };
 
-/** Of a benchmark without a model. */
+/** Texts for a benchmark without a model. */
 const WORDS_WITHOUT_MODEL: PartWords<AnyPart> = {
   ...PART_WORDS,
   queue: {
@@ -102,12 +102,12 @@ const WORDS_WITHOUT_MODEL: PartWords<AnyPart> = {
   },
 };
 
-/** Those of the parts of a whole latency. */
+/** Texts for the parts of a whole latency. */
 export function wordsOf(hasModel: boolean): PartWords<AnyPart> {
   return hasModel ? PART_WORDS : WORDS_WITHOUT_MODEL;
 }
 
-/** A node that generates has no batches to fill. */
+/** Texts for token models: a generating node has no batches to fill. */
 export const TOKEN_PART_WORDS: PartWords<FirstTokenPart> = {
   ...PART_WORDS,
   queue: {

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../../../shared/base/deep-readonly.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ServerGrowth, ServerTime } from '../../../shared/evidence/evidence-schema.ts';
 
-/** Where a server spends the time of a request, by its own statistics, in words for people. */
+/** Parts of a request's time by the server's own statistics, as text. */
 export const SERVER_PART_WORDS = {
   queue: 'queue',
   computeInput: 'input',
@@ -16,8 +16,9 @@ const SERVER_PARTS = Object.keys(SERVER_PART_WORDS) as (keyof typeof SERVER_PART
 const ns = z.number().describe('ns');
 
 /**
- * Statistics of a server over the time of a run: means over all requests that it answered then, those of other
- * clients among them. They do not describe single queries, and are no part of the split, whose times belong to samples.
+ * Statistics of a server during the run: means over all requests that it answered, including those
+ * of other clients. They do not describe single queries, and are not in the split, whose times are
+ * per sample.
  */
 export const SERVER_STATISTICS = z
   .strictObject({
@@ -33,7 +34,7 @@ export const SERVER_STATISTICS = z
 
 export type ServerStatistics = DeepReadonly<z.infer<typeof SERVER_STATISTICS>>;
 
-/** Means of what a server's statistics grew by. */
+/** Means from the increase of a server's statistics. */
 export function serverStatistics(grown: ServerGrowth): ServerStatistics {
   const { success, fail, inferenceCount, executionCount } = grown;
   return {
@@ -51,7 +52,7 @@ function meanNs({ count, ns }: ServerTime): number | null {
   return count > 0 ? ns / count : null;
 }
 
-/** In a line, for people. */
+/** The statistics in one line of text. */
 export function serverStatisticsText(statistics: ServerStatistics): string {
   const { successCount, failCount, inferenceCount, batchCount, meanBatchSize } = statistics;
   const failed = failCount === 0 ? '' : `, ${failCount} failed`;

@@ -8,7 +8,7 @@ import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 
 const ns = z.number().describe('ns');
 
-/** Parts of the time to the first token that are measured. */
+/** Measured parts of the time to first token. */
 export const BEFORE_PROMPT = [
   'dispatch',
   'send',
@@ -17,14 +17,14 @@ export const BEFORE_PROMPT = [
   'batch',
   'preprocess',
 ] as const satisfies readonly LatencyPart[];
-/** All of them, which sum to it: `prompt` is what remains. */
+/** All parts, which sum to it: `prompt` is the remainder. */
 export const FIRST_TOKEN_PARTS = [...BEFORE_PROMPT, 'prompt'] as const;
 
-/** Name of such a part. */
+/** Name of a part of the time to first token. */
 export type FirstTokenPart = (typeof FIRST_TOKEN_PARTS)[number];
 
-// Means over all samples, over those around the median of the time that is split (40th to 60th percentile), and over the slowest by
-// it (1 %, one at least).
+// Means over all samples, over those around the median of the split time (40th to 60th percentile),
+// and over the slowest (1 %, at least one).
 const means = { meanNs: ns, typicalNs: ns, tailNs: ns };
 
 /** The two times of a token model. */
@@ -47,22 +47,21 @@ export type TokenSplit = DeepReadonly<z.infer<typeof TOKEN_SPLIT>>;
 
 /** Where the time of a run went. */
 export const LATENCY_SPLIT = z.strictObject({
-  // Samples whose parts are all known and possible; the others are in none of the figures.
-  // MultiStream: of each query the
-  // sample that came last.
+  // Samples with all parts known and possible; others are in none of the figures. MultiStream: the
+  // last sample of each query.
   sampleCount: z.number(),
   overtoldCount: z
     .number()
     .optional()
     .describe('samples that are left out: their node reported more time than passed; absent: 0'),
-  // Of the whole latency; never negative.
+  // Part of the whole latency; never negative.
   parts: z.array(z.strictObject({ part: z.enum(LATENCY_PARTS), ...means })),
-  // From typical to tail.
+  // Growth from typical to tail.
   growsMost: z.enum(LATENCY_PARTS),
   tokens: TOKEN_SPLIT.optional().describe(
     'where first tokens are timed: by the time to the first token',
   ),
-  // The limit of the run, in whole sentences for people.
+  // What limits the run, in whole sentences.
   text: z.string(),
 });
 
@@ -76,10 +75,10 @@ export interface PartFigures<P extends string = LatencyPart> {
   readonly tailNs: number;
 }
 
-/** Share of the samples that is the tail. */
+/** Share of the samples that count as the tail. */
 const TAIL_SHARE = 0.01;
 
-/** Tells the typical and the slowest of some times. @param sorted One at least. */
+/** Limits of the typical and of the slowest times. @param sorted At least one value. */
 export function groupsOf(sorted: Float64Array) {
   const at = (index: number): number =>
     sorted[Math.min(Math.max(index, 0), sorted.length - 1)] as number; // Never empty.
@@ -95,19 +94,20 @@ export function groupsOf(sorted: Float64Array) {
 /** Index of the remainder among the parts. */
 export const NETWORK = LATENCY_PARTS.indexOf('network');
 /**
- * Index of the first of the lengths that a SUT node reports, which are neighbours, in the order of
+ * Index of the first duration reported by a SUT node; the others follow, in the order of
  * `SERVICE_TIMES`.
  */
 const FIRST_OF_SERVICE = NETWORK + 1;
-/** Index of the decompression on LoadGen's side, behind the last of the node's lengths. */
+/** Index of the decompression on LoadGen's side, after the node's durations. */
 const DECODE = LATENCY_PARTS.indexOf('decode');
 
 /**
- * Makes the remainder, where all other parts are there. A node's lengths that are longer than what passed only by the
- * tolerance of clocks are made to fit; then `network` is 0.
- * @param parts In ns, in the order of {@link LATENCY_PARTS}; `network` is set so that their sum is the latency. It is
- *   below 0 only where the node reported more time than passed: such a sample's parts are not used.
- * @returns The latency; NaN where it, or a part, is not known.
+ * Computes the remainder if all other parts are known. If a node's durations exceed the passed time
+ * only within the clock tolerance, they are scaled to fit, and `network` is 0.
+ * @param parts In ns, in the order of {@link LATENCY_PARTS}; sets `network` so that the sum is
+ *   the latency. It is negative only if the node reported more time than passed: such a sample's
+ *   parts are not used.
+ * @returns The latency; NaN if it, or a part, is unknown.
  */
 function closeParts(parts: Float64Array, latencyNs: number): number {
   let toldNs = 0;
@@ -127,7 +127,7 @@ function fitTimes(parts: Float64Array, factor: number): void {
   parts[NETWORK] = 0;
 }
 
-/** Sums of latency and parts over some samples. */
+/** Sums of latency and parts over a group of samples. */
 export class PartSums {
   count = 0;
   #latencyNs = 0;
@@ -159,17 +159,17 @@ export interface NodeTimes {
   /** Number of the node. */
   readonly index: number;
   readonly sums: PartSums;
-  /** Its samples among the slowest of the run. */
+  /** Number of its samples among the slowest of the run. */
   tailCount: number;
 }
 
-/** Sums over all samples, over the typical and the slowest ones, and over those of each SUT node. */
+/** Sums over all samples, over typical and slowest ones, and per SUT node. */
 export class SplitSums<P extends string> {
   readonly parts: readonly P[];
   readonly all: PartSums;
   readonly tail: PartSums;
   readonly #typical: PartSums;
-  /** By number; with gaps for nodes that did not answer. */
+  /** Times by node number; undefined for nodes that did not answer. */
   readonly #nodes: (NodeTimes | undefined)[] = [];
 
   constructor(parts: readonly P[]) {
@@ -183,7 +183,7 @@ export class SplitSums<P extends string> {
     return this.#nodes.filter((node) => node !== undefined);
   }
 
-  /** @param partsNs In the order of the parts. @param node -1 where it is not known. */
+  /** @param partsNs In the order of the parts. @param node -1 if unknown. */
   add(partsNs: Float64Array, latencyNs: number, node: number): void {
     this.all.add(partsNs, latencyNs);
     if (node < 0) return;
@@ -191,7 +191,7 @@ export class SplitSums<P extends string> {
     this.#nodes[node].sums.add(partsNs, latencyNs);
   }
 
-  /** Takes what was added to all again, where it is in one of the groups. */
+  /** Adds a sample a second time, to the typical or the slowest group if it belongs there. */
   addToGroups(
     partsNs: Float64Array,
     latencyNs: number,
@@ -205,7 +205,7 @@ export class SplitSums<P extends string> {
     if (times !== undefined) times.tailCount += 1;
   }
 
-  /** Each part, and the one that grows most from typical to tail. */
+  /** Figures of each part, and the part that grows most from typical to tail. */
   figures(): { readonly parts: PartFigures<P>[]; readonly growsMost: P } {
     const parts = this.parts.map((part, i) => ({
       part,
@@ -220,24 +220,24 @@ export class SplitSums<P extends string> {
   }
 }
 
-/** Rows whose times a split takes apart. */
+/** Rows to split. */
 interface RowsToSplit {
-  /** Of all records. */
+  /** Rows of all records. */
   readonly rowCount: number;
   readonly groups: RowGroups;
-  /** Calls back with each row that counts, in order. */
+  /** Calls back with each counted row, in order. */
   readonly forEachRow: (visit: (row: number) => void) => void;
-  /** The time that is split, in ns. */
+  /** The time to split, in ns. */
   readonly timeOf: (row: number) => number;
-  /** Fills the parts of that time. @returns False where they are not known or not possible. */
+  /** Fills the parts of that time. @returns False if they are unknown or impossible. */
   readonly read: (row: number, partsNs: Float64Array) => boolean;
-  /** Called once with each row that could not be read. */
+  /** Called once for each row that could not be read. */
   readonly leaveOut: () => void;
 }
 
 /**
  * Sums the parts of all rows, then again those of the typical and the slowest ones.
- * @returns Beside the sums an array with a place for each row, to be used again.
+ * @returns The sums, and an array with one place per row for reuse.
  */
 export function sumRows<P extends string>(
   parts: readonly P[],
@@ -266,23 +266,23 @@ export function sumRows<P extends string>(
   return { sums, timesNs };
 }
 
-/** All that a split says of a run beside its table. */
+/** Findings of a split, besides its table. */
 export interface SplitFindings {
   readonly sums: SplitSums<LatencyPart>;
-  /** Samples that were lost or whose node reported no times. */
+  /** Samples that were lost, or whose node reported no times. */
   readonly unknownCount: number;
-  /** Offline. */
+  /** True in Offline. */
   readonly isAllAtOnce: boolean;
-  /** MultiStream: a query counts once, by the sample that came last. */
+  /** True in MultiStream: a query counts once, by its last sample. */
   readonly isOfQueries: boolean;
   /**
-   * Samples that are left out because their node reported more time than passed, and the worst
+   * Samples left out because their node reported more time than passed, and the most negative
    * remainder in ns.
    */
   readonly overtold: { readonly count: number; readonly leastNs: number };
 }
 
-/** The samples of one part, as a split reads them: where they lie, without a copy. */
+/** Access to the samples of one part, without a copy. */
 export interface SplitRows {
   readonly rowCount: number;
   readonly queryCount: number;
@@ -309,7 +309,7 @@ export function rowsOfRecords(records: SampleRecords): SplitRows[] {
 function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number): SplitRows {
   const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs } = records;
   const service = SERVICE_TIMES.map((column) => records.service[column]);
-  /** Rows of each issued query, in order: from `begin` up to, but not including, `end`. */
+  /** Rows [begin, end) of each issued query, in order. */
   const forEachQuery = (visit: (begin: number, end: number) => void): void =>
     forEachStretch(query, { begin: partBegin, end: partEnd }, visit);
   let queryCount = 0;
@@ -317,15 +317,16 @@ function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number):
     queryCount += 1;
   });
   /**
-   * Completed - scheduled in ns; NaN: the sample was lost. Of one query the largest is that which
-   * came last.
+   * Completed - scheduled in ns; NaN if the sample was lost. The largest of a query belongs to its
+   * last sample.
    */
   const latencyNs = (row: number): number =>
     (completedNs[row] as number) - (scheduledNs[row] as number);
   /**
-   * Takes the latency of a row apart. Instants are LoadGen's own, lengths of time the SUT node's: no clocks are compared.
-   * A SUT without a transport has no `send`. Fills `parts` as {@link closeParts} says, in ns, in the order of
-   * `LATENCY_PARTS`; returns the latency, NaN where the sample was lost or a part is not known.
+   * Splits the latency of a row. Points in time are by LoadGen's clock, durations by the SUT
+   * node's: no clocks are compared. A SUT without a transport has no `send`. Fills `parts` as in
+   * {@link closeParts}, in ns, in the order of `LATENCY_PARTS`; returns the latency, NaN if the
+   * sample was lost or a part is unknown.
    */
   const readParts = (row: number, parts: Float64Array): number => {
     const handed = handedNs[row] as number;

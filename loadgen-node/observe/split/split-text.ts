@@ -13,32 +13,32 @@ import type {
 } from './split-sums.ts';
 import type { TokenFindings } from './token-split.ts';
 
-/** Growth below this is noise of the clock and the event loop. */
+/** Smaller growth is noise of the clock and the event loop, in ns. */
 const GROWTH_NS_MIN = 20_000;
-/** Growth below this share of a typical latency is noise, too. */
+/** Growth below this share of a typical latency is also noise. */
 const GROWTH_SHARE_MIN = 0.1;
 /** Share of the whole growth, or of the latency, from which a part is named. */
 const NAMED_SHARE = 0.2;
 
-/** Parts in which a sample of Offline waits for those before it. */
+/** Parts in which an Offline sample waits for earlier samples. */
 const WAITS: readonly LatencyPart[] = ['dispatch', 'send', 'receive', 'queue', 'batch'];
 
-/** Surroundings of a run, as far as its split tells of them. */
+/** Context of a run that its split text depends on. */
 export interface SplitContext {
   readonly nodeNames?: readonly string[];
-  /** LoadGen and SUT share the cores of one machine. Default: false. */
+  /** True if LoadGen and SUT share one machine's cores. Default: false. */
   readonly isOneMachine?: boolean;
-  /** False: the nodes answer by a benchmark without a model, and have no workers and no batches. Default: true. */
+  /** False if the nodes have no model, so no workers and no batches. Default: true. */
   readonly hasModel?: boolean;
-  /** Whether LoadGen was the limit, by the rule of the verdict; default: not known. */
+  /** Whether LoadGen was the limit by the verdict's rule; default: unknown. */
   readonly isGeneratorBound?: boolean | undefined;
 }
 
-/** A context whose gaps are filled. */
+/** A context with defaults filled in. */
 type FullContext = Required<Omit<SplitContext, 'isGeneratorBound'>> &
   Pick<SplitContext, 'isGeneratorBound'>;
 
-/** Lateness that the verdict does not count as LoadGen's fault gets no advice as if it were. */
+/** Text in place of advice if the verdict does not count LoadGen's lateness as its fault. */
 const LAG_IS_SMALL = 'So late LoadGen may be beside this bound: it was not the limit.';
 
 function remedyOf<P extends AnyPart>(
@@ -49,7 +49,10 @@ function remedyOf<P extends AnyPart>(
   return part === 'dispatch' && isGeneratorBound === false ? LAG_IS_SMALL : words[part].remedy;
 }
 
-/** Where the time went and what limits the run, in whole sentences. @param tokens Of a run that times first tokens: it is about them. */
+/**
+ * Where the time went and what limits the run, in whole sentences. @param tokens For a run with
+ * timed first tokens; the text is then about tokens.
+ */
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
@@ -73,20 +76,26 @@ export function splitInWords(
   return [...told.sentences, remedy, ...ofNodes, ...doubts(findings)].join(' ');
 }
 
-/** Begins what stands in place of advice on a link that there is not. */
+/** Start of the text in place of advice about a network, if there is none. */
 const ON_ONE_MACHINE =
   'LoadGen and SUT share the cores of one machine, and no network is between them:';
 
-/** Sentences, and the part whose remedy follows them. */
+/** Sentences, and the part whose remedy comes after them. */
 interface Told<P> {
   readonly sentences: readonly string[];
   readonly part: P;
 }
 
-/** Share of the samples that may be left out for what their node told. Fast ones are, so that of more the typical and the slowest are others. */
+/**
+ * Largest share of samples left out for impossible reported times. They tend to be fast ones; with
+ * more, the typical and the slowest samples would be others.
+ */
 const LEFT_OUT_MAX = 0.01;
 
-/** How many samples are left out because their node told more time than passed, where they are too many to say where the time went. */
+/**
+ * Text if too many samples are left out, because their node reported more time than passed, to
+ * explain where the time went.
+ */
 export function leftOutText({
   sampleCount,
   overtoldCount = 0,
@@ -96,7 +105,10 @@ export function leftOutText({
   return `not known: of ${grouped(overtoldCount)} of ${grouped(all)} samples, SUT nodes reported more time than passed`;
 }
 
-/** The part that takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
+/**
+ * One clause, without full stop, on the part that takes the time. @param isOffline All samples were
+ * due at the start.
+ */
 export function whyInShort(
   split: LatencySplit,
   { isOffline, hasModel }: { readonly isOffline: boolean; readonly hasModel: boolean },
@@ -126,7 +138,7 @@ function growthInShort(parts: readonly PartFigures<AnyPart>[], words: PartWords<
   const growthOf = (one: PartFigures<AnyPart>): number => one.tailNs - one.typicalNs;
   const grown = parts.reduce((a, b) => (growthOf(b) > growthOf(a) ? b : a));
   const byNs = growthOf(grown);
-  // As the sentences have it: a small growth has no cause, nor has one of many small parts.
+  // Same rule as in the sentences: small growth has no cause, nor has growth of many small parts.
   if (isSmall(grownNs, typicalNs) || byNs < NAMED_SHARE * grownNs) return head;
   const more = grown.part === most.part ? 'it' : words[grown.part].short;
   return `${head}; the slowest 1 % add ${formatNs(byNs)} of ${more}`;
@@ -139,7 +151,7 @@ function sumOf<P extends AnyPart>(
   return parts.reduce((sum, one) => sum + of(one), 0);
 }
 
-/** How long a token took, and how many answers were under way; none where no answer has two tokens. */
+/** Time per token and number of responses in progress; empty if no response has two tokens. */
 function perTokenInShort({ perToken }: TokenSplit): string[] {
   if (perToken === null) return [];
   const { typicalNs, tailNs, typicalAnswers, tailAnswers } = perToken;
@@ -147,7 +159,7 @@ function perTokenInShort({ perToken }: TokenSplit): string[] {
   return [`per token: ${typical}, slowest 1 % ${formatNs(tailNs)} with ${rounded(tailAnswers, 2)}`];
 }
 
-/** Both times of a token model. */
+/** Sentences on both times of a token model. */
 function tokenSentences(
   { split: { parts, perToken }, sums }: TokenFindings,
   findings: SplitFindings,
@@ -157,7 +169,8 @@ function tokenSentences(
   const told = growth(parts, TOKEN_PART_WORDS, 'Typical first tokens took');
   const remedies = [remedyOf(told.part, TOKEN_PART_WORDS, context)];
   if (told.part === 'prompt' && isOneMachine) remedies[0] = `${ON_ONE_MACHINE} ${PROMPT_HERE}`;
-  // Elsewhere a query is due when another is answered, or all are at once: waiting is by construction, and no rate can be lower.
+  // In other scenarios a query is due when another completes, or all are due at once: waiting is
+  // inherent, and no rate can be lowered.
   const hasRate = !findings.isAllAtOnce && findings.sums.all.meanOf(DISPATCH) > 0;
   const advice = RATE_REMEDIES[told.part];
   if (hasRate && advice !== undefined) remedies.push(advice);
@@ -179,7 +192,7 @@ function perTokenSentence({
   );
 }
 
-/** Its text about each of the two bounded times of a token model; empty for any other model. */
+/** Split text for each bounded time of a token model; empty for other models. */
 export function textsOfBounds({ text, tokens }: LatencySplit): Partial<Record<BoundName, string>> {
   if (tokens === undefined) return {};
   const { perToken } = tokens;
@@ -188,13 +201,13 @@ export function textsOfBounds({ text, tokens }: LatencySplit): Partial<Record<Bo
   return { ttft: text.replace(` ${each}`, ''), tpot: each };
 }
 
-/** LoadGen's own lateness: none where queries are due when they are issued. */
+/** LoadGen's own lateness; 0 if queries are due when they are issued. */
 const DISPATCH = LATENCY_PARTS.indexOf('dispatch');
 
 const PROMPT_HERE =
   'what precedes the first token is the time of the model, of the kernel, and of event loops that wait for a core, together.';
 
-/** Further advice where queries come at a rate. */
+/** Further advice if queries come at a rate. */
 const RATE_REMEDIES: Partial<Record<FirstTokenPart, string>> = {
   queue:
     'More sequences side by side (sut --batch-size-max), which makes each token slower, more workers or nodes, or a lower rate.',
@@ -206,7 +219,7 @@ function isSmall(grownNs: number, typicalNs: number): boolean {
   return grownNs < Math.max(GROWTH_NS_MIN, GROWTH_SHARE_MIN * typicalNs);
 }
 
-/** @param head Begins the sentence that goes on with the typical time. */
+/** @param head Start of the sentence, continued with the typical time. */
 function growth<P extends AnyPart>(
   parts: readonly PartFigures<P>[],
   words: PartWords<P>,
@@ -224,7 +237,7 @@ function growth<P extends AnyPart>(
     .filter(({ byNs }) => byNs >= NAMED_SHARE * grownNs)
     .sort((a, b) => b.byNs - a.byNs);
   const [most] = grown;
-  // Several small growths: none is worth a name.
+  // Several small growths: none is worth naming.
   if (most === undefined) return largest(parts, words, `${both}: no part stands out.`);
   const named = grown.map(
     ({ part, byNs, typicalNs: from, tailNs: to }) =>
@@ -236,7 +249,7 @@ function growth<P extends AnyPart>(
   };
 }
 
-/** Where the time goes when no tail explains it. */
+/** Where the time goes if there is no slow tail. */
 function largest<P extends AnyPart>(
   parts: readonly PartFigures<P>[],
   words: PartWords<P>,
@@ -250,8 +263,8 @@ function largest<P extends AnyPart>(
 }
 
 /**
- * All samples are due at the start, so the latency shows how many were before it, its tail the last
- * ones.
+ * All samples are due at the start, so the latency shows how many samples were before it, and the
+ * tail is the last ones.
  */
 function offline(parts: readonly PartFigures[], words: PartWords<AnyPart>): Told<LatencyPart> {
   const meanNs = parts.reduce((sum, { meanNs: ns }) => sum + ns, 0);
@@ -268,16 +281,13 @@ function offline(parts: readonly PartFigures[], words: PartWords<AnyPart>): Told
   return { sentences, part: most.part };
 }
 
-/** The largest part but for waits. */
+/** The largest part that is not a wait. */
 function largestWork(parts: readonly PartFigures[]): PartFigures {
   const work = parts.filter(({ part }) => !WAITS.includes(part));
   return work.reduce((a, b) => (b.meanNs > a.meanNs ? b : a));
 }
 
-/**
- * Names the node that has more of the slow samples than its share, and the part that is slower
- * there.
- */
+/** Names the node with a more than proportional number of slow samples, and its slowest part. */
 function nodeSentence<P extends AnyPart>(
   { parts, nodes, tail }: SplitSums<P>,
   names: readonly string[],

@@ -16,22 +16,23 @@ import {
   type TokenSplit,
 } from './split-sums.ts';
 
-/** Places of the measured parts among those of the latency. */
+/** Indices of the measured parts in the parts of the latency. */
 const MEASURED = BEFORE_PROMPT.map((part) => LATENCY_PARTS.indexOf(part));
 
-/** The split of a run that times first tokens, and what its text says beside. */
+/** The split of a run with timed first tokens, and facts for its text. */
 export interface TokenFindings {
   readonly split: TokenSplit;
   readonly sums: SplitSums<FirstTokenPart>;
-  /** Samples whose latency can be split and whose time to the first token cannot. */
+  /** Samples with a split latency, but no split time to first token. */
   readonly leftOut: number;
 }
 
 /**
- * Says where the time to the first token went, and how long the tokens behind it took: the two times that bounds of a token model are
- * about. By its whole latency a long answer would be among the slowest, however fast its tokens came.
+ * Reports where the time to first token went, and how long later tokens took: the two times that a
+ * token model's bounds are about. Sorted by whole latency, a long response would count as slow
+ * however fast its tokens came.
  * @param pieces The rows of the records.
- * @returns Null where first tokens are not timed, or of no sample all parts are known.
+ * @returns Null if first tokens are not timed, or if no sample has all parts.
  */
 export function tokenSplit(
   records: SampleRecords,
@@ -54,7 +55,7 @@ export function tokenSplit(
       for (rows of pieces) for (let row = rows.begin; row < rows.end; row += 1) visit(row);
     },
     read: (row, parts) => {
-      // The parts of the latency are known, and possible.
+      // The parts of the latency are known and possible.
       hasLatency = !Number.isNaN(rows.readParts(row, whole)) && (whole[NETWORK] as number) >= 0;
       return hasLatency && readFirst(whole, timeOf(row), parts);
     },
@@ -68,7 +69,10 @@ export function tokenSplit(
   return { split, sums, leftOut };
 }
 
-/** Fills the parts of the time to the first token. @returns False where it never came, or before its measured parts. */
+/**
+ * Fills the parts of the time to first token. @returns False if it never came, or came before its
+ * measured parts.
+ */
 function readFirst(whole: Float64Array, firstNs: number, parts: Float64Array): boolean {
   let restNs = firstNs;
   for (let i = 0; i < MEASURED.length; i += 1) {
@@ -81,8 +85,8 @@ function readFirst(whole: Float64Array, firstNs: number, parts: Float64Array): b
 }
 
 /**
- * Times per output token, and how many answers of the node were under way meanwhile.
- * @param timesNs Overwritten; a value for each row.
+ * Times per output token, and how many of the node's responses were in progress.
+ * @param timesNs Overwritten; one value per row.
  */
 function timesPerToken(records: SampleRecords, timesNs: Float64Array): TokenSplit['perToken'] {
   const { firstTokenNs, completedNs } = records;
@@ -90,7 +94,7 @@ function timesPerToken(records: SampleRecords, timesNs: Float64Array): TokenSpli
   const sorted = sortedTimes(timesNs, perTokenNs);
   if (sorted.length === 0) return null;
   const { isTypical, isTail } = groupsOf(sorted);
-  // Of the answers under way.
+  // Number of responses in progress.
   const [typical, tail] = [new PartSums(1), new PartSums(1)];
   const meanCount = new Float64Array(1);
   for (const { rows, answers } of answersUnderWay(records)) {
@@ -111,7 +115,7 @@ function timesPerToken(records: SampleRecords, timesNs: Float64Array): TokenSpli
   };
 }
 
-/** The times of all rows that have one. @param timesNs As above: they are a part of it. */
+/** Sorted times of all rows that have one. @param timesNs Buffer; the result is a part of it. */
 function sortedTimes(timesNs: Float64Array, timeOf: (row: number) => number): Float64Array {
   let count = 0;
   for (let row = 0; row < timesNs.length; row += 1) {
@@ -123,7 +127,7 @@ function sortedTimes(timesNs: Float64Array, timeOf: (row: number) => number): Fl
   return timesNs.subarray(0, count).sort();
 }
 
-/** Reads the time per output token of a row in ns; NaN where it has none. */
+/** Returns a function for the time per output token of a row in ns; NaN if it has none. */
 function perTokenOf({
   scheduledNs,
   firstTokenNs,
@@ -135,7 +139,7 @@ function perTokenOf({
     const latencyNs = (completedNs[row] as number) - dueNs;
     const firstNs = (firstTokenNs?.[row] as number) - dueNs;
     const tokens = tokenCount?.[row] ?? 0;
-    // A single token has no successor to time.
+    // A single token has no next token to time.
     if (tokens < 2 || !(latencyNs > firstNs)) return Number.NaN;
     return tokenTimes(latencyNs, firstNs, tokens).tpot;
   };

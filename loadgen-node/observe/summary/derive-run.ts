@@ -21,15 +21,14 @@ import type { LatencySplit, PartFigures } from '../split/split-sums.ts';
 import { lanesOfRun, type RunSummary, readSummary } from './run-summary.ts';
 
 /**
- * Reads a run folder and derives all figures from its records again. 10^7 records take 1 GB of memory.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: no folder of a run; files that cannot be read, are of another
- *   version, or of two runs.
+ * Reads a run folder and recomputes all figures from its records. 10^7 records take 1 GB of memory.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: not a run's folder; files that
+ *   cannot be read, have another version, or belong to two runs.
  */
 export async function deriveRun(folder: string): Promise<ReadRun> {
   const summary = readSummary(folder);
   const reader = await openRecords(folder);
-  // A run that was killed, or one whose logs have dates in their names, has other files that show
-  // it.
+  // A killed run, or one with dates in its logs' names, is recognised by its other files.
   if (summary === null && reader === null) openRunFolder(folder);
   if (reader === null) return { folder, summary, derived: null };
   try {
@@ -43,25 +42,28 @@ export async function deriveRun(folder: string): Promise<ReadRun> {
 /** A run folder that was read. */
 export interface ReadRun {
   readonly folder: string;
-  /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
+  /** Null if there is none, as for a run of the C++ LoadGen or a killed one. */
   readonly summary: RunSummary | null;
-  /** Null: the folder has no records. */
+  /** Null if the folder has no records. */
   readonly derived: DerivedRun | null;
 }
 
 /**
- * The records of a run; null where its folder has none. The caller closes them.
+ * The records of a run; null if its folder has none. The caller closes them.
  * @throws MlperfError
  */
 export async function openRecords(folder: string): Promise<RecordSetReader | null> {
   const set = findRecords(folder);
   if (set.length === 0) return null;
-  // Heavy.
+  // Slow to load.
   const { RecordSetReader } = await import('../records/record-set-reader.ts');
   return await RecordSetReader.open(set);
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where a file is of another run than the summary; without one, than the first file. */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a file belongs to another run than the summary
+ *   (without a summary: than the first file).
+ */
 function checkSameRun(
   { files, about }: RecordSetReader,
   summary: RunSummary | null,
@@ -76,7 +78,7 @@ function checkSameRun(
   );
 }
 
-/** Derives figures, split and nodes from the records of a run alone. */
+/** Recomputes figures, split and nodes from the records of a run alone. */
 async function derive(reader: RecordSetReader, summary: RunSummary | null): Promise<DerivedRun> {
   const { files, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
@@ -91,7 +93,7 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null): Prom
     lanes: lanesOfRun(summary ?? {}),
     contractErrors: summary?.contractErrors ?? 0,
   });
-  // Of them only counts are wanted.
+  // Only their counts are needed.
   const ofNodes = figuresBy(records, byNode(records, about.nodes), () => new LatencyHistogram());
   const { audit = [] } = summary ?? {};
   const isSutLost = summary?.verdict.cause?.kind === 'sut-broke';
@@ -120,25 +122,25 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null): Prom
 /** Figures, split and nodes of a run by its records alone. */
 export interface DerivedRun {
   readonly scenario: Scenario;
-  /** Rows of the files that could be read, of all parts. */
+  /** Readable rows of all files, in all parts. */
   readonly rowCount: number;
   readonly parts: readonly PartOfFile[];
-  /** The missing rows, in words; null where no file was cut. */
+  /** Text on the missing rows; null if no file was truncated. */
   readonly cut: string | null;
   readonly figures: RunFigures;
   readonly split: LatencySplit | null;
   /** Samples that each node answered. */
   readonly nodes: readonly { readonly name: string; readonly completedSamples: number }[];
-  /** Those that the figures are of. */
+  /** The records that the figures are computed from. */
   readonly records: SampleRecords;
 }
 
 /**
- * Below it two sums of fractions are the same: the order of additions, not the records, makes such
- * a difference.
+ * Relative difference below which two sums of fractions are equal: the order of additions causes
+ * it, not the records.
  */
 const NOISE = 1e-12;
-/** Times of the split are means, with fractions of ns. */
+/** Tolerance for the split's times, which are means with fractions of ns. */
 const NOISE_NS = 0.5;
 
 /** Parts of the latency, or of the time to the first token. */
@@ -147,20 +149,17 @@ interface SplitParts {
   readonly parts: readonly PartFigures<string>[];
 }
 
-/** A figure that does not follow from the records as the summary has it. */
+/** A figure whose value in the summary differs from the one recomputed from the records. */
 export interface SummaryDifference {
-  /** Name of the figure, or place in the split. */
+  /** Name of the figure, or its place in the split. */
   readonly what: string;
   readonly unit: FigureUnit;
-  /** Null: it is not there. */
+  /** Null if it is missing. */
   readonly inSummary: number | null;
   readonly derived: number | null;
 }
 
-/**
- * All figures, counts and times of the split that differ between a summary and what its records
- * say.
- */
+/** All figures, counts and split times that differ between a summary and its records. */
 export function differencesOf(summary: RunSummary, derived: DerivedRun): SummaryDifference[] {
   const found: SummaryDifference[] = [];
   const hold = (what: string, unit: FigureUnit, written?: number, seen?: number): void => {

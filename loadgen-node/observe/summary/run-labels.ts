@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Setting } from '../../../shared/config/setting.ts';
 
-/** Labels of a run: the user's own words about it, by key. */
+/** Labels of a run: the user's own key-value texts. */
 export type RunLabels = Readonly<Record<string, string>>;
 
 /** Names of the two, so that an error says which one is wrong. */
@@ -13,7 +13,7 @@ const LABELS_MAX = 32;
 const RIGHT =
   'must be key=value, for example commit=4f2a9c1: a key of letters, digits, "_", "." and "-" that begins with a letter, and a value of 1 to 200 characters';
 
-/** Reads `key=value`; undefined where the text is not that. */
+/** Parses `key=value`; undefined if the text has another form. */
 function readLabel(text: string): readonly [key: string, value: string] | undefined {
   const at = text.indexOf('=');
   const [key, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
@@ -21,7 +21,7 @@ function readLabel(text: string): readonly [key: string, value: string] | undefi
 }
 
 /**
- * Reads labels that a flag wants.
+ * Parses a label given by a flag.
  * @throws MlperfError `ERR_CONFIG_INVALID` that names the flag
  */
 export function parseLabel(text: string, flag: string): readonly [key: string, value: string] {
@@ -30,7 +30,7 @@ export function parseLabel(text: string, flag: string): readonly [key: string, v
   return label;
 }
 
-/** Labels of a run: a list in a file or a key for each, a flag for each on the command line. */
+/** Labels of a run: a list or one key each in a file, repeated flags on the command line. */
 export function labelSetting(help: string): Setting<RunLabels | undefined> {
   const message = 'must be a list such as [commit=4f2a9c1], or keys with values';
   const listed = z.array(z.string(RIGHT), message);
@@ -50,14 +50,14 @@ export function labelSetting(help: string): Setting<RunLabels | undefined> {
     flagKey: 'label',
     schema: schema.optional(),
     isList: true,
-    // Repeated flags are joined by commas, which a value may have, too.
+    // Repeated flags are joined by commas, which a value may also contain.
     fromFlag: (text) => text.split(/,(?=\s*[A-Za-z][A-Za-z0-9_.-]*=)/),
     fallback: undefined,
     isRequired: false,
   };
 }
 
-/** The fault of the labels; null: they are right. */
+/** Problem of the labels; null if they are valid. */
 function problemOf(texts: readonly string[]): string | null {
   const bad = texts.find((text) => readLabel(text) === undefined);
   if (bad !== undefined) return `${RIGHT}; ${JSON.stringify(bad)} is not that`;
@@ -67,7 +67,7 @@ function problemOf(texts: readonly string[]): string | null {
   return twice === undefined ? null : `must not have the key ${twice} twice`;
 }
 
-/** Labels for people: `commit=4f2a9c1 host=a`. */
+/** Labels as text: `commit=4f2a9c1 host=a`. */
 export function labelText(labels: RunLabels | undefined): string {
   return Object.entries(labels ?? {})
     .map(([key, value]) => `${key}=${/\s/.test(value) ? JSON.stringify(value) : value}`)

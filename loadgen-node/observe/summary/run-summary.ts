@@ -23,7 +23,7 @@ import { PROTOCOL_NAME } from '../protocol-name.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';
 
-/** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
+/** Format version of `longhaul_summary.json`; readers refuse others. */
 export const SUMMARY_SCHEMA_VERSION = 1;
 
 const reason = z.strictObject({
@@ -90,8 +90,8 @@ const loadTest = z.strictObject({
 });
 
 /**
- * Form of `longhaul_summary.json`: the result of a run, for programs. Every figure follows from the
- * records beside it.
+ * Schema of `longhaul_summary.json`, the machine-readable result of a run. Every figure follows
+ * from the records beside it.
  */
 export const RUN_SUMMARY = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
@@ -154,10 +154,10 @@ export const RUN_SUMMARY = z.strictObject({
     .describe('parts: those that the figures are of; null: no performance phase, or none kept'),
 });
 
-/** The result of a run; {@link RUN_SUMMARY} says what each field is. */
+/** The result of a run; {@link RUN_SUMMARY} documents its fields. */
 export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
 
-/** Fields of a summary, or of a part of it, that have its bounds. */
+/** Fields of a summary, or of a part of it, with its bounds. */
 export type BoundsInSummary = Partial<
   Pick<RunSummary, 'latencyBoundNs' | 'tokenBounds' | 'targetPercentile'>
 >;
@@ -165,10 +165,10 @@ export type BoundsInSummary = Partial<
 /** CPU and memory of a node at one time of the run. */
 export type NodeUsagePoint = NonNullable<RunSummary['nodes'][number]['usage']>[number];
 
-/** Arrivals that are not LoadGen's, and what their steps came to. */
+/** Arrivals other than LoadGen's, and the results of their steps. */
 export type LoadTest = NonNullable<RunSummary['loadTest']>;
 
-/** True where queries were due by a clock, so that LoadGen could be late: not in a closed loop. */
+/** True if queries were due by a clock, so that LoadGen could be late; false in a closed loop. */
 export function hasSchedule({
   scenario,
   round,
@@ -178,7 +178,7 @@ export function hasSchedule({
   return scenario === 'Server' && test?.arrivals.startsWith('closed-loop:') !== true;
 }
 
-/** The bounds of Server by a summary, or a part of it. */
+/** Server's bounds in a summary, or in a part of it. */
 export function boundsOfRun({
   latencyBoundNs,
   tokenBounds,
@@ -186,22 +186,22 @@ export function boundsOfRun({
 }: BoundsInSummary): readonly QueryBound[] {
   const boundNs = tokenBounds?.ttftNs ?? latencyBoundNs ?? null;
   if (boundNs === null) return [];
-  // The percentile is missing only where no query was issued.
+  // The percentile is missing only if no query was issued.
   const percentile = targetPercentile ?? Number.NaN;
   return namedBounds({ boundNs, tpotNs: tokenBounds?.tpotNs, percentile });
 }
 
-/** The lanes of a run by its summary. */
+/** The lanes of a run in its summary. */
 export function lanesOfRun(run: BoundsInSummary): readonly Lane[] {
   return [wholeLane(boundsOfRun(run))];
 }
 
-/** The bound on a time in ns; null where there is none. */
+/** The bound on a time in ns; null if there is none. */
 export function boundNsOf(name: BoundName, run: BoundsInSummary): number | null {
   return boundNsOn(name, boundsOfRun(run));
 }
 
-/** Bounds as a summary has them. */
+/** Bounds in the summary's form. */
 export function boundsInSummary(
   bounds: readonly QueryBound[],
 ): Pick<RunSummary, 'latencyBoundNs' | 'tokenBounds'> {
@@ -220,8 +220,9 @@ export function writeSummary(folder: string, summary: RunSummary): void {
 /**
  * Reads the summary of a run.
  * @param folder Output folder of the run.
- * @returns Null where the folder has none.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID` (another version, a wrong key)
+ * @returns Null if the folder has no summary.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID`
+ * (another version, a wrong key)
  */
 export function readSummary(folder: string): RunSummary | null {
   const path = join(folder, RUN_FILES.runSummary);

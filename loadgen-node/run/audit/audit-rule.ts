@@ -9,28 +9,36 @@ export const GENERAL_CONSTRAINTS = 'inference_rules v4.1, Network division, SUT 
 export const DIVISIONS_RULE = 'inference_rules v4.1, Divisions, Network division';
 export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pre-processing';
 
-/** The own text of round v0.5. It is its draft of April 2019: the paper of the round repeats it in other words. */
+/**
+ * Round v0.5's own rule text: its draft of April 2019. The round's paper repeats it in other words.
+ */
 export const V05_CACHING =
   'inference_rules v0.5, Load Generator: "Caching of any queries, any query parameters, or any intermediate results is prohibited."';
 export const V05_INPUTS =
   'inference_rules v0.5, Data Sets: "All imaging benchmarks take uncropped uncompressed bitmap as inputs, NMT takes text."';
 export const V05_DIVISIONS = 'paper of round v0.5, section 5.1.1';
 
-/** The verdict on one rule, with a whole sentence and the figures behind it. */
+/** Verdict on one rule, as a whole sentence, with the figures that support it. */
 export type Judged = Pick<AuditFinding, 'verdict' | 'why' | 'evidence'>;
 
-/** A rule, and how the facts of a run are compared with it. */
+/** A rule, and how to compare the facts of a run with it. */
 export interface AuditRule extends Pick<AuditFinding, 'id' | 'source'> {
-  /** The rule in short; a function: in words of the protocol. */
+  /** Short text of the rule; a function if it depends on the protocol's terms. */
   readonly rule: string | ((protocol: Protocol) => string);
   /** Default: `rule`. */
   readonly kind?: AuditFinding['kind'];
   readonly judge: (facts: AuditFacts) => Judged;
-  /** Traits of a protocol that `judge` needs. Default: a SUT node, which describes itself. */
+  /** Protocol traits that `judge` needs. Default: a SUT node, which describes itself. */
   readonly needs?: Partial<ProtocolTraits>;
-  /** Verdict over a protocol that lacks them, on a rule that `judge` does not find broken. Absent: `judge` needs none. */
+  /**
+   * Verdict if the protocol lacks them and `judge` finds no breach. Absent: `judge` needs no
+   * traits.
+   */
   readonly without?: (facts: AuditFacts, judged: Judged) => Judged;
-  /** In place of these in round v0.5, which has no Network division. Absent: that of v4.1 is followed there, and the source says so. */
+  /**
+   * Replacements for round v0.5, which has no Network division. Absent: v4.1's rule applies there
+   * too, and the source says so.
+   */
   readonly v05?: Partial<Pick<AuditRule, 'rule' | 'source' | 'judge'>>;
 }
 
@@ -46,12 +54,12 @@ export function notProvable(why: string, evidence: readonly string[] = []): Judg
   return { verdict: 'not-provable', why, evidence };
 }
 
-/** Broken by these problems; undefined where there is none. */
+/** Verdict "broken" with these problems; undefined without any. */
 export function brokenBy(problems: readonly string[], why: string): Judged | undefined {
   return problems.length === 0 ? undefined : broken(why, problems);
 }
 
-/** Not provable because of these nodes, whose addresses are the evidence; undefined where there is none. */
+/** Verdict "not provable" with the addresses of these nodes as evidence; undefined without any. */
 export function notProvableAt(nodes: readonly NodeEvidence[], why: string): Judged | undefined {
   if (nodes.length === 0) return undefined;
   return notProvable(
@@ -60,7 +68,7 @@ export function notProvableAt(nodes: readonly NodeEvidence[], why: string): Judg
   );
 }
 
-/** Not provable, with a line of each node behind its address. */
+/** Verdict "not provable", with one line per node after its address. */
 export function notProvableOf(why: string, line: (node: NodeEvidence) => string) {
   return ({ nodes }: AuditFacts): Judged =>
     notProvable(
@@ -75,7 +83,7 @@ export function serverText(node: NodeEvidence): string {
   return server?.serverName ? softwareOf(server) : 'the server reports no name';
 }
 
-/** Requests that went to a server. */
+/** Number of requests sent to a server. */
 export function requestsOf(node: NodeEvidence): number {
   return node.server?.requestCount ?? node.ours.partCount;
 }

@@ -28,7 +28,7 @@ export function composeAudit(facts: AuditFacts): NetworkAudit {
   const rules = ofRound.map(
     ({ id, source, judge, needs, without, kind = 'rule', ...text }): AuditFinding => {
       const judged = judge(facts);
-      // Evidence against a rule weighs more than what a protocol lacks.
+      // Evidence of a breach outweighs traits that the protocol lacks.
       const isFinal =
         judged.verdict === 'broken' || without === undefined || has(protocol.traits, needs);
       const { verdict, why, evidence } = isFinal ? judged : without(facts, judged);
@@ -44,7 +44,7 @@ function has(traits: ProtocolTraits, needs: AuditRule['needs'] = { peer: 'sut-no
   return keys.every((trait) => traits[trait] === needs[trait]);
 }
 
-/** A rule as a run of round v0.5 is held to it. */
+/** The rule in the form for round v0.5. */
 function ruleOfV05(row: AuditRule): AuditRule {
   const ofLater = row.source.includes('inference_rules v4.1');
   const source = ofLater ? `${row.source}; round v0.5 has no such rule` : row.source;

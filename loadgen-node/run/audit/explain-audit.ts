@@ -25,7 +25,7 @@ const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
 const PATH_NOTE =
   'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the SUT.';
 
-/** Whose rules a run of v0.5 is held to: said once, and behind each rule in its source. */
+/** Which rules apply to a v0.5 run: stated once here, and per rule in its source. */
 const ROUND_NOTE =
   'v0.5, which has no Network division, only closed and open (paper, section 5.1.1), and says nothing of a network between ' +
   'LoadGen and SUT. So the run is held to the Network division of v4.1, the oldest text of it that longhaul has: without ' +
@@ -71,7 +71,7 @@ export function explainAudit(audit: NetworkAudit): string {
     'What this evidence shows, and what it does not:',
     ...shows.flatMap((text) => wrapped(text, 2, '- ')),
   ];
-  // Texts may come from a SUT node: a line of it must stay a line.
+  // Texts may come from a SUT node: each must stay on one line.
   return `${lines.map((line) => asOneLine(line)).join('\n')}\n`;
 }
 

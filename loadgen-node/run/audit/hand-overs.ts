@@ -3,7 +3,10 @@ import { counted } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { CONNECTION_LIMITS, STREAM_LIMITS } from '../../../shared/security/connection-errors.ts';
 
-/** Connections and streams of a node that ended at no cost of a sample; sentences without their subject, the node. */
+/**
+ * Connections and streams of a node that ended without losing a sample; sentences without their
+ * subject, the node.
+ */
 export function handOverTexts({ handOvers }: NodeEvidence, { words }: Protocol): string[] {
   if (handOvers === undefined) return [];
   const { connectionCount, callCount, streamCount, connectionReason, streamReason } = handOvers;

@@ -22,8 +22,8 @@ import {
 } from './audit-rule.ts';
 
 /**
- * An answer that is sooner than a TCP connect to the same address by this much, and by this factor, is not
- * believed. Both times are taken on one thread, so the noise of a busy machine is in them.
+ * An answer faster than a TCP connect to the same address by this time and by this factor is
+ * implausible. Both times are taken on one thread, so they include the noise of a busy machine.
  */
 const CONNECT_NOISE_NS = 5e6;
 const CONNECT_NOISE_FACTOR = 4;
@@ -128,7 +128,7 @@ function problemOfAnswer(address: string, call: NameCall): string | null | undef
   return isIn ? undefined : `"${answer.name}" is not in "${call.name}"`;
 }
 
-/** An answer repeats the random number of its question, so it was made after the question was asked. */
+/** An answer repeats the random number of its request, so it was made after the request arrived. */
 function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
   const answered = nameCalls.flatMap((call, i) =>
     call.nodes.flatMap((node) => (node.roundTripNs === null ? [] : [{ call: i + 1, node }])),
@@ -149,8 +149,8 @@ function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
 }
 
 /**
- * Compares the answers with TCP connects, where these took so long that an answer from nearby would
- * be seen.
+ * Compares answers with TCP connects, if these were slow enough that an answer from nearby would
+ * stand out.
  */
 function comparisonText(calls: readonly NameCall[]): string {
   const addresses = [...new Set(calls.flatMap(({ nodes }) => nodes.map(({ address }) => address)))];
@@ -175,7 +175,7 @@ function isTooFast({ address, roundTripNs }: NodeNameCall, calls: readonly NameC
   return roundTripNs < fastest / CONNECT_NOISE_FACTOR && fastest - roundTripNs > CONNECT_NOISE_NS;
 }
 
-/** The shortest plain TCP connect to an address, in ns; 0 where none was measured. */
+/** The shortest plain TCP connect to an address, in ns; 0 if none was measured. */
 function fastestConnectNs(address: string, calls: readonly NameCall[]): number {
   const connects = answersOf(address, calls).flatMap(({ tcpConnectNs }) => tcpConnectNs ?? []);
   return connects.length === 0 ? 0 : Math.min(...connects);
@@ -243,7 +243,10 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
   );
 }
 
-/** Identities that a node gave in Name, Describe, Opened and Ledger, each once, without empty ones. */
+/**
+ * Distinct identities that a node reported in Name, Describe, Opened and Ledger, without empty
+ * ones.
+ */
 export function identitiesOf(
   { address, description, streams, ledgerIdentity }: NodeEvidence,
   calls: readonly NameCall[],
@@ -256,7 +259,10 @@ export function identitiesOf(
   ]);
 }
 
-/** Names that a node gave in Name, Describe and Opened, each once, without empty ones. Ledger has no name. */
+/**
+ * Distinct names that a node reported in Name, Describe and Opened, without empty ones. Ledger has
+ * no name.
+ */
 function namesOf(
   { address, description, streams }: NodeEvidence,
   calls: readonly NameCall[],
@@ -277,7 +283,7 @@ export function answersOf(address: string, calls: readonly NameCall[]): NodeName
   return calls.flatMap(({ nodes }) => nodes.filter((node) => node.address === address));
 }
 
-/** Values that stand there more than once, each once. */
+/** Repeated values, each listed once. */
 function repeatedOf(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, i) => values.indexOf(value) !== i))];
 }

@@ -13,7 +13,7 @@ import {
 } from './audit-rule.ts';
 import { answersOf, identitiesOf } from './name-rules.ts';
 
-/** Where the rules speak of it, though they do not forbid it. */
+/** Place in the rules that mentions it without forbidding it. */
 const SOURCE =
   'finding of longhaul; inference_rules v4.1, Network division, SUT over the network: a load balancer is part of ' +
   'the SUT, and "every other component through which data passes" must be in the report';
@@ -37,7 +37,7 @@ export const PATH_RULE: AuditRule = {
   },
 };
 
-/** A sign of one node, with the number of its calls that have it. */
+/** A sign for one node, with the number of affected calls. */
 interface GroupedSign extends PathSign {
   readonly callCount: number;
 }
@@ -79,7 +79,7 @@ function judge(facts: AuditFacts): Judged {
   );
 }
 
-/** Signs of a device that did no harm but could; the first one found is reported. */
+/** Signs of a device that did no harm but could; only the first is reported. */
 const STANDING: readonly (readonly [kind: PathSignKind, why: string])[] = [
   [
     'proxy',
@@ -97,7 +97,10 @@ const STANDING: readonly (readonly [kind: PathSignKind, why: string])[] = [
   ],
 ];
 
-/** All calls to a node of which something is known: Name each time, and every stream or connection of queries. */
+/**
+ * All calls to a node whose path is known: each Name call, and each stream or connection of
+ * queries.
+ */
 function pathsOf(
   { address, streams, queryPaths = [] }: NodeEvidence,
   { nameCalls }: AuditFacts,
@@ -110,7 +113,7 @@ function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
   const groups = new Map<string, GroupedSign>();
   const { protocol } = facts.run;
   for (const sign of pathsOf(node, facts).flatMap((path) => pathSigns(path, protocol))) {
-    // Ports differ from connection to connection.
+    // Ports differ between connections.
     const key = sign.kind === 'address' ? sign.kind : `${sign.kind} ${sign.text}`;
     const { text, callCount } = groups.get(key) ?? { ...sign, callCount: 0 };
     groups.set(key, { kind: sign.kind, text, callCount: callCount + 1 });
@@ -135,7 +138,7 @@ function linesOf(node: NodeEvidence, signs: readonly GroupedSign[], facts: Audit
   return [`${node.address}: ${ends}, the same at both ends in ${all}`];
 }
 
-/** Streams that were opened more often than LoadGen did, at a node that one address leads to. */
+/** Streams opened more often than LoadGen opened them, at nodes that only one address leads to. */
 function repeatedOpens({ nodes, nameCalls }: AuditFacts): string[] {
   const identityOf = (node: NodeEvidence): string =>
     identitiesOf(node, nameCalls)[0] ?? node.address;
@@ -148,16 +151,16 @@ function repeatedOpens({ nodes, nameCalls }: AuditFacts): string[] {
 }
 
 /**
- * Sign of the way that a call took. `repeated`, `compressed`: the call itself was changed. `proxy`:
- * HTTP/2 passed through other hands. `address`: TCP did, or an address was translated. `silent`:
- * the node does not report it.
+ * Sign about the path of a call. `repeated`, `compressed`: the call itself was changed. `proxy`: an
+ * HTTP/2 intermediary. `address`: a TCP intermediary or address translation. `silent`: the node
+ * does not report its end.
  */
 export type PathSignKind = 'repeated' | 'compressed' | 'proxy' | 'address' | 'silent';
 
-/** One sign that something stands between LoadGen and a SUT node. */
+/** A sign of a device between LoadGen and a SUT node. */
 export interface PathSign {
   readonly kind: PathSignKind;
-  /** The observation; no sentence. */
+  /** The observation; not a sentence. */
   readonly text: string;
 }
 
@@ -172,12 +175,13 @@ const SENT: ReadonlyMap<string, RegExp> = new Map([
   ['user-agent', /^(grpc-node-js|longhaul)\//],
 ]);
 
-/** How Envoy, and meshes that are made of it, tell which attempt of a call this is. */
+/** Header in which Envoy, and meshes based on it, count the attempts of a call. */
 const ATTEMPT_COUNT = 'x-envoy-attempt-count';
 
 /**
- * Differences between both ends' views of a call's path; empty where they agree.
- * @param protocol Its name; a response of any `server` may be its own doing. Default: longhaul's own.
+ * Differences between both ends' views of a call's path; empty if they agree.
+ * @param protocol Protocol name; for other protocols, the server itself may set any `server`
+ *   header. Default: longhaul's own.
  */
 export function pathSigns(path: CallPath, protocol?: string): PathSign[] {
   const { requestHeaders, responseHeaders } = path;
@@ -190,7 +194,7 @@ export function pathSigns(path: CallPath, protocol?: string): PathSign[] {
     ...(isServer ? ofResponse.map(asOfServer) : ofResponse),
     ...requestSigns(path),
     ...responseSigns(path, words.wire),
-    // That such a server does not tell its end of a connection, is of the protocol and no sign.
+    // Such a server never reports its end of a connection: a property of the protocol, not a sign.
     ...(isServer ? [] : addressSigns(path)),
   ];
 }
@@ -234,7 +238,10 @@ function requestSigns({ requestHeaders, requestHeadersLeftOut }: CallPath): Path
   ];
 }
 
-/** Signs in the response. A node of other make, which does not report its calls, may have sent such headers itself. */
+/**
+ * Signs in the response. A node of another make, which does not report its calls, may have set such
+ * headers itself.
+ */
 function responseSigns(
   { requestHeaders, responseHeaders }: CallPath,
   { answerHeaders: { sender, names } }: ProtocolWords['wire'],

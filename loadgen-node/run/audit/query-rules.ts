@@ -19,9 +19,10 @@ import { handOverTexts } from './hand-overs.ts';
 /**
  * The rules about what happens to a query between LoadGen and the SUT.
  *
- * A hand-over (another connection or stream takes over) is evidence and breaks none. The rules leave "the network function of
- * the LoadGen Node towards the SUT node" to the QDL. A query still crosses once: it is sent again only where HTTP/2 says that it
- * was not processed. Its time stays in the latency. On longhaul's own protocol the node of Name() must open the stream.
+ * A hand-over (another connection or stream takes over) is recorded as evidence and breaks no rule:
+ * the rules leave "the network function of the LoadGen Node towards the SUT node" to the QDL. Each
+ * query is still processed once: it is sent again only if HTTP/2 states that it was not processed.
+ * Its time stays in the latency. On longhaul's protocol the node of Name() must open the stream.
  */
 export const QUERY_RULES: readonly AuditRule[] = [
   {
@@ -96,7 +97,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** Counts that are compared, and the sentences of the verdicts. */
+/** Counts to compare, and sentences for the verdicts. */
 interface Comparison {
   readonly counts: readonly CountName[];
   readonly same: string;
@@ -116,7 +117,10 @@ const WORDS: Readonly<Record<CountName, string>> = {
   digestedSampleCount: 'digested samples',
 };
 
-/** Holds counts of both ends against each other, node by node; what kept the ends from counting weighs more. */
+/**
+ * Compares the counts of both ends, node by node; a reason why the ends could not count takes
+ * precedence.
+ */
 function compareEnds(facts: AuditFacts, { counts, same, other }: Comparison): Judged {
   const obstacle = incomparable(facts);
   if (obstacle !== undefined) return obstacle;
@@ -134,12 +138,12 @@ function compareEnds(facts: AuditFacts, { counts, same, other }: Comparison): Ju
   return noLedger(facts, evidence) ?? holds(same, evidence);
 }
 
-/** Why the counts of the two ends cannot be compared; undefined where they can. */
+/** Why the counts of both ends cannot be compared; undefined if they can. */
 function incomparable({ run, nodes }: AuditFacts): Judged | undefined {
   if (!run.isComplete) {
     return notProvable('The run did not come to its end, so the two ends need not agree.');
   }
-  // A node that lost, or does not tell, what it must know: the verdict of the run says so, too.
+  // A node that lost its counts, or does not report them; the verdict of the run reports this, too.
   const refused = nodes.filter(
     ({ theirs, differences }) => theirs === null && differences.length > 0,
   );
@@ -162,7 +166,7 @@ function missingLedger({ address, ledgerMissing }: NodeEvidence): string {
   return `${address}: ${ledgerMissing}`;
 }
 
-/** Explains packet captures in which queries share a write. */
+/** Explains why queries share a write in packet captures. */
 const JOINED_WRITES =
   'Queries that are there at the same time may leave in one write to the socket: N queries are N gRPC ' +
   'messages, each with a head of its own, and none is held back for another. HTTP/2 DATA frames have no ' +
@@ -177,7 +181,7 @@ function judgeBatching(facts: AuditFacts): Judged {
   return { ...judged, evidence: [...judged.evidence, JOINED_WRITES] };
 }
 
-/** Counted on our side alone; what cannot be so by construction is a contradiction. */
+/** Uses only LoadGen's counts; values that are impossible by construction are a contradiction. */
 function judgeRequests(facts: AuditFacts): Judged {
   const { run, nodes } = facts;
   const evidence = nodes.flatMap((node) => {
@@ -205,7 +209,7 @@ function judgeRequests(facts: AuditFacts): Judged {
   );
 }
 
-/** Whatever makes the two ends differ, also where no other rule is about it. */
+/** Reports any difference between the two ends, even if no other rule covers it. */
 function judgeAgreement(facts: AuditFacts): Judged {
   const differences = facts.nodes.flatMap((node) => node.differences);
   const found = brokenBy(differences, 'The two ends counted differently.');
@@ -250,7 +254,7 @@ function judgePayload(facts: AuditFacts): Judged {
   );
 }
 
-/** Enough of a digest to compare by eye; the whole stands in the file. */
+/** Enough of a digest to compare by eye; the whole is in the file. */
 function short(digest: string): string {
   return digest === '' ? 'none' : digest.slice(0, 16);
 }
@@ -285,7 +289,7 @@ function judgeQueriesCross(facts: AuditFacts): Judged {
       evidence,
     );
   }
-  // Sums hide a node that counted too few beside one that counted too many.
+  // Totals would hide one node that counted too few beside one that counted too many.
   const perNode = compareEnds(facts, {
     counts: ['sampleCount'],
     same:
@@ -296,7 +300,10 @@ function judgeQueriesCross(facts: AuditFacts): Judged {
   return { ...perNode, evidence: [...evidence, ...perNode.evidence] };
 }
 
-/** An answer bears an id that nobody knows before its sample comes; what came before the rest of it is a claim. */
+/**
+ * A response contains an id that is unknown before its sample arrives; a response before the rest
+ * of the sample contradicts itself.
+ */
 function earlyLine({ address, claims = [] }: NodeEvidence): string[] {
   const early = claims.find(({ kind }) => kind === 'early-response');
   return early === undefined ? [] : [`${address}: ${early.text} (${early.count} in all)`];
@@ -320,7 +327,7 @@ function judgeSent(facts: AuditFacts): Judged {
   );
 }
 
-/** Triton counts executed requests of all clients in its statistics. */
+/** Triton's statistics count executed requests of all clients. */
 function statisticsLine(node: NodeEvidence): string[] {
   const { statistics } = node.server ?? {};
   if (!statistics) return [];

@@ -25,7 +25,7 @@ import {
 } from './audit-rule.ts';
 import { answersOf, NEVER_ASKED } from './name-rules.ts';
 
-/** Scenarios of the datacenter suite, the only one that the Network division knows. */
+/** Scenarios of the datacenter suite, the only suite of the Network division. */
 const DATACENTER_SCENARIOS: readonly string[] = ['Server', 'Offline'];
 
 /** The rules about encodings, machines and the run as a whole. */
@@ -160,7 +160,7 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** longhaul's own: the rules do not speak of a node that contradicts itself. */
+/** longhaul's own rule: MLPerf's rules do not mention a node that contradicts itself. */
 export const CLAIMS_RULE: AuditRule = {
   id: 'claims-possible',
   rule: 'What a SUT node says of a run can be: it contradicts neither the protocol nor what was seen here.',
@@ -248,7 +248,7 @@ function judgeTopology(facts: AuditFacts): Judged {
   );
 }
 
-/** One node's machine against ours: by the start of the system, and by the address that was reached. */
+/** Compares a node's machine with ours: by the system's boot time, and by the address reached. */
 function judgeMachine(
   address: string,
   bootId: string,
@@ -269,12 +269,12 @@ function judgeMachine(
   return holds(`boot id ${bootId} there, ${ours.bootId} here`);
 }
 
-/** IP addresses that the TCP connects to a node's address reached, as far as they are known. */
+/** IP addresses reached by TCP connects to a node's address, if known. */
 function reachedAddresses(address: string, calls: AuditFacts['nameCalls']): string[] {
   return answersOf(address, calls).flatMap(({ remoteAddress }) => remoteAddress ?? []);
 }
 
-/** Broken by what contradicts the result; what goes into no figure stands as evidence. */
+/** Broken by claims that contradict the result; claims that affect no figure are evidence only. */
 function judgeClaims({ nodes }: AuditFacts): Judged {
   const claims = nodes.flatMap(({ claims: ofNode }) => ofNode);
   const evidence = nodes.flatMap(({ address, claims: ofNode }) =>

@@ -8,27 +8,31 @@ import {
 } from '../../../shared/base/process/terminal.ts';
 import type { PrepareProgress } from '../../samples/data-set/data-set.ts';
 
-/** The program around a run: where it reports, where it shows its progress, and what ends it early. */
+/** Environment of a run: where it reports, where it shows progress, and what ends it early. */
 export interface RunHost {
-  /** Writes a line that stays. */
+  /** Writes a permanent line. */
   report(line: string): void;
   /**
-   * Shows the current activity in place of the one before. Absent: there is no viewer, and
-   * progress is not computed.
-   * @param activity Stays the same while one thing goes on; null: it is over.
-   * @param detail Changes: how far it is.
+   * Shows the current activity, replacing the last. Absent: progress is not shown and not computed.
+   * @param activity Constant during one activity; null: it is over.
+   * @param detail Changing part: the progress.
    */
   progress?(activity: string | null, detail?: StatusDetail): void;
-  /** Its abort ends the run: issuing stops, and the logs say so. The reason is the error to reject with. */
+  /**
+   * Its abort ends the run: issuing stops, and the logs state it. The reason is the error to reject
+   * with.
+   */
   readonly signal: AbortSignal;
 }
 
-/** Shows how far the work on a data set is. */
+/** Shows the progress of work on a data set. */
 export function progressOf(host: Pick<RunHost, 'progress'>): PrepareProgress {
   return (fraction, what) => host.progress?.(what, percentOf(fraction));
 }
 
-/** Settles as `work` does, or rejects with the signal's reason at once: for work that needs no ending. */
+/**
+ * Settles like `work`, or rejects with the signal's reason at once; for work that needs no cleanup.
+ */
 export async function orAbort<T>(
   { signal }: Pick<RunHost, 'signal'>,
   work: Promise<T>,
@@ -52,12 +56,15 @@ const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGHUP: EXIT.hungUp,
 };
 
-/** A signal, or a defect of longhaul, ended the work before a run began; the host has reported the defect. */
+/**
+ * A signal, or a defect of longhaul, ended the work before a run began; the host has already
+ * reported a defect.
+ */
 export class InterruptedError extends MlperfError {
-  /** By the signal, as shells count. */
+  /** Exit code for the signal, by the shells' convention. */
   readonly exitCode: number;
 
-  /** @param defect Thrown where nobody could catch it; default: a signal came. */
+  /** @param defect Uncaught error; default: a signal came. */
   constructor(exitCode: number, defect?: Error) {
     if (defect === undefined)
       super('ERR_INTERRUPTED', 'interrupted before the run began: nothing was measured');
@@ -66,13 +73,17 @@ export class InterruptedError extends MlperfError {
   }
 }
 
-/** Longest that a process goes on behind a defect, to leave the logs and the result of a run. */
+/**
+ * Longest time that a process may continue after a defect, to save the logs and the result of a
+ * run.
+ */
 const DEFECT_MS_MAX = 30_000;
 
 /**
- * The host of a command: this process's terminal, Ctrl-C, SIGTERM, and SIGHUP of a terminal that is gone. The first signal asks the work to end by itself, so that
- * logs are written; the second one ends the process at once. What is thrown where nobody catches it, in a callback of a socket
- * or a timer, ends the work in the same way: a run that has its last answer keeps its result.
+ * Host of a command: this process's terminal, Ctrl-C, SIGTERM, and SIGHUP of a closed terminal. The
+ * first signal asks the work to end, so that logs are written; the second ends the process at once.
+ * An uncaught error, in a callback of a socket or a timer, ends the work like the first signal: a
+ * run that already has its last response keeps its result.
  */
 export class CommandHost implements RunHost {
   readonly #terminal: Terminal;
@@ -80,7 +91,10 @@ export class CommandHost implements RunHost {
   #exitCode: number | undefined;
   #hasDefect = false;
 
-  /** @param atSignal Reported at the first signal. Undefined: signals and defects are left alone, and end the process. */
+  /**
+   * @param atSignal Message at the first signal. Undefined: signals and defects are not handled,
+   *   and end the process.
+   */
   constructor(atSignal?: string, terminal: Terminal = new Terminal()) {
     this.#terminal = terminal;
     if (atSignal === undefined) return;
@@ -96,7 +110,7 @@ export class CommandHost implements RunHost {
     process.on('uncaughtException', (error) => this.#onDefect(error));
   }
 
-  /** Only the first one is told: others follow from it. */
+  /** Reports only the first defect: others follow from it. */
   #onDefect(error: Error): void {
     if (this.#hasDefect) return;
     this.#hasDefect = true;
@@ -116,7 +130,7 @@ export class CommandHost implements RunHost {
     return this.#controller.signal;
   }
 
-  /** Exit code of the signal that came, or of a defect, if there was one. */
+  /** Exit code for the signal or defect, if there was one. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }

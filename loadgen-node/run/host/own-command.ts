@@ -3,7 +3,10 @@ import { basename } from 'node:path';
 /** npm's name of itself in `npx longhaul`, `npm start` and `npm run start`. */
 const NPM_COMMANDS: readonly string[] = ['exec', 'start', 'run', 'run-script'];
 
-/** How longhaul was called, for lines that are to be copied: `longhaul`, `npx longhaul` in a clone (`npm start` too), or its file. */
+/**
+ * How longhaul was called, for lines to copy: `longhaul`, `npx longhaul` in a clone (also for
+ * `npm start`), or its file.
+ */
 export function ownCommand(
   env: Readonly<Record<string, string | undefined>> = process.env,
   script: string | undefined = process.argv[1],
@@ -12,7 +15,10 @@ export function ownCommand(
   return script !== undefined && basename(script) === 'main.js' ? `node ${script}` : 'longhaul';
 }
 
-/** Prints all that is known: the flag, or with `npm start`, which keeps flags for itself, the whole command. */
+/**
+ * How to get the verbose output: the flag, or with `npm start`, which keeps flags for itself, the
+ * whole command.
+ */
 export function verboseCommand(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string {

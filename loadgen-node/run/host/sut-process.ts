@@ -6,20 +6,20 @@ import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import { orAbort, type RunHost } from './host.ts';
 
-/** Longest wait for the node to listen; it does so before it prepares its model. */
+/** Longest wait until the node listens; it listens before it prepares its model. */
 const LISTEN_TIMEOUT_MS = 20_000;
 /** Longest wait for the node to end after SIGTERM; then it is killed. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Message of a SUT node to its parent process (sut-node/command.ts). */
+/** Message from a SUT node to its parent process (sut-node/command.ts). */
 interface ListeningMessage {
   readonly type: 'listening';
   readonly address: string;
 }
 
-/** A SUT node as a process of its own, started and ended by this one. */
+/** A SUT node as a child process. */
 export class SutProcess {
-  /** `host:port` at which it listens. */
+  /** `host:port` on which it listens. */
   readonly address: string;
   readonly #child: ChildProcess;
 
@@ -29,10 +29,10 @@ export class SutProcess {
   }
 
   /**
-   * Starts `longhaul sut` and waits until it listens. The node ends when this process does, however
-   * that ends: it watches the channel between the two.
-   * @param giveUp Ends a node that does not listen yet.
-   * @throws MlperfError when it ends before; its own message has gone to stderr.
+   * Starts `longhaul sut` and waits until it listens. The node ends with this process, however that
+   * ends: it watches the channel between the two.
+   * @param giveUp Its abort ends a node that does not listen yet.
+   * @throws MlperfError if the node ends before; its own message is on stderr.
    */
   static start(args: readonly string[], giveUp?: AbortSignal): Promise<SutProcess> {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
@@ -71,7 +71,10 @@ export class SutProcess {
     });
   }
 
-  /** Drains the node by SIGTERM and waits for its end. Returns its exit code, or null if it was killed. */
+  /**
+   * Drains the node by SIGTERM and waits for its end. Returns its exit code, or null if it was
+   * killed.
+   */
   async stop(): Promise<number | null> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null)
       return this.#child.exitCode;
@@ -87,9 +90,9 @@ export class SutProcess {
 }
 
 /**
- * Starts a SUT node on 127.0.0.1 for a verb that measures it, and ends it with the work.
- * @param args Flags of `longhaul sut`; one that says where it listens wins over 127.0.0.1.
- * @throws MlperfError as {@link SutProcess.start}; what `work` throws
+ * Starts a SUT node on 127.0.0.1 for a verb that measures it, and stops it after `work`.
+ * @param args Flags of `longhaul sut`; a flag for the listen address overrides 127.0.0.1.
+ * @throws MlperfError as {@link SutProcess.start}; errors of `work`
  */
 export async function withSutProcess<T>(
   args: readonly string[],
@@ -97,7 +100,7 @@ export async function withSutProcess<T>(
   work: (address: string) => Promise<T>,
 ): Promise<T> {
   host.progress?.('starting a SUT node');
-  // Two processes would write over each other's status line; Ready tells what the node is doing.
+  // Two processes would overwrite each other's status line; Ready reports what the node is doing.
   const defaults = ['--listen', '127.0.0.1:0', '--progress', 'hidden'];
   const sut = await orAbort(host, SutProcess.start([...defaults, ...args], host.signal));
   try {

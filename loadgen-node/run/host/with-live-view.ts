@@ -4,8 +4,8 @@ import type { RunValues } from '../plan/run-settings.ts';
 import type { RunHost } from './host.ts';
 
 /**
- * Does something with the live view that is requested, tells where it is, and closes it.
- * @throws MlperfError `ERR_LIVE_LISTEN` before `work` begins; what `work` throws.
+ * Runs `work` with the requested live view: reports its address, and closes it afterwards.
+ * @throws MlperfError `ERR_LIVE_LISTEN` before `work` begins; errors of `work`.
  */
 export async function withLiveView<T>(
   { dashboard, metricsListen: metrics }: Partial<Pick<RunValues, 'dashboard' | 'metricsListen'>>,

@@ -12,10 +12,12 @@ import { engineEvidence } from '../../official/engine-evidence.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { onlyTarget } from '../plan/target.ts';
 
-/** The phases of a test; null for one that was not run, or not to a result. */
+/** The phases of a test; null for a phase that did not run, or has no result. */
 export type Phases = Pick<JudgedTest, 'accuracy' | 'performance' | 'driver' | 'excessTimes'>;
 
-/** Gathers what is known of a run, also of one that broke off. Within a second; never rejects. */
+/**
+ * Gathers all known facts of a run, even one that broke off. Takes at most a second; never rejects.
+ */
 export async function gatherFacts(
   plan: RunPlan,
   qdl: QueryDispatchLibrary,
@@ -65,7 +67,7 @@ export async function gatherFacts(
   };
 }
 
-/** Adds to the evidence of a node what only LoadGen can know: the latency that the node's times must fit into. */
+/** Adds LoadGen's part to a node's evidence: the latency that the node's times must fit into. */
 function withExcess(
   node: NodeEvidence,
   index: number,
@@ -80,7 +82,7 @@ function withExcess(
   return { ...node, claims: [...node.claims, { kind: 'excess-times', count, text }] };
 }
 
-/** The search for the peak keeps the counts of one of its runs only. */
+/** LoadGen's counts; the search for the peak keeps the counts of only one of its runs. */
 function countsOf(plan: RunPlan, phases: Phases): LoadgenCounts | null {
   if (plan.settings.mode === 'FindPeakPerformance') return null;
   const known = [phases.accuracy, phases.performance].flatMap((phase) =>

@@ -42,17 +42,17 @@ import {
 } from './run-notes.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
 
-/** SUT nodes behind a QDL, and this end of the network. */
+/** SUT nodes reached over a QDL, and LoadGen's end of the network. */
 interface NetworkSut {
   readonly qdl: QueryDispatchLibrary;
   readonly selfCheck: SelfCheck;
   readonly host: HostIdentity;
 }
 
-/** A SUT without nodes: there is no network to audit. */
+/** A SUT without nodes: no network to audit. */
 export interface LocalSut {
   readonly qdl: null;
-  /** Marks of the SUT; that there is no network at least. */
+  /** Marks of the SUT; at least that there is no network. */
   readonly marks: readonly string[];
   /** Lines of the detail log about the SUT. */
   readonly details: readonly LoggedDetail[];
@@ -69,21 +69,25 @@ interface JudgeParts {
 }
 
 /**
- * Judges what LoadGen itself cannot: accuracy against the benchmark's target, the rules of the Network
- * division, and the notes that a result must carry on the screen and in the logs. They cannot be silenced.
+ * Judges what LoadGen itself cannot: accuracy against the benchmark's target, the Network
+ * division's rules, and the notes that a result must have on the screen and in the logs. They
+ * cannot be turned off.
  */
 export class RunJudge {
   readonly #parts: JudgeParts;
   #audit: NetworkAudit | undefined;
   /** Set by {@link judge}. */
   accuracy: ScoredAccuracy = {};
-  /** The quality that the run must reach. */
+  /** The quality target of the run. */
   readonly quality: NamedQuality;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
-  /** Those of {@link notes} that change what the figures mean; that of one machine is not among them. */
+  /**
+   * Notes among {@link notes} that change the meaning of the figures, without the note on one
+   * machine.
+   */
   keyNotes: readonly string[] = [];
-  /** Those of {@link notes} on a benchmark that is not MLPerf's, or on models or data that are not its own. */
+  /** Notes among {@link notes} about a benchmark outside MLPerf, or non-official models or data. */
   standInMarks: readonly string[] = [];
 
   constructor(parts: JudgeParts) {
@@ -111,7 +115,7 @@ export class RunJudge {
     if (report !== undefined && sut.qdl !== null) {
       details.push(accuracyDetail(report, this.quality));
     }
-    // LoadGen judged the settings that it had.
+    // LoadGen judged with the settings that it had.
     const ofDriver = otherSettings === null ? [] : [{ rule: 'cpp-settings', ...otherSettings }];
     return { problems: [...ofDriver, ...problems, ...ofSut.problems], notes: this.notes, details };
   };
@@ -156,7 +160,10 @@ export class RunJudge {
     };
   }
 
-  /** The audit of the run; of one that broke off before {@link judge}, with what is known; null without a network. */
+  /**
+   * The audit of the run; of a run that broke off before {@link judge}, with what is known; null
+   * without a network.
+   */
   async audit(): Promise<NetworkAudit | null> {
     const { sut } = this.#parts;
     if (sut.qdl === null) return null;
@@ -169,7 +176,7 @@ export class RunJudge {
   }
 }
 
-/** Why a run is INVALID by its accuracy; empty where the run has no accuracy. */
+/** Reasons for INVALID from accuracy; empty without an accuracy run. */
 function qualityProblems(
   accuracy: AccuracyReport | undefined,
   quality: NamedQuality,
@@ -182,7 +189,7 @@ function qualityProblems(
   return [{ rule: 'quality', text, needed, seen }];
 }
 
-/** Marks that a result of these settings carries, whatever happens. */
+/** Marks that follow from a run's settings alone. */
 export function marksOf(plan: RunPlan): string[] {
   const marks = engineMarks(plan.linked);
   marks.push(...exampleMarks(plan.rules), ...keyMarks(plan));
@@ -195,7 +202,7 @@ export function marksOf(plan: RunPlan): string[] {
   return marks;
 }
 
-/** Which LoadGen issued the queries, and what that means. */
+/** Marks on which LoadGen issued the queries, and the consequences. */
 function engineMarks(linked: RunPlan['linked']): string[] {
   if (linked === undefined) {
     return [
@@ -209,12 +216,12 @@ function engineMarks(linked: RunPlan['linked']): string[] {
   ];
 }
 
-/** Sentences without their stops: notes stand in lists. */
+/** Sentences without full stops: notes are list items. */
 function asNotes(sentences: readonly string[]): string[] {
   return sentences.map((text) => text.replace(/\.$/, ''));
 }
 
-/** Those of {@link marksOf} that change what the figures mean. */
+/** Marks among {@link marksOf} that change the meaning of the figures. */
 function keyMarks(plan: RunPlan): string[] {
   const marks = plan.linked === undefined ? [] : asNotes(doubtsAbout(plan.linked));
   const { key, rounds } = plan.rules;
@@ -241,14 +248,14 @@ function otelMark(plan: RunPlan, share: number): string {
   return `OpenTelemetry was on: ${percentage(share)} of the queries are exported as spans; ${calls}`;
 }
 
-/** Rules that the marks of the plan name in other words. */
+/** Rules that the marks of the plan already cover in other words. */
 const MARKED_ELSEWHERE: readonly string[] = [
   'datacenter-scenario',
   'network-division',
   'compression-allowed',
 ];
 
-/** Topology is marked always; a rule that the open division allows to be broken is marked there. */
+/** Marks from the audit: topology always; a broken rule if the open division allows it. */
 function auditMarks(audit: NetworkAudit, lost: readonly string[]): string[] {
   return brokenFindings(audit)
     .filter(({ kind }) => kind === 'topology' || audit.run.division === 'open')
@@ -280,7 +287,7 @@ function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
   ];
 }
 
-/** @param lost Nodes that cannot tell what they counted; a note says of each that it is gone. */
+/** @param lost Nodes that cannot report their counts; a note on each states that it is gone. */
 export function ledgerNote({ run, nodes: all }: NetworkAudit, lost: readonly string[]): string {
   const nodes = all.filter(({ address }) => !lost.includes(address));
   const { title, traits } = protocolNamed(run.protocol);
@@ -324,7 +331,7 @@ function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDe
   };
 }
 
-/** The network's lines in the detail log, beside LoadGen's own. */
+/** Lines of the detail log about the network, in addition to LoadGen's. */
 function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
   const roundTrips = nameCalls.flatMap(({ nodes }, i) =>
     nodes.map((node) => ({

@@ -1,7 +1,10 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { AuditFinding } from '../../observe/network-audit.ts';
 
-/** Where a lost node ends the run, the fault names it; where it does not, no sample need be lost with it. */
+/**
+ * Notes on lost nodes. If a lost node ends the run, the fault names it; if the run goes on, it may
+ * lose no sample.
+ */
 export function lostNodeNotes(
   onNodeLoss: DispatchSettings['onNodeLoss'],
   qdl: Pick<QueryDispatchLibrary, 'nodes' | 'activity'>,
@@ -16,7 +19,10 @@ export function lostNodeNotes(
   );
 }
 
-/** Addresses of nodes without which the run went on: that they answer nothing at its end is told with that. */
+/**
+ * Addresses of nodes that were lost while the run went on; the note on their loss also covers their
+ * silence at the end.
+ */
 export function lostNodes(
   onNodeLoss: DispatchSettings['onNodeLoss'],
   qdl: Pick<QueryDispatchLibrary, 'nodes' | 'activity'>,
@@ -26,7 +32,7 @@ export function lostNodes(
   return qdl.nodes.flatMap(({ address }, i) => (states[i]?.isLost === true ? [address] : []));
 }
 
-/** A finding that says of nothing but lost nodes that they did not answer. */
+/** True for a finding that only states that lost nodes did not answer. */
 export function isOfLost({ evidence }: AuditFinding, lost: readonly string[]): boolean {
   const isLost = (text: string): boolean => lost.some((address) => text.includes(address));
   return evidence.length > 0 && evidence.every(isLost);

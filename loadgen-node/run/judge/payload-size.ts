@@ -5,13 +5,14 @@ import { dtypeBytes } from '../../samples/bandwidth-formulas.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
-/** Begins every file of NumPy's format. */
+/** First bytes of every file in NumPy's format. */
 const NPY_MAGIC = '\x93NUMPY';
 
 /**
- * Compares the first sample of a user's own benchmark with the inputs of the nodes' models: a wrong length is that of all
- * samples nearly always, and a whole run would fail sample by sample. Models with free axes take many lengths, and benchmarks
- * have pre-processors of their own: there is no check of these.
+ * Compares the first sample of a user's own benchmark with the inputs of the nodes' models: a wrong
+ * length nearly always affects all samples, and a whole run would fail sample by sample. Not
+ * checked: models with free axes, which take many lengths, and benchmarks with their own
+ * pre-processor.
  * @throws MlperfError `ERR_DATA_SET`
  */
 export async function requirePayloadSize(
@@ -37,7 +38,7 @@ export async function requirePayloadSize(
   }
 }
 
-/** Undefined where the node does not tell, or its model takes several lengths. */
+/** Undefined if the node does not report it, or if its model takes several lengths. */
 function sampleBytes(node: QdlNode): number | undefined {
   const { modelInputs = [] } = node;
   const settings = node.evidence().description?.settings ?? {};
@@ -46,7 +47,7 @@ function sampleBytes(node: QdlNode): number | undefined {
   let bytes = 0;
   for (const { elementType, shape } of modelInputs) {
     const isBatched = batchAxis !== 'none';
-    // A fixed first axis may be a batch of its own: the bytes of one sample are unknown.
+    // A fixed first axis may be the batch: the bytes of one sample are then unknown.
     if (isBatched && shape[0] !== -1) return undefined;
     const axes = isBatched ? shape.slice(1) : shape;
     const elementBytes = dtypeBytes(elementType);

@@ -32,7 +32,10 @@ import { handOverTexts } from '../audit/hand-overs.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { lostNodes } from './lost-nodes.ts';
 
-/** Mark of a run outside the Network division: that its rules were not enforced, or that the round has none. */
+/**
+ * Mark of a run outside the Network division: its rules were not enforced, or the round has no such
+ * division.
+ */
 export function divisionMarks({ division, round }: Pick<RunPlan, 'division' | 'round'>): string[] {
   if (division === 'network') {
     return hasNetworkDivision(round)
@@ -46,7 +49,7 @@ export function divisionMarks({ division, round }: Pick<RunPlan, 'division' | 'r
   ];
 }
 
-/** Which rules of the Network division the settings of a run outside it break. */
+/** Network division rules that the settings of a run outside it break. */
 export function breachMarks({ division, compression }: RunPlan): string[] {
   if (division === 'network') return [];
   return compressionBreaches(compression).map(
@@ -55,8 +58,9 @@ export function breachMarks({ division, compression }: RunPlan): string[] {
 }
 
 /**
- * Which nodes left samples unanswered: the verdict alone says only how many there were. Of a node that was there, only those for
- * which LoadGen waited as long as it waits for any: a sample that was given up at once, or at a signal, says nothing of its node.
+ * Names the nodes with unanswered samples: the verdict only has their number. For a node still
+ * connected, counts only samples that LoadGen waited for as long as it ever waits: a sample
+ * abandoned at once, or at a signal, is not evidence against its node.
  */
 export function unansweredNotes(
   onNodeLoss: DispatchSettings['onNodeLoss'],
@@ -71,13 +75,13 @@ export function unansweredNotes(
   return qdl.nodes.flatMap(({ address, ledger }, i) => {
     const { sampleCount, completedCount, failedCount } = ledger;
     const missing = sampleCount - completedCount - failedCount;
-    // Where the run went on without it, the note on its loss has both numbers.
+    // If the run went on without the node, the note on its loss has both numbers.
     if (missing <= 0 || lost.includes(address) || !(isWaitedFor || states[i]?.isLost)) return [];
     return [`SUT node ${address} left ${missing} of ${sampleCount} samples unanswered`];
   });
 }
 
-/** Responses that are in no other count: their samples were lost before. */
+/** Note on responses that no other count contains: their samples were already lost. */
 export function lateNotes({ lateResponses }: Pick<JudgedTest, 'lateResponses'>): string[] {
   if (lateResponses === 0) return [];
   const came = `${counted(lateResponses, 'response')} came after LoadGen had given the sample up`;
@@ -85,8 +89,8 @@ export function lateNotes({ lateResponses }: Pick<JudgedTest, 'lateResponses'>):
 }
 
 /**
- * Marks for different releases: among the nodes of one SUT, or between the SUT and LoadGen. Nodes
- * that report no software, or one that is not longhaul, are compared with each other only.
+ * Marks for different releases among the nodes of one SUT, or between the SUT and LoadGen. Nodes
+ * that report no software, or other software than longhaul, are compared only with each other.
  */
 export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   const told = nodes.flatMap(({ address, description, streams }) =>
@@ -111,8 +115,9 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
 }
 
 /**
- * Says of a run that meets its bound that the SUT stood still in it, unless that is the cause of its verdict, which says so; and that it
- * is too short to tell whether the SUT keeps up with the load.
+ * Notes on a run that keeps its bound: that the SUT stood still in it (unless the verdict already
+ * gives that as its cause), and that the run is too short to show whether the SUT keeps up with the
+ * load.
  */
 export function courseNotes(performance: PerformanceOutcome | null): string[] {
   if (performance === null || isBrokenEnd(performance.endCause)) return [];
@@ -137,8 +142,8 @@ function unknownCourse({ course, summary }: PerformanceOutcome): string[] {
 }
 
 /**
- * Impossible claims of SUT nodes, workers that they lost, connections and streams that ended. They change no figure, but a
- * reader must know them.
+ * Notes on impossible claims of SUT nodes, on workers they lost, and on connections and streams
+ * that ended. They change no figure, but a reader must know them.
  */
 export function nodeNotes({ run, nodes }: NetworkAudit): string[] {
   const protocol = protocolNamed(run.protocol);
@@ -167,7 +172,8 @@ function replacedText(count: number): string {
 }
 
 /**
- * Devices that may stand between LoadGen and SUT. One that changed calls is a problem, not a note.
+ * Notes on devices that may be between LoadGen and SUT. A device that changed calls is a problem,
+ * not a note.
  */
 export function pathNotes({ rules }: NetworkAudit): string[] {
   return rules
@@ -178,8 +184,8 @@ export function pathNotes({ rules }: NetworkAudit): string[] {
 }
 
 /**
- * Calls that were repeated, compressed or spread on the way are not the run that was requested: it is INVALID. In the
- * open division it is marked, as a broken rule is.
+ * Calls that were repeated, compressed or spread on the path differ from the requested run: it is
+ * INVALID. The open division marks it instead, like a broken rule.
  */
 export function pathProblems({ run, rules }: NetworkAudit, output: string): Judgement['problems'] {
   if (run.division === 'open') return [];
@@ -200,7 +206,7 @@ function seenOf({ evidence: [first, ...others] }: AuditFinding): string {
 
 type NodeModel = NonNullable<NodeDescription['model']>;
 
-/** Note on a benchmark that is not MLPerf's. */
+/** Mark of a benchmark that is not MLPerf's. */
 export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
   if (isOfficial) return [];
   const whose =
@@ -208,11 +214,11 @@ export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
   return [`benchmark ${key} is ${whose}, not an MLPerf benchmark`];
 }
 
-/** Marks of models that are not the benchmark's own. */
+/** Marks of models other than the benchmark's own. */
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
   return nodes.flatMap(({ address, description }) => {
     const model = description?.model;
-    // Only the user knows which model is the benchmark's own there.
+    // Only the user knows which model is the benchmark's own in this case.
     if (model?.isStandIn !== true || benchmark === 'custom') return [];
     if (isStandInName(model.name)) {
       return [
@@ -226,7 +232,7 @@ export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): s
   });
 }
 
-/** Model or server of each node in the detail log, without nodes that report no model. */
+/** Model or server of each node for the detail log; nodes that report no model are omitted. */
 export function nodeDetails(audit: NetworkAudit): LoggedDetail[] {
   const { server: requests } = audit;
   return audit.nodes.flatMap((node) => {
@@ -247,7 +253,7 @@ export function modelDetail(
   return { key: 'longhaul_model', value };
 }
 
-/** The models of a run for people, a line for each, with the nodes that have it. */
+/** The models of a run for people, one line each, with the nodes that serve it. */
 export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
   const addresses = new Map<string, string[]>();
   for (const node of nodes) {
@@ -282,7 +288,7 @@ function standInNote(model: NodeModel): string {
   return isStandInName(model.name) ? ': A STAND-IN' : ": not known to be the benchmark's own";
 }
 
-/** Notes on servers, and on the requests of the run to them. */
+/** Notes on servers, and on the run's requests to them. */
 export function serverNotes(audit: NetworkAudit): string[] {
   const servers = serversOf(audit.nodes);
   return [
@@ -294,7 +300,7 @@ export function serverNotes(audit: NetworkAudit): string[] {
 
 /**
  * Marks of the servers' models: a stand-in by its own name, and in an MLPerf benchmark every other
- * model, since no server tells which model it has behind a name.
+ * model, since no server reports which model its name stands for.
  */
 export function serverModelMarks(audit: NetworkAudit): string[] {
   const { benchmark, isOfficialBenchmark } = audit.run;
@@ -328,10 +334,7 @@ function serverDetail(address: string, server: ServerEvidence, to: RequestEviden
   return { key: 'longhaul_oip_server', value };
 }
 
-/**
- * Model and version as they are requested: `resnet50:2`; the version is left out where it is not
- * known.
- */
+/** Model and version as requested: `resnet50:2`; without the version if it is unknown. */
 export function servedModelText(
   { modelName, modelVersions }: ServerEvidence,
   { plan }: RequestEvidence,
@@ -358,7 +361,7 @@ function versionMarks(servers: readonly ServerNode[]): string[] {
   return [`the servers are of different versions: ${list}: they may not be equally fast`];
 }
 
-/** Marks of the data set's own, and one where no list of checksums shows that it is unchanged. */
+/** Marks that the data set brings, and one if no list of checksums shows that it is unchanged. */
 export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
   const marks = [...(dataSet.marks ?? [])];
   if (isUnlisted(check)) {
@@ -386,7 +389,10 @@ export function dataSetDetail(check: DataSetCheck): LoggedDetail {
   };
 }
 
-/** The verb reads data sets of benchmarks; files of tensors (`--data`) are no benchmark's. */
+/**
+ * Which command writes the list: a verb reads data sets of benchmarks, but not files of tensors
+ * (`--data`).
+ */
 function listWriter({ files = [] }: DataSet): string {
   const [first = ''] = files;
   if (first !== '' && files.every((file) => file.endsWith('.npy'))) {

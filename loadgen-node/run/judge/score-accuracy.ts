@@ -5,19 +5,21 @@ import { scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
 import type { AccuracyReport, DataSet } from '../../samples/data-set/data-set.ts';
 
 /**
- * Accuracy of an accuracy run, or why it could not be scored; neither where a sample was not answered.
+ * Accuracy of an accuracy run, or the reason why it could not be scored; both absent if a sample
+ * was not answered.
  */
 export interface ScoredAccuracy {
   readonly report?: AccuracyReport;
-  /** Why a run in which every sample was answered has no accuracy. */
+  /** Why a run with all samples answered has no accuracy. */
   readonly problem?: Judgement['problems'][number];
 }
 
 /**
- * Scores what stands in the accuracy log, so that the number can be checked from the log alone. A log that lacks
- * samples of the data set is never judged on those that it has: an accuracy run issues every sample.
- * @param signal Its abort ends the scoring: nobody waits for it then, and it would take the processor from what is still to be written.
- * @throws What is neither a fault of the log nor of a response, and the signal's reason.
+ * Scores the content of the accuracy log, so that the figure can be checked from the log alone. A
+ * log that lacks samples of the data set is never scored: an accuracy run issues every sample.
+ * @param signal Its abort ends the scoring, so that the processor is free for what must still be
+ *   written.
+ * @throws Errors that are neither a fault of the log nor of a response, and the signal's reason.
  */
 export async function scoreAccuracy(
   dataSet: DataSet,
@@ -49,7 +51,7 @@ function problemOf(error: unknown): Judgement['problems'][number] {
       seen: 'a damaged or unreadable one',
     };
   }
-  // The log is kept, and can be scored later.
+  // The log is stored, and can be scored later.
   if (error instanceof MlperfError && error.code === 'ERR_NOT_INSTALLED') {
     return {
       rule: 'accuracy-log',

@@ -7,17 +7,20 @@ import { writeText } from '../../../shared/base/files/read-file.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 
 /*
- * The package's compiled files and the data beside them (rounds, models, images) against a list of hashes that was
- * made when they were built. It finds files that were edited after that; it cannot find who edits files and list
- * alike (docs/benchmarks.md).
+ * Compares the package's compiled files and their data (rounds, models, images) with a list of
+ * hashes made at build time. It detects files edited later; it cannot detect someone who edits both
+ * files and list (docs/benchmarks.md).
  */
 
 /** Name of the list in `dist/`. */
 const MANIFEST = 'manifest.json';
-/** Compiled benchmarks and the program that makes the packages, of a clone: never in a package. */
+/**
+ * Folders of a clone that are never in a package: compiled tests and benches, and the program that
+ * makes the packages.
+ */
 const NOT_SHIPPED: readonly string[] = [`test${sep}`, `deploy${sep}`];
 
-/** Files of `dist/` by path with `/`, and the SHA-256 of each in hex. */
+/** SHA-256 in hex of the files in `dist/`, by path with `/`. */
 type FileHashes = Readonly<Record<string, string>>;
 
 const manifestSchema = z.object({
@@ -27,7 +30,7 @@ const manifestSchema = z.object({
 
 type Manifest = z.infer<typeof manifestSchema>;
 
-/** Hashes the program's own files and holds them against the manifest. */
+/** Hashes the program's own files and compares them with the manifest. */
 export function checkSelf(folder: string = distFolder()): SelfCheck {
   const files = hashFiles(folder);
   const manifest = readManifest(folder);
@@ -42,7 +45,9 @@ export function checkSelf(folder: string = distFolder()): SelfCheck {
   };
 }
 
-/** Writes the manifest of the files as they are: a step of the build. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * Writes the manifest of the current files: a step of the build. @throws MlperfError `ERR_OUTPUT`
+ */
 export function writeManifest(folder: string = distFolder()): SelfCheck {
   const manifest: Manifest = { version: packageVersion(), sha256: { ...hashFiles(folder) } };
   writeText(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`);
@@ -59,7 +64,7 @@ function hashFiles(folder: string): FileHashes {
   );
 }
 
-/** Null where there is no list. A damaged one is read as empty: then every file differs. */
+/** Null without a list. A damaged list counts as empty: then every file differs. */
 function readManifest(folder: string): Manifest | null {
   let text: string;
   try {

@@ -7,10 +7,12 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
 
 /**
- * Writes what the benchmark's official script prints of the accuracy log, and below it what the number is not: the
- * file leaves the logs' folder more easily than the marks in them. Checkers know its line by its beginning.
- * @param report Undefined where there is no score; without a line where the benchmark has no such script.
- * @param marks Notes on models and data. Parts of them come from SUT nodes: each stays one line.
+ * Writes the output line of the benchmark's official script, followed by the marks on what the
+ * figure is not: this file gets separated from the logs more easily than the marks in them.
+ * Checkers find the script's line by its beginning.
+ * @param report Undefined without a score; without a line if the benchmark has no such script.
+ * @param marks Notes on models and data. SUT nodes supply parts of them: each is kept on one
+ *   line.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writeAccuracyFile(
@@ -24,7 +26,7 @@ export function writeAccuracyFile(
 }
 
 /**
- * Writes the files that the official script writes beside its text.
+ * Writes the extra files of the official script.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writeScriptFiles(folder: string, { files = new Map() }: AccuracyReport): void {
@@ -39,7 +41,7 @@ export function writeScriptFiles(folder: string, { files = new Map() }: Accuracy
   }
 }
 
-/** Text of accuracy.txt. */
+/** Content of accuracy.txt. */
 export function accuracyText(scriptLine: string, marks: readonly string[]): string {
   const notes = marks.map((mark) => `note: ${asOneLine(mark)}`);
   return [scriptLine, ...notes, ''].join('\n');

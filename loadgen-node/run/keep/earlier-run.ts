@@ -20,28 +20,35 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CURVE_FILES, CURVE_PICTURES } from '../../present/curve/load-point.ts';
 import type { RunHost } from '../host/host.ts';
 
-/** Folder below a run's with the compliance tests that compared with it. */
+/** Subfolder of a run with the compliance tests that were compared with it. */
 export const COMPLIANCE_FOLDER = 'compliance';
 
-/** Files that `run`, `find-peak`, `curve`, `sweep` and `efficiency` write. */
+/** Names of the files that `run`, `find-peak`, `curve`, `sweep` and `efficiency` write. */
 const RESULT_FILES: ReadonlySet<string> = new Set([
   ...Object.values(RUN_FILES),
   ...['longhaul_peak.json', 'longhaul_sweep.json', 'longhaul_sweep.html'],
   ...['longhaul_efficiency.json', 'longhaul_curve.json', ...Object.values(CURVE_FILES)],
   ...Object.values(CURVE_PICTURES),
 ]);
-/** LoadGen's logs, which may carry a date in their names, and those of the engine that follows it. */
+/**
+ * LoadGen's logs, which may have a date in their names, and those of the engine that follows the
+ * C++ LoadGen.
+ */
 const LOG = /^(?:mlperf|longhaul)_log_.*\.(?:txt|json)$/;
-/** Folders that they make: several runs, those of a search, cells of a sweep (`5ms_100mbit_0.1pct`). */
+/**
+ * Folders that these verbs create: repeated runs, runs of a search, cells of a sweep
+ * (`5ms_100mbit_0.1pct`).
+ */
 const RESULT_FOLDER =
   /^(?:(?:run_|confirm-|probe-)\d+|\.probe|[\d.]+[um]s_(?:unlimited|[\d.]+[gmk]bit)_[\d.]+pct)$/;
 
 /**
- * Refuses a folder that holds a result, or that cannot be written, before time is spent on another one.
- * @param output Folder that a verb is about to write to; it need not be there.
- * @param isForced True: the result is going to be replaced ({@link replaceEarlierRun}).
- * @param canResume True: it is a search or a sweep that `--resume` goes on with.
- * @throws MlperfError `ERR_OUTPUT`, also for a file
+ * Refuses a folder that already holds a result, or that is not writable, before any time is spent
+ * on the new one.
+ * @param output Folder that a verb will write to; it may not exist yet.
+ * @param isForced True: the earlier result will be replaced ({@link replaceEarlierRun}).
+ * @param canResume True for a search or a sweep that `--resume` can continue.
+ * @throws MlperfError `ERR_OUTPUT`, also if the path is a file
  */
 export function refuseUsedOutput(output: string, isForced: boolean, canResume = false): void {
   const [first] = resultsIn(output);
@@ -57,7 +64,8 @@ export function refuseUsedOutput(output: string, isForced: boolean, canResume = 
 }
 
 /**
- * Makes a folder in the output folder, or in the one where that will be made, and removes it: before time is spent.
+ * Tests that the output folder, or its nearest existing parent, is writable, by creating and
+ * removing a folder.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function requireWritable(output: string): void {
@@ -69,7 +77,7 @@ export function requireWritable(output: string): void {
   }
 }
 
-/** The folder of a path, or the one above in which it will be made. */
+/** The folder at a path, or its nearest existing parent. */
 export function nearestFolder(path: string): string {
   let folder = resolve(path);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
@@ -77,8 +85,8 @@ export function nearestFolder(path: string): string {
 }
 
 /**
- * Removes the files of an earlier run or search, so that they do not mix with those of the next one, however that
- * ends. Compliance tests that compared with it are set aside. Other files stay.
+ * Removes the files of an earlier run or search, so that they do not mix with those of the next
+ * one, however that ends. Compliance tests compared with it are moved aside. Other files stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>): void {
@@ -98,7 +106,7 @@ export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>)
   host.report(`its compliance tests are in ${aside} now: they do not apply to the new run`);
 }
 
-/** Bytes of an earlier run's files, which are free when it is replaced. */
+/** Bytes of an earlier run's files, which replacing it frees. */
 export function earlierResultBytes(output: string): number {
   const sizes = resultsIn(output).map((name) => {
     const stat = statIfThere(join(output, name));
@@ -107,7 +115,7 @@ export function earlierResultBytes(output: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Names of the entries that a verb of ours wrote. */
+/** Names of the entries written by longhaul's verbs. */
 function resultsIn(output: string): string[] {
   let entries: string[];
   try {

@@ -11,10 +11,10 @@ import { resultTables, tableText } from '../../present/text/result-tables.ts';
 import { type LabelledText as Row, rowsUnder } from '../../present/text/result-text.ts';
 import type { EndedReport } from './run-report.ts';
 
-/** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
+/** Width of `p50 10.6 ms`; the last one, p99.9, may be two characters longer. */
 const PERCENTILE_WIDTH = 11;
 
-/** Of a model with tokens; in Server its bounds are about them. */
+/** Rows of a token model; Server's bounds apply to these. */
 export function tokenRows({ outcome: { performance } }: EndedReport): Row[] {
   if (performance === null || !hasLatency(performance)) return [];
   const { tokens, lanes, target, completedSampleCount } = performance.summary;
@@ -30,7 +30,7 @@ export function tokenRows({ outcome: { performance } }: EndedReport): Row[] {
     ].join('   ');
   const rows: Row[] = [['Tokens', total]];
   if (firstToken !== null && perOutputToken !== null) {
-    // LoadGen takes a first token that did not come as 0.
+    // LoadGen counts a missing first token as 0.
     const came = firstToken.percentiles.map(({ valueNs, ...of }) => ({
       ...of,
       valueNs: valueNs > 0 ? valueNs : Number.NaN,
@@ -58,7 +58,7 @@ function gapsText({ histogram, longest }: NonNullable<TokenSummary['gaps']>): st
   return `${texts.join(', ')}; longest of a sample p99 ${formatNs(worst)}`;
 }
 
-/** The result of LoadGen's own search. */
+/** Result of LoadGen's own search for the peak. */
 export function peakRows({ outcome: { peakTargetQps } }: EndedReport): Row[] {
   if (peakTargetQps === null) return [];
   return [['Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`]];
@@ -70,9 +70,9 @@ export function tableRows(report: EndedReport): Row[] {
 }
 
 /**
- * p50, p90 and p99 of the statistics, and p99.9 where so many values have one.
- * @param count Values that they are of.
- * @param target Also shown, where LoadGen's statistics have it.
+ * p50, p90 and p99, and p99.9 if there are enough values.
+ * @param count Number of values.
+ * @param target Percentile to add, if LoadGen's statistics have it.
  */
 export function percentiles(statistics: LatencyStatistics, count: number, target = 0.5): string {
   const shown = statistics.percentiles.filter(
@@ -80,7 +80,7 @@ export function percentiles(statistics: LatencyStatistics, count: number, target
       [0.5, 0.9, 0.99, target].includes(percentile) ||
       (percentile === 0.999 && isCarried(count, 0.999)),
   );
-  // One below the other in the lines of a result: as wide as the widest.
+  // Results stand below each other: each is padded to the widest.
   return shown
     .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`)
     .map((text, i) => text.padEnd(i === 3 ? PERCENTILE_WIDTH + 2 : PERCENTILE_WIDTH))
@@ -88,7 +88,7 @@ export function percentiles(statistics: LatencyStatistics, count: number, target
     .trimEnd();
 }
 
-/** A rate of a run with one query has no length of time to count in. */
+/** Text of a rate; a run with one query has no duration to compute it from. */
 export function rateText(perSecond: number): string {
   return Number.isFinite(perSecond) ? perSecond.toFixed(2) : '-';
 }

@@ -7,19 +7,20 @@ import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { earlierResultBytes, nearestFolder, requireWritable } from './earlier-run.ts';
 
-/** Logs, audit, summary and settings of a run, whatever its length. */
+/** Bytes of logs, audit, summary and settings of a run of any length. */
 const LOGS_BYTES = 80_000;
 const PAGE_BYTES = 90_000;
-/** Row of a sample in the records, at least. */
+/** Least bytes of a sample in the records. */
 const RECORD_BYTES = 70;
-/** Events of a sample in mlperf_log_trace.json, about. */
+/** Approximate bytes of a sample's events in mlperf_log_trace.json. */
 const TRACED_SAMPLE_BYTES = 400;
-/** Entry of mlperf_log_accuracy.json without the response. */
+/** Bytes of an entry in mlperf_log_accuracy.json without the response. */
 const ACCURACY_ENTRY_BYTES = 50;
 
 /**
- * Compares what a run writes at least with what is free where it goes.
- * @param accuracySamples Samples of its accuracy phase; 0 without one, or while the number is not known.
+ * Checks that the output disk has room for the least that a run writes.
+ * @param accuracySamples Samples of its accuracy phase; 0 without one, or while the number is
+ *   unknown.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function requireOutputRoom(plan: RunPlan, accuracySamples: number): void {
@@ -37,10 +38,13 @@ export function requireOutputRoom(plan: RunPlan, accuracySamples: number): void 
   );
 }
 
-/** Bytes that the engine holds for each sample of a run: plan and records. */
+/** Bytes that the engine needs per sample of a run: plan and records. */
 const PLANNED_SAMPLE_BYTES = 71;
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a run whose plan and records no memory holds */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the plan and records of a run do not fit into
+ *   memory
+ */
 export function requirePlanMemory({ settings }: RunPlan): void {
   if (settings.mode === 'AccuracyOnly') return;
   const samples = leastSamples(settings);
@@ -60,13 +64,13 @@ function outputBytes(
   const samples = settings.mode === 'AccuracyOnly' ? 0 : leastSamples(settings);
   const perSample = (keepsRecords ? RECORD_BYTES : 0) + (log.enableTrace ? TRACED_SAMPLE_BYTES : 0);
   const { datatype, shape } = rules.responseTensor ?? { datatype: 'UINT8', shape: [0] };
-  // In hexadecimal digits; a free axis has a negative length.
+  // As hexadecimal digits; a free axis has a negative length.
   const responseBytes = Math.max(0, elementCount(shape) * OIP_ELEMENT_BYTES[datatype]);
   const accuracy = accuracySamples * (ACCURACY_ENTRY_BYTES + 2 * responseBytes);
   return runCount * (LOGS_BYTES + (writesPage ? PAGE_BYTES : 0) + samples * perSample) + accuracy;
 }
 
-/** Samples that a performance run issues at least, if it is not ended before. */
+/** Least number of samples that a performance run issues, unless it ends early. */
 function leastSamples(settings: TestSettings): number {
   const { minQueryCount, minDurationMs, performanceIssueUnique } = settings;
   if (performanceIssueUnique) return 0;

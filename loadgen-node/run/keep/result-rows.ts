@@ -27,16 +27,16 @@ import { peakRows, tableRows, tokenRows } from './figure-rows.ts';
 import { type EndedReport, isValid } from './run-report.ts';
 import { sutText } from './surrounding-rows.ts';
 
-/** Difference of the scheduled rate from the requested one that needs a word. */
+/** Relative difference between scheduled and requested rate from which it is reported. */
 const RATE_DIFFERENCE = 0.01;
 
-/** The result of a run, a fact a line: the verdict and what was measured first. */
+/** The result of a run, one fact per line: first the verdict and what was measured. */
 export function rowsOfResult(report: EndedReport): Row[] {
   const failures = failuresOf(report.outcome);
   return [
     verdictRow(report),
     ...measuredRows(report),
-    // The reasons of the verdict name the first failure only; one is told there.
+    // The verdict's reasons have only the first failure's text; a single text is shown there.
     ...(failures.length > 1 ? rowsUnder('Failures', failures) : []),
     ...sutText(report).map((text): Row => ['SUT', text]),
   ];
@@ -73,7 +73,7 @@ function loadText(report: EndedReport, { summary, durationNs }: PerformanceOutco
   }
 }
 
-/** How long a load in Server lasted, and where answers took notably longer, when the run ended. */
+/** How long a Server load lasted, and if responses took notably longer, when the run ended. */
 function loadTime(
   { plan: { arrivals } }: EndedReport,
   { rates, queryCount }: PerformanceOutcome['summary'],
@@ -101,7 +101,7 @@ function divisionText({ audit, plan }: EndedReport): string {
     : divisionInWords(round, division);
 }
 
-/** The request and its result. */
+/** Rows of the requested load and its result. */
 function measuredRows(report: EndedReport): Row[] {
   const { accuracy, performance } = report.outcome;
   const phase = performance ?? accuracy;
@@ -123,7 +123,7 @@ function measuredRows(report: EndedReport): Row[] {
   return rows;
 }
 
-/** Why samples failed, a line per text. */
+/** Why samples failed, one line per text. */
 export function failuresOf({
   accuracy,
   performance,
@@ -131,7 +131,7 @@ export function failuresOf({
   return [accuracy, performance].flatMap((phase) => phase?.failures.flatMap(failureLines) ?? []);
 }
 
-/** A line per text where there are several: a sample may fail for another reason than the first did. */
+/** One line per text if there are several: samples may fail for different reasons. */
 function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]): string[] {
   const told = texts.reduce((sum, text) => sum + text.count, 0);
   const lines = texts.map((one) => `${grouped(one.count)} ${code}: ${one.text}`);
@@ -163,25 +163,28 @@ function requestedText(report: EndedReport, performance: PerformanceOutcome): st
   }
 }
 
-/** With the blank before it; empty where nothing is the least. */
+/** With a leading blank; empty if there is no minimum. */
 function atLeast(least: readonly string[]): string {
   return least.length === 0 ? '' : ` for at least ${least.join(' and ')}`;
 }
 
-/** MultiStream of round v0.5, whose metric is the streams. */
+/** MultiStream of round v0.5: its metric, the number of streams. */
 function streamsText({ plan }: EndedReport, { summary }: PerformanceOutcome): string {
   const streams = counted(plan.settings.multiStreamSamplesPerQuery, 'stream');
   const every = formatNs(summary.arrivals?.intervalNs ?? 0);
   return `${streams}, a query every ${every},`;
 }
 
-/** The seed is fixed: each run of a length draws the same arrivals, and a short one is off in the same direction each time. */
+/**
+ * Explains the drawn rate. The seed is fixed: every run of one length draws the same arrivals, so a
+ * short run is always off in the same direction.
+ */
 function drawnText(
   { outcome, plan }: EndedReport,
   { summary, counts }: PerformanceOutcome,
 ): string {
   const { scheduled } = summary.rates;
-  // LoadGen's rate is of the samples that completed; the schedule had all of them.
+  // LoadGen's rate counts completed samples; the schedule had all of them.
   const drawn = (scheduled * (counts.issuedSamples - 1)) / (counts.completedSamples - 1);
   const requested = outcome.peakTargetQps ?? plan.settings.serverTargetQps;
   if (plan.settings.serverCoalesceQueries || !Number.isFinite(drawn) || drawn <= 0) return '';
@@ -203,7 +206,7 @@ function answeredText({ plan: { settings } }: EndedReport, phase: PhaseOutcome):
   return texts.join(', ');
 }
 
-/** Of a run that went on; LoadGen's own runs never do. */
+/** Text for an extended run; LoadGen never extends its own. */
 function extendedText(performance: PerformanceOutcome | null): string {
   const { count = 0, queries = 0, isDecided = false } = performance?.extension ?? {};
   if (count === 0) return '';
@@ -211,7 +214,7 @@ function extendedText(performance: PerformanceOutcome | null): string {
   return `; ${counted(queries, 'query', 'queries')} of them by going on ${end}`;
 }
 
-/** Failures in which no answer came. */
+/** Failure codes without any response. */
 const WITHOUT_ANSWER: readonly string[] = ['lost', 'not-sent'];
 
 function lostText(lost: number, failures: PhaseOutcome['failures']): string {
@@ -237,12 +240,12 @@ function throughputText(report: EndedReport, performance: PerformanceOutcome): s
     tokens === null || !Number.isFinite(tokens.completed)
       ? ''
       : `, ${rateText(tokens.completed)} tokens/s`;
-  // Of one query LoadGen's rates are 0.
+  // With a single query LoadGen's rates are 0.
   if (!Number.isFinite(perS) || perS <= 0) return 'none: one query has no rate';
   return `${rateText(perS)} ${unit}/s${ofTokens}${goodputText(report)}`;
 }
 
-/** Goodput, where that is less than all and the bound is no default. */
+/** Goodput, if it is less than the full rate and the bound is not a default. */
 function goodputText({ figures, plan }: EndedReport): string {
   const { goodput, goodput_qps: perS, goodput_tokens_per_second: tokensPerS } = figures;
   if (goodput === undefined || goodput === 1 || plan.isBoundUnsaid) return '';
@@ -264,7 +267,7 @@ function latencyText(report: EndedReport, { summary }: PerformanceOutcome): stri
   const usual = latency.percentiles.filter(({ percentile }) =>
     [0.5, 0.9, 0.99].includes(percentile),
   );
-  // The words behind them are about this one; of token models and fixed intervals they are about other times.
+  // The text after it is about latency; token models and fixed intervals have other times.
   const isOfLatency = summary.scenario !== 'Offline' && !summary.tokens && !summary.arrivals;
   const isMissing = usual.every(({ percentile }) => percentile !== summary.target.percentile);
   const all = isOfLatency && isMissing ? [...usual, summary.target] : usual;
@@ -302,14 +305,14 @@ function loadgenText(
   const isTimed = hasSchedule({ scenario, round: plan.round, loadTest });
   const { kind, head, causes } = generatorFinding(performance, isTimed);
   if (isSutLost(performance.endCause)) return 'not judged: the SUT was gone before the end';
-  // The reasons of the verdict have all of it.
+  // The verdict's reasons already contain all of it.
   if (kind === 'bound') return head;
   if (kind === 'disturbed') return `${head}, but ${causes[0] ?? ''}`;
   if (scenario !== 'Server' || !isTimed) return head;
   return `${head}: dispatch lag p99 ${timeOrDash(figures.lag_p99)}`;
 }
 
-/** Three figures, in full from 1,000 on. */
+/** Three significant digits, all digits from 1,000 on. */
 function rateText(perSecond: number): string {
   return perSecond >= 1000 ? grouped(Math.round(perSecond)) : rounded(perSecond, 3);
 }

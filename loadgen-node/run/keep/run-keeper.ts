@@ -25,12 +25,12 @@ import { composeSummary, figuresOfRun, type RunReport } from './run-report.ts';
 import { keyNotesOf } from './surrounding-rows.ts';
 
 /**
- * Begins the folder of a run beside LoadGen's logs: removes the files of an earlier run and writes the
- * settings of this one, however it is going to end. A run over nodes leaves settings,
- * audit, records, accuracy.txt, summary and page; a run of a SUT in this process leaves no files, and
- * its records stay in memory.
- * @param onBegin Called when the files of an earlier run are removed.
- * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written, before the measurement.
+ * Prepares the folder of a run beside LoadGen's logs: removes the files of an earlier run and
+ * writes the settings of this one, however it will end. A run over nodes leaves settings, audit,
+ * records, accuracy.txt, summary and page; a run with an in-process SUT leaves no files, and its
+ * records stay in memory.
+ * @param onBegin Called when the files of an earlier run have been removed.
+ * @throws MlperfError `ERR_OUTPUT` before the measurement if the folder cannot be written.
  */
 export async function beginFolder(
   plan: RunPlan,
@@ -59,7 +59,7 @@ export async function beginFolder(
     promptTokensOf(plan, store),
   );
   const problems = new RunProblems();
-  /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
+  /** Writes the audit if there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
   const putAudit = async (judge: RunJudge): Promise<void> => {
     const audit = await judge.audit();
     if (audit === null) return;
@@ -72,7 +72,8 @@ export async function beginFolder(
     keeps: qdl !== null || keepsRecords,
     writeAudit: (judge): Promise<void> => problems.attemptLong(() => putAudit(judge)),
     async breakOff(judge: RunJudge): Promise<void> {
-      // Where the folder cannot be written, what ended the test says so, or weighs more.
+      // If the folder cannot be written, the error that ended the test says so, or is more
+      // important.
       await problems.attemptLong(() => putAudit(judge));
       await records.abandon();
     },
@@ -83,7 +84,7 @@ export async function beginFolder(
 
 const ID_BYTES = 4;
 
-/** Samples of a benchmark of texts are token ids, int32, and travel without padding. */
+/** Prompt tokens of a sample: text benchmarks send token ids (int32) without padding. */
 function promptTokensOf(
   { rules, compression: { encoding }, settings }: RunPlan,
   store: Partial<SamplePayloads>,
@@ -94,22 +95,22 @@ function promptTokensOf(
   return (sampleIndex) => (store.payloadOf?.(sampleIndex).length ?? 0) / ID_BYTES;
 }
 
-/** The folder of a run while the run lasts. */
+/** The folder of a run during the run. */
 export interface RunKeeper {
   readonly records: RecordsKeeper;
-  /** False: no records are kept of this run. */
+  /** False: no records of this run are stored. */
   readonly keeps: boolean;
   readonly writeAudit: (judge: RunJudge) => Promise<void>;
-  /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
+  /** Writes the audit of a run that broke off, with what is known, and discards its records. */
   readonly breakOff: (judge: RunJudge) => Promise<void>;
   /**
-   * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the
-   * run: the report tells which.
+   * Completes the folder of a run with an outcome. A disk that fails costs its own files, not the
+   * run: the report lists them.
    */
   readonly end: (ended: EndedRun) => Promise<RunReport>;
 }
 
-/** A run that came to its end. */
+/** A run with an outcome. */
 interface EndedRun {
   readonly outcome: TestOutcome;
   readonly judge: RunJudge;
@@ -183,7 +184,7 @@ async function writePage(
   writeRunPage(join(output, RUN_FILES.page), page);
 }
 
-/** In the order of their numbers. A node is known by its name as soon as its stream is open. */
+/** Names in the order of the nodes' numbers. A node's name is known when its stream is open. */
 function nodeNames(qdl: QueryDispatchLibrary | null): string[] {
   return (qdl?.nodes ?? []).map((node) => node.evidence().streams[0]?.nodeName || node.address);
 }

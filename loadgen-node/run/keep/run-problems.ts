@@ -1,10 +1,13 @@
 import { asMlperfError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 
-/** Work that a result does not depend on, such as writing its files: what fails is told behind the result. */
+/**
+ * Work that a result does not depend on, such as writing its files: errors are reported after the
+ * result.
+ */
 export class RunProblems {
   readonly all: MlperfError[] = [];
 
-  /** Does it, and keeps what it throws. */
+  /** Runs `work` and stores an error that it throws. */
   attempt(work: () => void): void {
     try {
       work();
@@ -13,7 +16,7 @@ export class RunProblems {
     }
   }
 
-  /** The same, of work that takes time. */
+  /** Like `attempt`, for asynchronous work. */
   async attemptLong(work: () => Promise<void>): Promise<void> {
     try {
       await work();

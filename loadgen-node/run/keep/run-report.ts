@@ -36,14 +36,14 @@ import type { RunPlan } from '../plan/run-plan.ts';
 /** Figures of a run, and what follows from them. */
 export interface ReportedFigures extends Pick<RunSummary, 'latencyBoundNs' | 'tokenBounds'> {
   readonly figures: RunFigures;
-  /** The user's conditions on them. */
+  /** Results of the user's thresholds. */
   readonly thresholds: readonly ThresholdResult[];
   readonly contractErrors: number;
-  /** Of LoadGen's own search for the peak; null elsewhere. */
+  /** Result of LoadGen's own search for the peak; null without one. */
   readonly peakTargetQps: number | null;
   /** Percentile of the scenario, 0 to 1; null in Offline, and without a performance run. */
   readonly targetPercentile: number | null;
-  /** Arrivals other than LoadGen's and their steps; null: they were LoadGen's. */
+  /** Arrivals other than LoadGen's, and their steps; null for LoadGen's. */
   readonly loadTest: LoadTest | null;
 }
 
@@ -51,7 +51,7 @@ export interface ReportedFigures extends Pick<RunSummary, 'latencyBoundNs' | 'to
 export interface RunReport extends ReportedFigures {
   readonly plan: RunPlan;
   readonly dataSetCheck: DataSetCheck;
-  /** The models of the nodes, for people; none where the SUT has no nodes. */
+  /** The nodes' models as text; empty if the SUT has no nodes. */
   readonly models: readonly string[];
   readonly quality: NamedQuality;
   /** All calls of LoadGen's Name() to nodes. */
@@ -60,32 +60,35 @@ export interface RunReport extends ReportedFigures {
   readonly accuracy: ScoredAccuracy;
   /** Notes and marks for the reader; the same as in the logs. */
   readonly notes: readonly string[];
-  /** Those that change what the figures mean; that of one machine is not among them. */
+  /** Notes that change the meaning of the figures, without the note on one machine. */
   readonly keyNotes: readonly string[];
-  /** Null where the SUT has no nodes: there is no network to audit. */
+  /** Null if the SUT has no nodes: there is no network to audit. */
   readonly audit: NetworkAudit | null;
-  /** Content of longhaul_summary.json; null where the SUT has no nodes. */
+  /** Content of longhaul_summary.json; null if the SUT has no nodes. */
   readonly summary: RunSummary | null;
-  /** The records that the figures are of; null where there are none. */
+  /** The records that the figures are computed from; null without records. */
   readonly records: SampleRecords | null;
-  /** Files that could not be written, and errors around the run: the verdict and the figures are whole all the same. */
+  /**
+   * Files that could not be written, and errors outside the measurement: verdict and figures are
+   * complete anyway.
+   */
   readonly problems: readonly MlperfError[];
 }
 
-/** The same, before the last of its files is written. */
+/** A report before the last of its files is written. */
 export type EndedReport = Omit<RunReport, 'problems' | 'summary'> & {
   readonly summary: ComposedSummary | null;
 };
 
-/** A summary without the texts that are made of it. */
+/** A summary without the texts derived from it. */
 type ComposedSummary = Omit<RunSummary, 'rows' | 'keyNotes'>;
 
-/** True when the run is VALID by longhaul's rules. */
+/** True if the run is VALID by longhaul's rules. */
 export function isValid({ outcome }: Pick<RunReport, 'outcome'>): boolean {
   return outcome.verdicts.longhaul.isValid;
 }
 
-/** Tells what could not be written. */
+/** Reports files that could not be written. */
 export function tellProblems(
   { problems }: Pick<RunReport, 'problems'>,
   host: Pick<RunHost, 'report'>,
@@ -93,18 +96,21 @@ export function tellProblems(
   for (const { message } of problems) host.report(`longhaul: ${message}`);
 }
 
-/** True when every threshold of a run is met; without any it is. They change neither LoadGen's verdict nor longhaul's. */
+/**
+ * True if every threshold of a run is met, or if there are none. Thresholds change neither
+ * LoadGen's verdict nor longhaul's.
+ */
 export function meetsThresholds({ thresholds }: Pick<RunReport, 'thresholds'>): boolean {
   return thresholds.every(({ isMet }) => isMet);
 }
 
-/** The result of a run for programs, what `longhaul run --json` prints: longhaul_summary.json, and where it lies. */
+/** Output of `longhaul run --json`: longhaul_summary.json and its path. */
 export function runDocument({ summary, plan }: RunReport): object {
   return { ...summary, folder: plan.output };
 }
 
 /**
- * Puts the result of a run together; of one that was interrupted as far as it came.
+ * Composes the summary of a run; of an interrupted run, up to the interruption.
  * @param nodeNames In the order of the nodes' numbers.
  * @param startedAt ISO 8601.
  */
@@ -122,7 +128,7 @@ export function composeSummary(
     readonly kept: KeptRecords;
     readonly nodeNames: readonly string[];
     readonly startedAt: string;
-    /** Reports of the nodes on their machines, in the same order. */
+    /** The nodes' reports on their machines, in the same order. */
     readonly usage: readonly (readonly NonNullable<NodeActivity['usage']>[])[];
     readonly ceiling: GeneratorCeiling | null;
   },
@@ -201,9 +207,8 @@ export function composeSummary(
 }
 
 /**
- * Figures of a run and what follows from them.
- * @param records Those of the run's result; null: there are none, and the figures are those of the
- *   outcome.
+ * Figures of a run, and what follows from them.
+ * @param records Records of the run's result; null: the figures come from the outcome.
  */
 export function figuresOfRun(
   outcome: TestOutcome,
@@ -241,7 +246,7 @@ function loadTestOf({ arrivals }: RunPlan, records: SampleRecords | null): LoadT
   return { arrivals: arrivals.text, steps };
 }
 
-/** Settings without a value, not even a default, are left out. */
+/** Omits settings without a value and without a default. */
 function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
   return asked
     .filter(({ raw }) => raw !== undefined)
@@ -252,7 +257,7 @@ function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
     }));
 }
 
-/** The SUT nodes of a run as its summary has them. */
+/** The SUT nodes of a run for its summary. */
 export function summaryNodes(audit: NetworkAudit): RunSummary['nodes'] {
   const { server: requests } = audit;
   return audit.nodes.map((node) => {

@@ -6,7 +6,7 @@ import type { EndedReport } from './run-report.ts';
 /** Nodes that are named one by one. */
 const NAMED_NODES = 2;
 
-/** The SUT: a line where its nodes are alike, else one for each kind. Empty without nodes. */
+/** The SUT: one line if its nodes are alike, else one per kind. Empty without nodes. */
 export function sutText({ audit, summary }: EndedReport): string[] {
   const kinds = new Map<string, string[]>();
   for (const node of audit?.nodes ?? []) {
@@ -23,7 +23,7 @@ export function sutText({ audit, summary }: EndedReport): string[] {
   });
 }
 
-/** Workers and cores of a node that reports them; a benchmark without a model has none. */
+/** Workers and cores of a node if it reports them; a benchmark without a model has none. */
 function workerTexts({ description }: NodeEvidence): string[] {
   const { settings, host, model } = description ?? {};
   const workers = Number(settings?.['workerCount']);
@@ -35,7 +35,7 @@ function workerTexts({ description }: NodeEvidence): string[] {
   return [...texts, `${Math.min(workers * threads, cores)} of ${counted(cores, 'core')}`];
 }
 
-/** Notes that change what the numbers mean, that of one machine first. */
+/** Notes that change the meaning of the numbers; the note on one machine comes first. */
 export function keyNotesOf({ audit, keyNotes }: Pick<EndedReport, 'audit' | 'keyNotes'>): string[] {
   const cores = audit === null ? null : sharedCores(audit);
   if (cores === null) return [...keyNotes];

@@ -6,13 +6,13 @@ import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 /** LoadGen's name of the file that it looks for in the working directory. */
 const AUDIT_CONFIG = 'audit.config';
 
-/** Opens a configuration file. Never throws: a file that is not there is something to tell. */
+/** Opens a configuration file. Never throws: a missing file is reported in the result. */
 export function openConfFile(path: string): ConfFile;
 export function openConfFile(path: string | undefined): ConfFile | undefined;
 export function openConfFile(path: string | undefined): ConfFile | undefined {
   if (path === undefined) return undefined;
   try {
-    // As LoadGen has it: with a byte order mark, if there is one.
+    // As LoadGen reads it: a byte order mark stays in the text.
     const text = readBounded(path, FILE_BYTES_MAX.settings).toString('utf8');
     return { name: path, text };
   } catch (error) {
@@ -20,7 +20,7 @@ export function openConfFile(path: string | undefined): ConfFile | undefined {
   }
 }
 
-/** The audit.config that a run uses: the one that was named, else that of the working directory. */
+/** The audit.config for a run: the one in the settings, else that of the working directory. */
 export function openAuditConfig(path: string | undefined): ConfFile | undefined {
   if (path !== undefined) return openConfFile(path);
   return isReadableFile(AUDIT_CONFIG) ? openConfFile(AUDIT_CONFIG) : undefined;

@@ -27,7 +27,7 @@ export const SECURITY_OPTIONS = {
   tokenFile: text('file', 'file with the token for every call (needs TLS, or nodes on loopback)'),
 };
 
-/** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
+/** Settings of every verb that connects to SUT nodes: security and supervision of connections. */
 export const CONNECTION_OPTIONS = {
   ...SECURITY_OPTIONS,
   messageBytesMax: {
@@ -44,14 +44,14 @@ export const CONNECTION_OPTIONS = {
   }),
 };
 
-/** Any flag of TLS means TLS. */
+/** Any TLS flag turns on TLS. */
 export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>): ClientSecurity {
   const { tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
   const isTls = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
   return { tls: values.tls || isTls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
 }
 
-/** Effective values as the QDL's own settings. */
+/** Converts effective values to the QDL's settings. */
 export function toConnectionSettings(values: SettingValues<typeof CONNECTION_OPTIONS>) {
   return {
     messageBytesMax: values.messageBytesMax,

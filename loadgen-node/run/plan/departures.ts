@@ -2,18 +2,18 @@ import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-e
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { RunValues } from './run-settings.ts';
 
-/** Settings of which each can make a run no scenario of MLPerf. */
+/** Settings that can make a run depart from MLPerf's scenarios. */
 type DepartingValues = Partial<Pick<RunValues, 'arrivals' | 'concurrency'>>;
 
-/** How a run departs by a setting, which is for performance runs of Server in the open division. */
+/** How a setting makes a run depart; all are for Server performance runs in the open division. */
 interface DepartureRow {
-  /** Undefined: the run does not depart by it. */
+  /** Undefined: no departure by this setting. */
   readonly textOf: (values: DepartingValues) => string | undefined;
-  /** What a scenario of MLPerf has in its place. */
+  /** What an MLPerf scenario has instead. */
   readonly inPlaceOf: string;
-  /** How it is in scenarios other than Server. */
+  /** The same fact in scenarios other than Server. */
   readonly elsewhere: string;
-  /** For logs and reports, without a stop. */
+  /** Mark for logs and reports, without a full stop. */
   readonly markOf: (text: string) => string;
 }
 
@@ -45,10 +45,10 @@ const DEPARTURES: Readonly<Record<keyof DepartingValues, DepartureRow>> = {
 /** Keys of the settings by which a run departs. */
 export const DEPARTURE_KEYS = Object.keys(DEPARTURES) as readonly (keyof DepartingValues)[]; // Its keys.
 
-/** What makes a run no scenario of MLPerf. */
+/** One departure of a run from MLPerf's scenarios. */
 export type Departure = ReturnType<typeof departuresOf>[number];
 
-/** @returns Empty for a scenario of MLPerf. */
+/** @returns Empty for an MLPerf scenario. */
 export function departuresOf(values: DepartingValues) {
   return Object.entries(DEPARTURES).flatMap(([key, { textOf, markOf, ...words }]) => {
     const text = textOf(values);
@@ -58,7 +58,7 @@ export function departuresOf(values: DepartingValues) {
 }
 
 /**
- * @param whose Who has a scenario of MLPerf, and a verb, as in `a compliance test has`.
+ * @param whose Subject and verb of the message, such as `a compliance test has`.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a departure
  */
 export function refuseDepartures(values: DepartingValues, whose: string): void {
@@ -67,7 +67,7 @@ export function refuseDepartures(values: DepartingValues, whose: string): void {
 }
 
 /**
- * @throws MlperfError for a departure: `ERR_CONFIG_INVALID` where a result of MLPerf is made,
+ * @throws MlperfError for a departure: `ERR_CONFIG_INVALID` in a run for an MLPerf result,
  *   `ERR_RULE` in the Network division
  */
 export function checkDepartures(values: RunValues, isAudited: boolean): readonly Departure[] {

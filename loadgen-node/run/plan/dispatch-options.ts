@@ -16,7 +16,7 @@ import {
 import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
 
-/** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
+/** Settings of `longhaul run` about nodes, and how queries get to them. */
 export const DISPATCH_OPTIONS = {
   sut: addressList(
     () =>
@@ -51,7 +51,10 @@ export const DISPATCH_OPTIONS = {
   ...CONNECTION_OPTIONS,
 };
 
-/** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
+/**
+ * Converts effective values to the QDL's settings; values that a benchmark decides keep their
+ * defaults.
+ */
 export function toDispatchSettings(
   values: SettingValues<typeof DISPATCH_OPTIONS>,
   nodes: Pick<DispatchSettings, 'nodes' | 'protocol'>,

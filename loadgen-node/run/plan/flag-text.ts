@@ -1,8 +1,8 @@
 import { flagOf } from '../../../shared/config/setting.ts';
 
 /**
- * A setting as it stands on a command line of a shell: `--target-qps 10`; lists with commas; `true` as the flag alone.
- * @param key Of a table of settings.
+ * A setting as shell flags: `--target-qps 10`; lists with commas; `true` as the flag alone.
+ * @param key Key in a table of settings.
  */
 export function flagText(key: string, value: unknown): string {
   if (value === true) return flagOf(key);
@@ -10,7 +10,7 @@ export function flagText(key: string, value: unknown): string {
   return `${flagOf(key)} ${shellWord(text)}`;
 }
 
-/** One word for a POSIX shell, in quotes where it needs them. */
+/** One word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -15,7 +15,7 @@ import { DATA_SOURCE_FORM, parseDataSource } from '../../samples/model-inputs/da
 
 const { model, ...otherOptions } = PROTOCOL_OPTIONS;
 
-/** Settings of runs of any model: of its samples, and of the way to it. */
+/** Settings for runs of any model: its samples, and its connection. */
 export const RUN_MODEL_OPTIONS = {
   model,
   data: text(
@@ -29,14 +29,15 @@ export const RUN_MODEL_OPTIONS = {
   ...otherOptions,
 };
 
-/** Values of a run without these settings. */
+/** Values for a run without these settings. */
 export const NO_MODEL_VALUES = Object.fromEntries(
   Object.keys(RUN_MODEL_OPTIONS).map((key) => [key, undefined]),
 ) as { readonly [K in keyof typeof RUN_MODEL_OPTIONS]: undefined }; // Those keys.
 
 /**
- * Benchmark of a run that names none: the model's own, where servers can have any model. Also where only their settings
- * were given: the error then names the missing scheme, not a missing benchmark.
+ * Benchmark of a run that names none: the model's own, if the protocol's servers can serve any
+ * model. Also if only their settings were given: the error then reports the missing scheme, not a
+ * missing benchmark.
  */
 export function benchmarkWithout(rawOf: (key: string) => unknown): string | undefined {
   const sut = rawOf('sut');
@@ -47,13 +48,13 @@ export function benchmarkWithout(rawOf: (key: string) => unknown): string | unde
     : undefined;
 }
 
-/** The protocol of a list of addresses, which all have the same. */
+/** The protocol that all addresses of a list share. */
 function protocolOfList([first = '']: readonly string[]): Protocol {
   return protocolOf(first);
 }
 
 /**
- * Addresses without their protocol, and what it needs to know of the nodes behind them.
+ * Addresses without their scheme, and the protocol's facts about the nodes.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings of another protocol
  */
 export function nodesOfRun(
@@ -65,7 +66,7 @@ export function nodesOfRun(
   return { nodes: sut.map(withoutScheme), protocol: protocol.settings(values) };
 }
 
-/** Of a run, what the way to its nodes depends on. */
+/** Values that the connection to a run's nodes depends on. */
 interface ModelRunValues extends SettingValues<typeof RUN_MODEL_OPTIONS> {
   readonly sut: readonly string[];
   readonly benchmark: string;
@@ -76,11 +77,11 @@ interface ModelRunValues extends SettingValues<typeof RUN_MODEL_OPTIONS> {
 }
 
 /**
- * The protocol of a run, what it does before the run, and the samples of `--data`; undefined: they
- * are the benchmark's.
+ * The protocol of a run, its preparation, and the samples of `--data` (undefined: the benchmark's).
  * @param values All values of the run.
- * @param said Keys of those that were given.
- * @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other, or that the protocol lacks
+ * @param said Keys of the explicitly set values.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other, or that the
+ *   protocol does not support
  */
 export function planProtocol(values: ModelRunValues, said: ReadonlySet<string>) {
   const { sut, data, dataSeed, dataCount } = values;
@@ -94,7 +95,7 @@ export function planProtocol(values: ModelRunValues, said: ReadonlySet<string>) 
   return { protocol, preparation, data: source && { source, dataSeed, dataCount } };
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where settings are for another protocol than that of the nodes */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for settings of another protocol than the nodes' */
 function refuseOptionsOfOthers(
   values: Readonly<Record<string, unknown>>,
   { options: own }: Protocol,
@@ -109,7 +110,7 @@ function refuseOptionsOfOthers(
   }
 }
 
-/** A setting that not every protocol has. */
+/** A setting that only some protocols support. */
 interface TraitSetting {
   /** Value without effect. */
   readonly neutral: unknown;
@@ -133,7 +134,7 @@ function refuseLacking(
   said: ReadonlySet<string>,
 ): void {
   for (const key of new Set([...Object.keys(TRAIT_SETTINGS), ...Object.keys(reasons)])) {
-    // A setting without a trait has no effect where the protocol gives a reason.
+    // A setting without a trait has no effect if the protocol gives a reason.
     const row = TRAIT_SETTINGS[key] ?? { neutral: undefined, lacks: () => true };
     const { neutral, lacks, inWords = String } = row;
     const value = values[key];

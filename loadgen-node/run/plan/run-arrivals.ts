@@ -10,10 +10,10 @@ import { readTrace } from '../../loadgen/schedule/arrivals/read-trace.ts';
 import type { RunValues } from './run-settings.ts';
 
 /**
- * Arrivals of a run other than LoadGen's Poisson; undefined for those. Reads the file of a trace.
- * @param said Keys of the values that were given; defaults are not among them.
- * @throws MlperfError `ERR_CONFIG_INVALID` where they contradict others or the trace is wrong;
- *   `ERR_CONFIG_FILE` where it cannot be read.
+ * Arrivals of a run; undefined for LoadGen's Poisson. Reads the file of a trace.
+ * @param said Keys of the explicitly set values, without defaults.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if they contradict other settings or the trace is
+ *   wrong; `ERR_CONFIG_FILE` if it cannot be read.
  */
 export function openArrivals(
   { arrivals: { text, asked }, concurrency }: Pick<RunValues, 'arrivals' | 'concurrency'>,
@@ -42,7 +42,7 @@ export function openArrivals(
   return arrivals;
 }
 
-/** Settings that the arrivals decide themselves. */
+/** Refuses settings that the arrivals already decide. */
 function refuseContradictions(arrivals: OtherArrivals, said: ReadonlySet<string>): void {
   const keys = [
     ...(ownRateOf(arrivals) === undefined ? [] : ['targetQps']),

@@ -7,20 +7,24 @@ import { checkoutConf, fittingRound, roundOfVersion } from '../../official/offic
 import { departuresOf } from './departures.ts';
 import type { RunValues } from './run-settings.ts';
 
-/** Whether a linked C++ LoadGen is the engine. */
+/** True if the engine is a linked C++ LoadGen. */
 export function isCppEngine(engine: string | undefined): boolean {
   return engine !== undefined && engine !== 'longhaul';
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for work that the C++ LoadGen does not do. @param why In a sentence's second part. */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` for work that the C++ LoadGen cannot do. @param why
+ *   Second part of the sentence.
+ */
 export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, why: string): void {
   if (engine === 'longhaul') return;
   throw configInvalid(`--engine ${engine}: ${why}`);
 }
 
 /**
- * Values of a run by the engine that was asked for: the C++ LoadGen brings its round along.
- * @throws MlperfError `ERR_NOT_INSTALLED` where none is linked, `ERR_CONFIG_INVALID` for what it cannot do
+ * Values of a run for the requested engine: a C++ LoadGen brings its round along.
+ * @throws MlperfError `ERR_NOT_INSTALLED` if none is linked, `ERR_CONFIG_INVALID` for what it
+ *   cannot do
  */
 export function withEngine(values: RunValues, said: ReadonlySet<string>) {
   if (!isCppEngine(values.engine)) return { values, said, linked: undefined, linkNotes: [] };
@@ -40,9 +44,9 @@ export function withEngine(values: RunValues, said: ReadonlySet<string>) {
     isPreferred: ({ build }) => values.round === roundOfVersion(build.version),
   });
   const round = fittingRound(linked, values.round);
-  // As if they had been named: LoadGen's own lengths and seeds hold.
+  // As if they were set explicitly: LoadGen's own lengths and seeds hold.
   const conf = checkoutConf(linked);
-  // Then a benchmark that no round has keeps its own bound, as in any run of the round.
+  // A benchmark outside the round then keeps its own bound, as in any run of the round.
   const isOfRound = conf === undefined || linesOf(conf.text) === linesOf(mlperfConfOf(round));
   const own = isOfRound ? { round } : { round, mlperfConf: conf.name };
   const { damaged } = linkedLoadgens(cacheFolder);
@@ -50,12 +54,12 @@ export function withEngine(values: RunValues, said: ReadonlySet<string>) {
     values: { ...values, ...own },
     said: new Set([...said, ...Object.keys(own)]),
     linked,
-    /** Faults of other links. */
+    /** Errors of other links. */
     linkNotes: damaged.map(({ error }) => `warning: ${error.message}`),
   };
 }
 
-/** The settings of a configuration file, whatever its comments and order. */
+/** The settings in a configuration file, ignoring comments and order. */
 function linesOf(text: string | null): string {
   const { entries } = parseConf(text ?? '');
   return [...entries]

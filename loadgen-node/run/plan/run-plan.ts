@@ -37,22 +37,22 @@ import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 import type { PlannedLane } from './target.ts';
 
-/** The samples of a run, and in which form they travel. */
+/** The samples of a run, and their encoding. */
 interface PlannedSamples {
   readonly rules: BenchmarkRules;
-  /** For people: `raw`, or `raw, compressed by lz4`. */
+  /** Text: `raw`, or `raw, compressed by lz4`. */
   readonly encodingName: string;
   /** With their encoding. */
   readonly compression: CompressionPlan;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
-  /** True: no other encoding of the benchmark may be taken. */
+  /** True: the encoding was set explicitly, so no other may be used. */
   readonly isEncodingSaid: boolean;
   /** Samples of `--data`; undefined: the benchmark's. */
   readonly data: DataAsked | undefined;
-  /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
+  /** Generated image set; undefined: the default set, or data that longhaul does not generate. */
   readonly generated: GeneratedSet | undefined;
-  /** List of checksums for the data set, in place of the one in its folder. */
+  /** List of checksums for the data set, instead of the one in its folder. */
   readonly dataChecksums: string | undefined;
   readonly synthetic: SyntheticSamples;
   readonly keepsSamplesInFile: boolean;
@@ -62,31 +62,37 @@ interface PlannedSamples {
 interface PlannedTest extends RunTestSettings {
   /** Classes of its queries: samples, share, bounds, target. */
   readonly lanes: readonly PlannedLane[];
-  /** How LoadGen of the round behaves. */
+  /** Behaviour of the round's LoadGen. */
   readonly loadgen: LoadgenBehaviour;
-  /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
+  /** The C++ LoadGen that issues the queries; undefined: longhaul's engine. */
   readonly linked: LinkedLoadgen | undefined;
   readonly issueLoop: RunValues['issueLoop'];
-  /** Undefined: by the shortest run. */
+  /** Undefined: derived from the minimum run length. */
   readonly warmUpNs: number | undefined;
-  /** The run ends when no sample completes for this long. */
+  /** The run ends if no sample completes for this long. */
   readonly stallTimeoutNs: number;
 }
 
 /** Rules and bounds that the run is judged by. */
 interface PlannedJudgement {
   /**
-   * As the user asked for it; `open` marks every log. Targets have the one that is enforced: `open`
-   * in scenarios outside the Network division.
+   * Division as requested; `open` marks every log. Targets use the enforced one, which is `open` in
+   * scenarios outside the Network division.
    */
   readonly division: RunValues['division'];
-  /** LoadGen's own delay, as a share (0 to 1) of the latency bound or of a typical latency, above which the run is INVALID. */
+  /**
+   * Share of the latency bound or of a typical latency (0 to 1) for LoadGen's own delay, above
+   * which the run is INVALID.
+   */
   readonly generatorLagShareMax: number;
   /** Conditions on figures, apart from the rules. */
   readonly thresholds: readonly Threshold[];
-  /** Name of the audit.config whose settings are in force. */
+  /** Name of the audit.config in force. */
   readonly auditConfig: string | undefined;
-  /** Mark for all logs of a run that is made for another reason than the user's: again, as the first was too short, or as a rehearsal. */
+  /**
+   * Mark for all logs of a run made for another reason than the user's request: repeated because
+   * the first was too short, or a rehearsal.
+   */
   readonly planMark?: string;
 }
 
@@ -94,31 +100,37 @@ interface PlannedJudgement {
 interface PlannedOutput {
   /** Folder of the run. */
   readonly output: string;
-  /** Settings of LoadGen's logs; their folder is `output`. */
+  /** Settings of LoadGen's logs, without their folder (`output`). */
   readonly log: Omit<LogSettings, 'outdir'>;
   readonly keepsRecords: boolean;
   readonly writesPage: boolean;
-  /** Share of the queries that become spans, above 0, 1 at most; undefined: nothing is exported. */
+  /** Share of the queries exported as spans, above 0 and at most 1; undefined: no export. */
   readonly otel: { readonly share: number } | undefined;
-  /** The user's labels of the run; empty by default. */
+  /** The user's labels of the run; default: empty. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Settings with their sources; empty where the caller has no sources. */
+  /** Settings with their sources; empty if the caller has no sources. */
   readonly asked: readonly ResolvedSetting[];
-  /** Text of `longhaul_run.yaml`: the requested settings, from which the run can be repeated; undefined: not kept. */
+  /**
+   * Text of `longhaul_run.yaml`: the requested settings, from which the run can be repeated;
+   * undefined: not written.
+   */
   readonly record: string | undefined;
 }
 
-/** A run with all decisions made, not yet begun: what, when, to whom, how judged, what is kept. */
+/**
+ * A run with all decisions made, before it starts: what, when, to which nodes, how judged, what is
+ * stored.
+ */
 export interface RunPlan extends PlannedSamples, PlannedTest, PlannedJudgement, PlannedOutput {}
 
-/** Where the values of a plan come from. */
+/** Sources of a plan's values. */
 interface PlanSources {
-  /** Settings with their sources; without them the run leaves no `longhaul_run.yaml`. */
+  /** Settings with their sources; without them the run writes no `longhaul_run.yaml`. */
   readonly asked?: readonly ResolvedSetting[];
-  /** Keys of the values that were given; defaults do not win over LoadGen's configuration files. */
+  /** Keys of explicitly set values; defaults do not override LoadGen's configuration files. */
   readonly said?: ReadonlySet<string>;
   readonly audit?: ConfFile | undefined;
-  /** Flag of the bound on the latency; default: that of `longhaul run`. */
+  /** Name of the latency bound's flag; default: that of `longhaul run`. */
   readonly latencyFlag?: string;
 }
 
@@ -200,7 +212,10 @@ export function planRun(
   };
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for times between tokens that could not be measured, and for a length that responses of tokens do not have */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` for times between tokens that cannot be measured, and
+ *   for response lengths that do not apply to tokens
+ */
 function planTokens(
   { tokenTimes, benchmark, responseBytes }: RunValues,
   { settings, usesTokenLatenciesBeforeAudit }: RunTestSettings,
@@ -234,9 +249,10 @@ function planTokens(
 
 /**
  * Compressions of a run, checked against the rules of its round.
- * @param form The benchmark's own encoding, around which the compression goes.
- * @throws MlperfError `ERR_RULE` with the rule's text in the network division, `ERR_CONFIG_INVALID` for what
- *   no division can do, `ERR_NOT_INSTALLED` for a compression that this Node lacks.
+ * @param form The benchmark's own encoding, inside the compression.
+ * @throws MlperfError `ERR_RULE` with the rule's text in the network division,
+ *   `ERR_CONFIG_INVALID` for what no division allows, `ERR_NOT_INSTALLED` for a compression that
+ *   this Node lacks.
  */
 function planCompression(
   values: RunValues,
@@ -260,14 +276,14 @@ function planCompression(
   return plan;
 }
 
-/** Encoding of the samples for people: `raw`, or `raw, compressed by lz4`. */
+/** Encoding of the samples as text: `raw`, or `raw, compressed by lz4`. */
 function encodingInWords(name: string, { encoding, scope }: CompressionPlan): string {
   if (encoding.compression === 'identity') return name;
   const whole = scope === 'query' ? ', query by query' : '';
   return `${name}, compressed by ${encoding.compression}${whole}`;
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where the benchmark has samples of its own. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if the benchmark has its own samples. */
 function syntheticSamples(values: RunValues): SyntheticSamples {
   const { benchmark, sampleBytes, sampleCount, responseBytes } = values;
   const synthetic = { sampleBytes, sampleCount, responseBytes };
@@ -283,12 +299,18 @@ function syntheticSamples(values: RunValues): SyntheticSamples {
   return synthetic;
 }
 
-/** Benchmarks that a setting of made-up samples is for; how long an echo is, its sample says. */
+/**
+ * Benchmarks that accept a setting of made-up samples; the sample itself sets the length of an
+ * echo.
+ */
 function takers(key: string): readonly string[] {
   return SYNTHETIC_BENCHMARKS.filter((name) => key !== 'responseBytes' || name !== 'echo');
 }
 
-/** True in a scenario that the round's Network division does not have; v0.5 has no division to be outside of. */
+/**
+ * True for a scenario outside the round's Network division; false in v0.5, which has no such
+ * division.
+ */
 export function isOutsideDivision({
   round,
   settings,
@@ -296,12 +318,12 @@ export function isOutsideDivision({
   return hasNetworkDivision(round) && !isNetworkDivisionScenario(settings.scenario);
 }
 
-/** Percent of the queries that become spans where nothing else is said: enough to look at, little to export. */
+/** Default percentage of queries exported as spans: enough to look at, little to export. */
 const OTEL_PERCENT_DEFAULT = 1;
 
 /**
- * Which share of the queries is exported as spans; undefined: nothing is exported.
- * @throws MlperfError `ERR_RULE` in the Network division, `ERR_CONFIG_INVALID` for a share of nothing
+ * Share of the queries exported as spans; undefined: no export.
+ * @throws MlperfError `ERR_RULE` in the Network division, `ERR_CONFIG_INVALID` for a share of 0
  */
 function planOtel(values: RunValues): { readonly share: number } | undefined {
   const { otel, otelSample, division } = values;
@@ -330,10 +352,13 @@ function refuseWithoutEffect(values: RunValues, { mode, scenario }: TestSettings
   }
 }
 
-/** Samples of one run that LoadGen plans in memory before the clock starts. */
+/** Most samples of one run that LoadGen plans in memory before the clock starts. */
 const PLANNED_SAMPLES_MAX = 2 ** 28;
 
-/** Planning so many queries takes minutes and then memory: say so at once. */
+/**
+ * Refuses a plan of so many queries at once; planning would take minutes and then run out of
+ * memory.
+ */
 function refuseHugePlan(settings: TestSettings): void {
   if (settings.scenario !== 'Server' && settings.scenario !== 'Offline') return;
   const qps =

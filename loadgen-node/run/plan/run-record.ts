@@ -25,15 +25,15 @@ const NOT_RECORDED: readonly string[] = [
   'force',
 ] satisfies (keyof RunValues)[];
 
-/** Settings of a run as its record has them. */
+/** Settings of a run for its record. */
 export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSetting[] {
   return settings.filter(({ key }) => !NOT_RECORDED.includes(key));
 }
 
 /**
- * Text of `longhaul_run.yaml`: the settings of a run as a configuration file, each with where it came from, so that
- * the run can be made again (`longhaul run --config`), and so that a compliance test runs as its submission run did.
- * Only given values are recorded: a default would override LoadGen's own files.
+ * Text of `longhaul_run.yaml`: a run's settings as a configuration file, each with its source, so
+ * that the run can be repeated (`longhaul run --config`) and a compliance test uses the settings of
+ * its submission run. Defaults are omitted: they would override LoadGen's own files.
  */
 export function runRecord(settings: readonly ResolvedSetting[]): string {
   const given = saidKeys(settings);
@@ -45,8 +45,8 @@ export function runRecord(settings: readonly ResolvedSetting[]): string {
 }
 
 /**
- * Writes the record, if there is one, into the folder, which is made.
- * @param engine The C++ LoadGen that issued the queries, once its test has ended.
+ * Writes the record, if there is one, into the folder, which is created.
+ * @param engine The C++ LoadGen that issued the queries, after its test ended.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writeRunRecord(
@@ -67,8 +67,8 @@ export function writeRunRecord(
 }
 
 /**
- * A section with its effective settings as YAML that could be a configuration file itself; each line
- * ends with a comment that tells where the value came from. What is not set stands as a comment.
+ * A section with its effective settings as YAML, itself a valid configuration file; a comment on
+ * each line names the value's source. Unset settings are comments.
  */
 export function printSettings(section: string, settings: readonly ResolvedSetting[]): string {
   const lines = settings.map(({ key, raw, source }) =>
@@ -81,12 +81,12 @@ export function printSettings(section: string, settings: readonly ResolvedSettin
   return `${section}:\n${body.join('')}`;
 }
 
-/** Settings of a run that was made, and the flags that win over them. */
+/** Settings of an earlier run, and the flags that override them. */
 export type RunSources = Pick<SettingSources, 'file' | 'flags'>;
 
 /**
- * The settings in a run's `longhaul_run.yaml`, by key; empty where longhaul did not make the run.
- * @param record Path of the file, which may be absent.
+ * The settings in a run's `longhaul_run.yaml`, by key; empty for a run of another LoadGen.
+ * @param record Path of the file, which may be missing.
  * @throws MlperfError `ERR_CONFIG_FILE` for a file that cannot be read
  */
 export function recordedSettings(record: string): Map<string, FileValue> {
@@ -95,8 +95,8 @@ export function recordedSettings(record: string): Map<string, FileValue> {
 }
 
 /**
- * Settings of a run that exists; what a new run would need may be missing.
- * @throws MlperfError `ERR_CONFIG_INVALID` listing what is wrong.
+ * Settings of an existing run; those that only a new run needs may be missing.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every problem.
  */
 export function inspectRun(sources: RunSources): Partial<RunValues> {
   const { values, problems } = inspectSettings(RUN_SETTINGS, { section: 'run', ...sources });

@@ -37,21 +37,20 @@ import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generate
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 import { benchmarkWithout, RUN_MODEL_OPTIONS } from './model-options.ts';
 
-/** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
+/** Modes of a run as users write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
 
-/** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** Queries of one sample that are outstanding at a time: what a stream to a SUT node carries. */
+/** Most one-sample queries outstanding at a time: the limit of a stream to a SUT node. */
 export const CONCURRENCY_MAX = 65_536;
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * Default share of the payloads that are digested. Measured on 2 cores with SHA-256 at
- * 1.8 GB/s: 1 % costs a SUT node 4 µs of CPU per sample of 602 KB, 1 µs of 150 KB, 0.05 µs of 4 KB, about
- * 1 % of what a sample costs it anyway; 100 % doubles it (6 to 11 µs at 4 KB, 390 to 860 µs at 602 KB).
+ * Default percentage of payloads that are digested. Measured on 2 cores with SHA-256 at 1.8 GB/s: 1
+ * % costs a SUT node 4 µs of CPU per sample of 602 KB, 1 µs of 150 KB, 0.05 µs of 4 KB, about 1 %
+ * of a sample's total cost; 100 % doubles the cost (6 to 11 µs at 4 KB, 390 to 860 µs at 602 KB).
  */
 const DIGEST_PERCENT_DEFAULT = 1;
 
@@ -59,7 +58,7 @@ const DIGEST_PERCENT_DEFAULT = 1;
 export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
   ...RUN_MODEL_OPTIONS,
-  // Where a person or a Prometheus may look while something runs.
+  // Address for a person or a Prometheus to look at during the work.
   dashboard: listenAddress('serve a live page at http://HOST:PORT/; default of HOST: 127.0.0.1'),
   metricsListen: listenAddress(
     'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
@@ -83,7 +82,7 @@ export const RUN_SETTINGS = {
     ...choice(RUN_MODES, 'accuracy: every sample once; submission: accuracy, then performance', {
       fallback: 'performance',
     }),
-    // LoadGen's search is there to compare with: "longhaul find-peak" is the one to use.
+    // LoadGen's search serves for comparison; "longhaul find-peak" is the one to use.
     placeholder: RUN_MODES.filter((mode) => mode !== 'find-peak').join('|'),
   },
   targetQps: positiveNumber(

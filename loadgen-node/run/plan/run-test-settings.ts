@@ -42,37 +42,36 @@ const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
 export interface RunTestSettings {
   readonly round: Round;
   readonly settings: TestSettings;
-  /** Before audit.config. */
+  /** Settings before audit.config. */
   readonly unaudited: TestSettings;
   readonly configEvents: readonly ConfigEvent[];
-  /** Lines of the files that have no effect, in words. */
+  /** Texts about lines of the files without effect. */
   readonly configNotes: readonly string[];
   readonly usesTokenLatenciesBeforeAudit: boolean;
-  /** The benchmark has no latency bound of its own and none was set: a default holds. */
+  /** True if a default latency bound holds: the benchmark has none of its own and none was set. */
   readonly isBoundUnsaid: boolean;
-  /** Lines of LoadGen's files that limit the length; undefined: none does. */
+  /** Lines of LoadGen's files that limit the length; undefined: no line does. */
   readonly limitLines: Readonly<Record<'max_duration' | 'max_query_count', string | undefined>>;
-  /** Arrivals in place of LoadGen's Poisson; undefined: those. */
+  /** Arrivals instead of LoadGen's Poisson; undefined: LoadGen's. */
   readonly arrivals: OtherArrivals | undefined;
-  /** What makes the run no scenario of MLPerf; empty for one. */
+  /** Departures from MLPerf's scenarios; empty for an MLPerf scenario. */
   readonly departures: readonly Departure[];
-  /** A run that early stopping has not decided, or that was too short, goes on. */
+  /** True: the run is extended if early stopping has not decided, or if it was too short. */
   readonly extendsUntilDecided: boolean;
-  /** Told before the run, where it is longer than one would think; undefined: it is not. */
+  /** Message before a run that is longer than expected; undefined: not needed. */
   readonly lengthNote: string | undefined;
-  /** Runs of which the lowest rate counts. */
+  /** Number of runs, of which the lowest rate counts. */
   readonly runCount: number;
 }
 
 /**
- * Test settings of `longhaul run`: flags over user.conf over the round's mlperf.conf, and audit.config
- * over all. Without a round and without a file of LoadGen's, the benchmark's own rules and short
- * durations hold instead of the round's: every benchmark can be tried. The latency bound of a benchmark that no round has is
- * its own in every round.
- * @param said Keys of the values that a flag or a configuration file gave; defaults are not among
- *   them.
- * @param latencyFlag Name of the bound on the latency in errors: a search has a shorter one.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming every wrong line.
+ * Test settings of `longhaul run`: flags override user.conf, which overrides the round's
+ * mlperf.conf; audit.config overrides all. Without a round and without LoadGen files, the
+ * benchmark's own rules and short durations hold, so that every benchmark can be tried. A benchmark
+ * outside the rounds keeps its own latency bound in every round.
+ * @param said Keys of the values set by a flag or a configuration file, without defaults.
+ * @param latencyFlag Name of the latency bound in errors: a search has a shorter one.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every wrong line.
  */
 export function runTestSettings(
   values: RunValues,
@@ -111,7 +110,7 @@ export function runTestSettings(
   requireTargetQps(final, round, configNotes);
   requireServer(final, rules);
   const asked = withRequestedTest05Seeds(final, settings).toTestSettings();
-  // Before nodes are asked and data is read: the engine would find it behind all that.
+  // Checked before nodes are asked and data is read: the engine would find it only after that.
   checkPlanSize(asked);
   const runCount = values.runs ?? runCountOfRound(round, asked);
   return {
@@ -122,7 +121,7 @@ export function runTestSettings(
     configNotes,
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
     isBoundUnsaid:
-      // A model of the user's own, or no model: only the user knows what is fast enough.
+      // A user's own model, or no model: only the user knows what is fast enough.
       (rules.isSynthetic === true || rules.key === 'custom') &&
       final.get('serverTargetLatencyNs').source === sourceOf(rules) &&
       final.get('useTokenLatencies').value !== true,
@@ -138,7 +137,7 @@ export function runTestSettings(
   };
 }
 
-/** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */
+/** Round v0.5 requires several Server runs (Rule: paper of the round, section 4). */
 function runCountOfRound(round: Round, { scenario, mode }: TestSettings): number {
   const isMeasured = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
   return round === 'v0.5' && scenario === 'Server' && isMeasured ? SERVER_RUNS_V05 : 1;
@@ -158,7 +157,7 @@ const SEEDS = [
   'test05ScheduleRngSeed',
 ];
 
-/** Keeps the round's seeds alone: its other values are made for submissions. */
+/** Keeps only the round's seeds: its other values are meant for submissions. */
 function forgetRound(settings: ExactSettings): void {
   const { scenario: _, ...defaults } = defaultTestSettings();
   for (const [field, value] of Object.entries(defaults)) {
@@ -168,8 +167,8 @@ function forgetRound(settings: ExactSettings): void {
 }
 
 /**
- * Sets the benchmark's own bound where no source gave one. A round's mlperf.conf has no line for a
- * benchmark that no round has: its bound for every model (10 ms) is not meant for it.
+ * Sets the benchmark's own bound if no source sets one. A round's mlperf.conf has no line for a
+ * benchmark outside the round: its bound for every model (10 ms) is not meant for it.
  */
 function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Round): void {
   const source = sourceOf(rules);
@@ -178,7 +177,7 @@ function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Roun
       setNumber(settings, field, rules[field], source);
     }
   }
-  // A benchmark without a bound on latency has bounds on tokens, which belong together.
+  // A benchmark without a latency bound has token bounds, which belong together.
   if (rules.serverTargetLatencyNs > 0 || settings.get('useTokenLatencies').value === true) return;
   const bounds = [
     ['serverTtftLatencyNs', 'ttft_latency'],
@@ -192,7 +191,10 @@ function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Roun
   }
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for bounds of Interactive in a round or a scenario that has none */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` for Interactive bounds in a round or a scenario
+ *   without them
+ */
 function requireInteractive(
   { benchmark, scenario, round }: RunValues,
   { confName, key, rounds = [] }: BenchmarkRules,
@@ -209,7 +211,10 @@ function requireInteractive(
   );
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for Server with a benchmark that MLPerf does not have there, and no bound. */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` for Server with a benchmark that MLPerf does not have
+ *   in Server, and no bound.
+ */
 function requireServer(settings: ExactSettings, rules: BenchmarkRules): void {
   const { key, hasServer = true } = rules;
   const isSaid = settings.get('serverTargetLatencyNs').source !== sourceOf(rules);
@@ -224,7 +229,7 @@ function sourceOf(rules: BenchmarkRules): string {
   return `benchmark ${confNameOf(rules)}`;
 }
 
-/** True where LoadGen's default or the round's own mlperf.conf is the source of a value. */
+/** True if LoadGen's default or the round's own mlperf.conf is the source of a value. */
 function isUnsaid(source: string, round: Round): boolean {
   return source === 'default' || source.startsWith(`mlperf.conf of ${round}:`);
 }
@@ -258,8 +263,9 @@ function applyFlags(
 }
 
 /**
- * Bounds on tokens, in place of one on the latency. One of them alone leaves the other as the benchmark has it.
- * @throws MlperfError `ERR_CONFIG_INVALID` where they have no effect, or one is not known
+ * Token bounds, instead of a latency bound. If only one is set, the other keeps the benchmark's
+ * value.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if they have no effect, or if one is unknown
  */
 function applyTokenBounds(
   settings: ExactSettings,
@@ -297,7 +303,7 @@ function applyTokenBounds(
   }
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a bound on the latency that bounds on tokens would make void */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a latency bound that token bounds would override */
 function refuseLatencyBesideTokens(
   settings: ExactSettings,
   bound: string,
@@ -318,7 +324,7 @@ function refuseLatencyBesideTokens(
   );
 }
 
-/** As many queries as a decision needs, and an end where it does not come. */
+/** Sets the query count that a decision needs, and a limit in case no decision comes. */
 function applyDecision(settings: ExactSettings): void {
   const source = 'run until decided';
   const percentiles: Readonly<Record<Scenario, SettingsField['field'] | undefined>> = {
@@ -335,7 +341,7 @@ function applyDecision(settings: ExactSettings): void {
   setNumber(settings, 'maxDurationMs', UNTIL_DECIDED_MS_MAX, source);
 }
 
-/** Arrivals replace settings: the mean rate, and the end of the run. */
+/** Applies arrivals: they replace the mean rate and the end of the run. */
 function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
   const source = arrivals.kind === 'closed-loop' ? 'run concurrency' : 'run arrivals';
   if (arrivals.kind === 'closed-loop') {
@@ -349,7 +355,10 @@ function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
   setNumber(settings, 'minQueryCount', 1, source);
 }
 
-/** Counts are bigint in exact settings, rates and fractions are not: the field's present value tells. */
+/**
+ * Sets a number. Counts are bigint in exact settings, rates and fractions are not: the field's
+ * current value shows which.
+ */
 function setNumber(
   settings: ExactSettings,
   field: SettingsField['field'],
@@ -361,8 +370,9 @@ function setNumber(
 }
 
 /**
- * Where the rate decides what is issued, LoadGen's default of 1 per second is of no use.
- * @param configNotes A line that has no effect may be the one that was to set it.
+ * Requires a target QPS if the rate decides what is issued: LoadGen's default of 1 per second is
+ * useless.
+ * @param configNotes Notes on lines without effect: one of them may have been meant to set it.
  */
 function requireTargetQps(
   settings: ExactSettings,
@@ -387,12 +397,12 @@ function requireTargetQps(
   throw configInvalid([message, ...configNotes].join('\n'));
 }
 
-/** The source, where it is a line of a file: `user.conf:3`. */
+/** The source if it is a line of a file: `user.conf:3`. */
 function lineOf(source: string): string | undefined {
   return /:\d+$/.test(source) ? source : undefined;
 }
 
-/** LoadGen keeps run lengths in whole ms. */
+/** Duration in whole ms, LoadGen's unit of run lengths. */
 function wholeMs(flag: string, ns: number | undefined): number | undefined {
   if (ns === undefined || ns % 1e6 === 0) return ns && ns / 1e6;
   throw configInvalid(`${flag} must be a whole number of ms, it is ${ns} ns`);

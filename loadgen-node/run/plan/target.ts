@@ -4,31 +4,31 @@ import type { Preparation, Protocol } from '../../../qdl/protocols/index.ts';
 import { at } from '../../../shared/base/at.ts';
 import type { LaneRequest } from '../../loadgen/settings/lanes.ts';
 
-/** The nodes of a lane, and the way to them. */
+/** The nodes of a lane, and their protocol. */
 export interface PlannedTarget {
   readonly dispatch: DispatchSettings;
   /** Protocol of the nodes. */
   readonly protocol: Protocol;
-  /** Work of the protocol before the run. */
+  /** The protocol's work before the run. */
   readonly preparation: Preparation;
   /**
-   * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
-   * only their network.
+   * Mark for all logs about a device between LoadGen and its nodes; absent: only their network is
+   * between them.
    */
   readonly linkMark?: string;
 }
 
-/** A class of the queries of a run, and to whom they go. */
+/** A class of a run's queries, and its target. */
 export interface PlannedLane extends LaneRequest {
   readonly target: PlannedTarget;
 }
 
-/** A plan as far as its targets go. */
+/** The part of a plan with its targets. */
 interface Targeted {
   readonly lanes: readonly PlannedLane[];
 }
 
-/** The targets of a plan, each once. */
+/** The distinct targets of a plan. */
 export function targetsOf({ lanes }: Targeted): readonly PlannedTarget[] {
   return [...new Set(lanes.map(({ target }) => target))];
 }
@@ -38,14 +38,14 @@ export function addressesOf(plan: Targeted): string[] {
   return targetsOf(plan).flatMap(({ dispatch }) => dispatch.nodes);
 }
 
-/** The target that all lanes share, for work that is not made for several. */
+/** The target shared by all lanes, for work that supports only one. */
 export function onlyTarget(plan: Targeted): PlannedTarget {
   const targets = targetsOf(plan);
   assert(targets.length === 1);
   return at(targets, 0);
 }
 
-/** The plan with these in place of its targets, in their order. */
+/** The plan with its targets replaced, in their order. */
 export function withTargets<P extends Targeted>(plan: P, targets: readonly PlannedTarget[]): P {
   const before = targetsOf(plan);
   assert(targets.length === before.length);
@@ -56,7 +56,7 @@ export function withTargets<P extends Targeted>(plan: P, targets: readonly Plann
   return { ...plan, lanes };
 }
 
-/** The plan with these settings of the QDL for all its targets. */
+/** The plan with changed QDL settings for all its targets. */
 export function withDispatch<P extends Targeted>(plan: P, changed: Partial<DispatchSettings>): P {
   const targets = targetsOf(plan).map((target) => ({
     ...target,

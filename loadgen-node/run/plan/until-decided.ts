@@ -4,32 +4,36 @@ import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { departuresOf } from './departures.ts';
 import type { RunValues } from './run-settings.ts';
 
-/** Settings that say how long a run is, or that LoadGen's own files do: it then ends as LoadGen ends it. */
+/**
+ * Settings that fix the length of a run, directly or by LoadGen's files: it then ends as in
+ * LoadGen.
+ */
 const LENGTHS: readonly (keyof RunValues)[] = [
   ...(['minDuration', 'maxDuration', 'minQueryCount', 'maxQueryCount'] as const),
   ...(['round', 'mlperfConf', 'userConf'] as const),
 ];
 
-/** Default limit of a run that goes on until its verdict is decided. */
+/** Default limit of a run that is extended until its verdict is decided. */
 export const UNTIL_DECIDED_MS_MAX = 600_000;
 
-/** A run that takes longer than its shortest duration by less than this needs no note. */
+/** A run that exceeds its minimum duration by less than this needs no note. */
 const NOTABLE_MS = 5_000;
 
-/** True for a run without a requested length: it goes on until its verdict is decided. */
+/** True for a run without a requested length: it is extended until its verdict is decided. */
 export function goesOnByDefault(
   values: RunValues,
   said: ReadonlySet<string>,
   isAudited: boolean,
 ): boolean {
   const { extendUntilDecided, mode } = values;
-  // A load test decides nothing: it lasts as long as its own length says.
+  // A load test has nothing to decide: it lasts for its own length.
   if (extendUntilDecided === false || isAudited || departuresOf(values).length > 0) return false;
   return (mode === 'performance' || mode === 'submission') && !LENGTHS.some((key) => said.has(key));
 }
 
 /**
- * How long a Server run at a low rate is, and as many as are made; undefined where its shortest duration decides, or its arrivals do.
+ * Text on the length of a Server run at a low rate, and on the number of runs; undefined if the
+ * minimum duration or the arrivals decide it.
  * @param made `isUntilDecided`: the run has no requested length.
  */
 export function lengthInWords(

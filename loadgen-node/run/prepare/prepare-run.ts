@@ -25,19 +25,20 @@ import {
 import { WarmUp } from './warm-up.ts';
 
 /**
- * Asks the nodes for their names, and opens and checks the data set: all that needs to be done only once for several runs.
+ * Asks the nodes for their names, and opens and checks the data set: everything needed only once
+ * for several runs.
  * @throws MlperfError
  */
 export async function prepareRun(named: RunPlan, host: RunHost) {
   requireSamples(named);
   requirePlanMemory(named);
   requireOutputRoom(named, 0);
-  // Missing packages are told before the nodes are asked.
+  // Report missing packages before the nodes are asked.
   if (named.otel !== undefined) await loadOtel();
   const targets = targetsOf(named).map((target) => resolved(target, host));
   const plan = withTargets(named, await Promise.all(targets));
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
-  // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
+  // Wrong addresses, names and benchmarks are reported before minutes are spent on the data set.
   for (const { dispatch } of targetsOf(plan)) await orAbort(host, askNames(dispatch));
   const { prepare } = onlyTarget(plan).preparation;
   if (prepare === null) return await prepareData(plan, host);
@@ -61,7 +62,7 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   );
 }
 
-/** The target with the addresses that its nodes' names stand for; its settings fit them. */
+/** The target with resolved addresses and matching settings. */
 async function resolved(target: PlannedTarget, host: RunHost): Promise<PlannedTarget> {
   const nodes = await orAbort(host, resolveNodeAddresses(target.dispatch.nodes));
   const dispatch = { ...target.dispatch, nodes };
@@ -70,8 +71,8 @@ async function resolved(target: PlannedTarget, host: RunHost): Promise<PlannedTa
 }
 
 /**
- * Reported before a node is asked, as waiting for one may take long.
- * @throws MlperfError `ERR_CONFIG_INVALID` where no setting tells what the samples are
+ * Checked before a node is asked, since waiting for a node may take long.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if no setting describes the samples
  */
 function requireSamples(plan: RunPlan): void {
   const { rules, dataFolder, data } = plan;
@@ -83,7 +84,7 @@ function requireSamples(plan: RunPlan): void {
   );
 }
 
-/** A plan as its protocol sees it. */
+/** A plan in the form that its protocol uses. */
 export function runToPrepare(
   plan: RunPlan,
   host: Pick<RunHost, 'signal' | 'progress'>,
@@ -104,7 +105,7 @@ export function runToPrepare(
   };
 }
 
-/** The plan with the encoding that the model takes; undefined: as it is. */
+/** The plan with the encoding that the model accepts; undefined: unchanged. */
 function withEncoding(plan: RunPlan, encodingName: string | undefined): RunPlan {
   if (encodingName === undefined || encodingName === plan.encodingName) return plan;
   const encoding = benchmarkEncoding(plan.rules, encodingName);
@@ -115,7 +116,7 @@ function withEncoding(plan: RunPlan, encodingName: string | undefined): RunPlan 
   };
 }
 
-/** Samples before it is known how they travel, and their data set. */
+/** Samples before their encoding is known, and their data set. */
 interface RunSamples extends OpenedSamples {
   readonly dataSet: DataSet;
 }
@@ -148,7 +149,7 @@ async function openSamples(
 }
 
 /**
- * Opens and checks the data set alone: for a run whose SUT is in this process.
+ * Opens and checks only the data set, for a run with an in-process SUT.
  * @throws MlperfError
  */
 export async function prepareData(plan: RunPlan, host: RunHost) {
@@ -162,7 +163,7 @@ export async function prepareData(plan: RunPlan, host: RunHost) {
 const IN_FILE =
   'the loaded samples lie in a file, not in memory: each is read when it goes out, while the clock runs';
 
-/** Compares the data set with its checksums; its payloads are read when they are loaded. */
+/** Compares the data set with its checksums; payloads are read later, when they are loaded. */
 async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promise<PreparedRun> {
   checkLanes(plan.lanes, opened.totalSampleCount);
   if (plan.settings.mode === 'AccuracyOnly' || plan.settings.mode === 'SubmissionRun') {
@@ -180,7 +181,7 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promis
     signal: host.signal,
     onProgress: progressOf(host),
   });
-  // Before minutes go into checksums.
+  // Checked before minutes are spent on checksums.
   await orAbort(
     host,
     store.requireRoom((text) => host.report(`longhaul: ${text}`)),
@@ -192,7 +193,10 @@ async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost): Promis
   return { plan, dataSet, dataSetCheck, store, warmUp: new WarmUp(dataSet) };
 }
 
-/** A run whose data set is open. Its nodes have answered Name, and its plan has their addresses. */
+/**
+ * A run with an open data set. Its nodes have answered Name, and its plan has their resolved
+ * addresses.
+ */
 export interface PreparedRun {
   readonly plan: RunPlan;
   readonly dataSet: DataSet;

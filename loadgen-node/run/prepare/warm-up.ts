@@ -22,21 +22,21 @@ import type { RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { onlyTarget } from '../plan/target.ts';
 
-/** Without a setting a warm-up takes this share of the shortest run, and no longer than that. */
+/** Default length of a warm-up, as a share of the minimum run length, and its longest length. */
 const SHARE_OF_RUN = 0.1;
 const WARM_UP_MS_MAX = 2_000;
 
-/** Samples of a warm-up, which are zeros as long as the data set's first sample, and the most memory that they take. */
+/** Samples of a warm-up: zeros, as long as the data set's first sample, within a memory limit. */
 const SAMPLE_COUNT = 64;
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The warm-up sends at this share of the rate that one query at a time reaches. */
+/** Share of the rate of one-at-a-time queries that the warm-up sends at. */
 const SERVER_SHARE = 0.5;
 
-/** Queries are planned for this latency, so that there are enough of them for any SUT. */
+/** Latency for which queries are planned, so that there are enough for any SUT. */
 const EXPECTED_LATENCY_NS = 20_000;
 
-/** Runs one test of a warm-up. The session does, as it runs every test. */
+/** Runs one test of a warm-up; supplied by the session, which runs every test. */
 export type WarmUpTest = (
   plan: RunPlan,
   qdl: QueryDispatchLibrary,
@@ -45,11 +45,12 @@ export type WarmUpTest = (
 ) => Promise<TestOutcome>;
 
 /**
- * The warm-up before a run: a JIT compiler makes code fast after some thousand uses only, and until then latencies are those of
- * the interpreter, on both ends. It goes the way of the run's queries, through the engine, the QDL, the link and the node's
- * streams, with connections and streams of its own; the nodes answer by themselves, without the model, and do not count it.
- * No sample of the data set is sent, and LoadGen's logs do not count it. (MLPerf: untimed operations before a run "may include
- * [...] compilation, cache warmup".)
+ * The warm-up before a run. A JIT compiler makes code fast only after some thousand calls; until
+ * then latencies are those of the interpreter, on both ends. The warm-up uses the same path as the
+ * run's queries (engine, QDL, link, the node's streams) with its own connections and streams; nodes
+ * answer without the model, and do not count it. No sample of the data set is sent, and LoadGen's
+ * logs do not count it. (MLPerf: untimed operations before a run "may include [...] compilation,
+ * cache warmup".)
  */
 export class WarmUp {
   readonly #dataSet: DataSet;
@@ -63,9 +64,10 @@ export class WarmUp {
   }
 
   /**
-   * Warms up, once for all runs with these nodes, where all of them know it. A run without it is slower at its beginning, no more.
-   * @param nodes They are connected.
-   * @throws MlperfError `ERR_SUT_LOST` where a node broke in it and is gone
+   * Warms up once for all runs with these nodes, if all nodes support it. Without it the start of a
+   * run is slower, nothing else.
+   * @param nodes Must be connected.
+   * @throws MlperfError `ERR_SUT_LOST` if a node broke during the warm-up and is gone
    */
   async once(
     plan: RunPlan,
@@ -82,11 +84,11 @@ export class WarmUp {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-warm-up-'));
     try {
       host.progress?.('warming up', `${ms / 1e3} s, without samples of the data set`);
-      // Nothing of the run but its way to the nodes.
+      // Nothing of the run except its path to the nodes.
       const own = { arrivals: undefined, departures: [], log: {}, output: folder };
       await this.#warmUp({ ...plan, ...own }, host, ms, test);
     } catch (error) {
-      // The run says better what is wrong, if it is wrong there, too.
+      // If the same fails in the run, the run reports it better.
       this.#fault ??= messageOf(error);
     } finally {
       host.progress?.(null);
@@ -95,7 +97,7 @@ export class WarmUp {
     if (this.#fault !== undefined && !host.signal.aborted) await this.#requireNodes(plan);
   }
 
-  /** Later the run would only say that no node answers. */
+  /** Checked here: later the run could only report that no node answers. */
   async #requireNodes(plan: RunPlan): Promise<void> {
     try {
       await askNames(onlyTarget(plan).dispatch);
@@ -107,7 +109,7 @@ export class WarmUp {
     }
   }
 
-  /** For the logs of the runs behind it; empty without a warm-up. */
+  /** Lines for the logs of the following runs; empty without a warm-up. */
   get details(): readonly LoggedDetail[] {
     if (this.#ms === 0) return [];
     const value = {
@@ -131,7 +133,7 @@ export class WarmUp {
     const isServer = plan.settings.scenario === 'Server';
     const partMs = Math.ceil(isServer ? ms / 2 : ms);
     const lasting = { minQueryCount: 1, minDurationMs: partMs, maxDurationMs: partMs };
-    /** @returns Queries per second; undefined where not measured. */
+    /** @returns Queries per second; undefined if not measured. */
     const run = async (own: Partial<TestSettings>): Promise<number | undefined> => {
       const payloads = new Zeros(length, encoding);
       const dispatch = {
@@ -161,7 +163,7 @@ export class WarmUp {
 
 function durationMs(plan: RunPlan): number {
   const { settings, warmUpNs } = plan;
-  // Nodes of other protocols would answer with their model.
+  // Nodes of other protocols would run their model.
   if (!onlyTarget(plan).protocol.traits.hasWarmUp || settings.mode === 'AccuracyOnly') return 0;
   if (warmUpNs !== undefined) return warmUpNs / 1e6;
   return Math.min(WARM_UP_MS_MAX, settings.minDurationMs * SHARE_OF_RUN);

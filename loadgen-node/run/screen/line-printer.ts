@@ -2,7 +2,7 @@ import { printText, type TerminalStream } from '../../../shared/base/process/ter
 import { fitLine } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../host/host.ts';
 
-/** Prints a line. @param isRow True: one of a table, which is cut to fit where it goes to a terminal. */
+/** Prints a line. @param isRow True for a table row, which is cut to the width of a terminal. */
 export type PrintLine = (line: string, isRow?: boolean) => void;
 
 /** Prints lines that stay above the status line. */

@@ -20,15 +20,15 @@ import { keyNotesOf } from '../keep/surrounding-rows.ts';
 
 /** How much a verb prints. */
 export interface ScreenOptions {
-  /** True: everything that is known follows. Default: false. */
+  /** True: prints everything known about the run. Default: false. */
   readonly isVerbose?: boolean;
-  /** Flag or command that shows the other notes. Default: `--verbose`. */
+  /** Flag or command that shows the remaining notes. Default: `--verbose`. */
   readonly otherNotes?: string;
-  /** False: the verb lacks the flags that advice names. Default: true. */
+  /** False: the verb lacks the flags named in advice. Default: true. */
   readonly advises?: boolean;
 }
 
-/** The result of a run as a person wants to read it, the verdict first; it ends with a newline. */
+/** The result of a run for people, verdict first; ends with a newline. */
 export function printReport(
   report: RunReport,
   { isVerbose = false, otherNotes = '--verbose', advises = true }: ScreenOptions = {},
@@ -41,7 +41,7 @@ export function printReport(
   return `${lines.join('\n')}\n`;
 }
 
-/** The result as its summary has it; of a SUT without nodes there is none. */
+/** The result from the summary; a SUT without nodes has no summary. */
 function resultOf(report: RunReport, advises: boolean): ResultText {
   const { outcome, plan, thresholds, notes } = report;
   const { longhaul, loadgen } = outcome.verdicts;
@@ -67,7 +67,9 @@ function filesText({ plan, summary, problems }: RunReport): string {
   return `${join(output, RUN_FILES.page)}, logs and evidence beside it`;
 }
 
-/** Everything that is known of a run; what is not on the screen stands in its report and logs as well. */
+/**
+ * Everything known about a run; what is omitted on the screen is in its report and logs as well.
+ */
 function detailLines(report: RunReport): string[] {
   const { outcome, plan, summary } = report;
   const files = dataSetInWords(report.dataSetCheck);
@@ -93,7 +95,7 @@ function detailLines(report: RunReport): string[] {
   ];
 }
 
-/** Name of the SUT, how long LoadGen's Name() took, and each node's own round trips. */
+/** Name of the SUT, duration of LoadGen's Name(), and each node's round trips. */
 export function nameLines(calls: readonly NameCall[]): string[] {
   const [first] = calls;
   if (first === undefined) return [];
@@ -104,7 +106,7 @@ export function nameLines(calls: readonly NameCall[]): string[] {
   ];
 }
 
-/** A node that did not answer has no round trip; the verdict tells why. */
+/** A node that did not answer has no round trip; the verdict states why. */
 function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[]): string {
   const answers = calls.flatMap(({ nodes }) => nodes.filter((node) => node.address === address));
   const times = (pick: (node: NodeNameCall) => number | null): string =>
@@ -120,7 +122,7 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
 /** The line of MLPerf's accuracy script. */
 function scriptLines({ accuracy: { report: scored }, plan: { rules } }: RunReport): string[] {
   if (scored?.scriptLine === undefined || !rules.isOfficial) return [];
-  // Of several lines the last one has the score.
+  // If there are several lines, the last has the score.
   return [row('Accuracy', scored.scriptLine.split('\n').at(-1) as string)];
 }
 
@@ -191,13 +193,13 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   return [...lines, ...lostLines(performance)];
 }
 
-/** A closed loop has no schedule. */
+/** Text of the rates; a closed loop has no schedule. */
 function ratesText(report: RunReport, scheduled: string, completed: string): string {
   if (isClosedLoop(report)) return `${completed} samples/s completed`;
   return `${scheduled} samples/s scheduled, ${completed} completed`;
 }
 
-/** Only in Server, and not in a closed loop: elsewhere a query is due when it is issued. */
+/** Only for Server outside a closed loop: elsewhere a query is due when it is issued. */
 function lagLines(report: RunReport, { dispatchLag, summary }: PerformanceOutcome): string[] {
   if (report.plan.settings.scenario !== 'Server' || isClosedLoop(report)) return [];
   const lag = `${percentiles(dispatchLag, summary.queryCount)}   (issued - scheduled; it is part of the latency)`;
@@ -208,7 +210,7 @@ function isClosedLoop({ plan: { arrivals } }: RunReport): boolean {
   return arrivals?.kind === 'closed-loop';
 }
 
-/** Of what the figures are where samples were lost. */
+/** Which samples the figures cover if samples were lost. */
 function lostLines(performance: PerformanceOutcome): string[] {
   const { lostSamples, completedSamples } = performance.counts;
   if (lostSamples === 0) return [];
@@ -227,12 +229,12 @@ function requestedLoad({ outcome: { peakTargetQps }, plan }: RunReport): string 
   return `arrivals ${arrivals.text}, ${qps} queries/s on average requested`;
 }
 
-/** A fraction as a percentage without the noise of binary fractions. */
+/** A fraction as a percentage, without rounding noise of binary fractions. */
 function percent(fraction: number): string {
   return String(Number((fraction * 100).toFixed(3)));
 }
 
-/** Counts of samples with errors, so that no loss goes unseen. */
+/** Counts of samples with errors, so that every loss is visible. */
 function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | null): string[] {
   if (outcome === null || isValid(report)) return [];
   const { counts } = outcome;

@@ -4,9 +4,9 @@ import { LABEL_WIDTH } from '../../present/text/result-text.ts';
 import type { RunReport } from '../keep/run-report.ts';
 import { printReport, type ScreenOptions } from './print-report.ts';
 
-/** Narrower than this, lines are left as they are: wrapped words would stand one below the other. */
+/** Below this width lines are not wrapped: each word would stand on its own line. */
 const WIDTH_MIN = 40;
-/** Indent of a reason behind its number. */
+/** Indent of a reason after its number. */
 const REASON_INDENT = 5;
 
 const BOLD = '\u001b[1m';
@@ -14,21 +14,22 @@ const GREEN = '\u001b[32m';
 const RED = '\u001b[31m';
 const PLAIN = '\u001b[0m';
 
-/** Stream that the result goes to. */
+/** Output stream of the result. */
 export interface ReportTarget {
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-/** The result of a run as it goes to stdout. */
+/** The result of a run for stdout. */
 export function screenReport(report: RunReport, options: ScreenOptions): StyledText {
   return layoutReport(printReport(report, options), process.stdout, process.env);
 }
 
 /**
- * The result of a run as a terminal shows it best: long lines are wrapped behind their labels, and the verdict, which is its
- * first word, stands out. Elsewhere (a file, a pipe, a dumb terminal) the text is as it is, one fact a line.
- * @param environment Where `TERM` and `NO_COLOR` (no-color.org) are read.
+ * Lays out the result of a run for a terminal: long lines wrap after their labels, and the verdict,
+ * the first word, is highlighted. For a file, a pipe or a dumb terminal the text is unchanged, one
+ * fact per line.
+ * @param environment Source of `TERM` and `NO_COLOR` (no-color.org).
  */
 export function layoutReport(
   text: string,
@@ -48,7 +49,7 @@ export function layoutReport(
   return new StyledText(lines.join('\n'));
 }
 
-/** Breaks a line at blanks; what follows stands below its text. */
+/** Wraps a line at blanks; continuation lines align with its text. */
 function wrap(line: string, width: number): string[] {
   if (line.length <= width) return [line];
   // A number stays with its unit.
@@ -63,7 +64,7 @@ function wrapGlued(line: string, width: number): string[] {
   let rest = line;
   while (rest.length > width) {
     const at = rest.lastIndexOf(' ', width);
-    // A path or a digest that is longer than a line is not cut: it is to be copied.
+    // A path or a digest longer than a line is not cut, so that it can be copied.
     const cut = at > indent.length ? at : rest.indexOf(' ', width);
     if (cut < 0) break;
     lines.push(rest.slice(0, cut).trimEnd());
