@@ -49,7 +49,7 @@ if [ -z "${SUT:-}" ]; then
     ${SUTFLAGS:-} &
   node=$!
   # It answers before its model is there; the run waits for that.
-  until node --min-semi-space-size=16 "$main" name --sut "$SUT" 2>/dev/null | grep -q "$name"; do
+  until node --min-semi-space-size=16 "$main" probe name --sut "$SUT" 2>/dev/null | grep -q "$name"; do
     kill -0 "$node" 2>/dev/null || {
       code=4
       wait "$node" || code=$?
