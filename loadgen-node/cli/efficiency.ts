@@ -7,6 +7,7 @@ import {
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { linePrinter } from '../run/screen/line-printer.ts';
+import { ownNodeSettings } from '../search/efficiency/own-node.ts';
 import {
   EFFICIENCY_OPTIONS,
   planEfficiency,
@@ -14,7 +15,6 @@ import {
   SIDE_RUN_SETTINGS,
 } from '../search/efficiency/plan-efficiency.ts';
 import { runEfficiency } from '../search/efficiency/run-efficiency.ts';
-import { ownNodeSettings } from '../search/own-node.ts';
 import { NOT_OF_SEARCH } from '../search/peak/find-peak-plan.ts';
 import { takeNodeBenchmark } from './node-benchmark.ts';
 import { type MakeCommand, verb } from './verb.ts';

@@ -16,8 +16,8 @@ import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_MODEL_VALUES, RUN_MODEL_OPTIONS } from '../../run/plan/model-options.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
-import { ownNode } from '../own-node.ts';
 import { FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
+import { ownNode } from './own-node.ts';
 
 /** Settings of the verb, by their source. */
 interface EfficiencyRequest {

@@ -1,5 +1,5 @@
-import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
-import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
+import { resolveSettings, type SettingSources } from '../../../shared/config/resolve-settings.ts';
+import { flagOf, type SettingTable } from '../../../shared/config/setting.ts';
 
 // Flags of a SUT node that a verb starts on this machine, among those of its runs.
 
