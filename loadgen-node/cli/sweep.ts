@@ -45,8 +45,7 @@ cell whose link is measured to be faster fails.`,
     const host = new CommandHost('interrupted: ending the sweep');
     const swept = await runSweep(plan, host);
     if (swept === null) return { exitCode: host.exitCode ?? EXIT.interrupted };
-    const { isWhole, ...result } = swept;
     host.progress(null);
-    return { ...result, isGood: isWhole };
+    return swept;
   },
 });

@@ -99,7 +99,8 @@ const NO_RESULT =
   'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result';
 
 /**
- * Measures the cells of a sweep, and draws its page. Each cell is kept as soon as it is done.
+ * Measures the cells of a sweep that are not done, one after the other, and draws its page. Each cell is kept as soon as it is done; one that
+ * cannot be measured says why, and the others go on.
  * @returns null where the host's signal ended it: the cells that are done are kept
  * @throws MlperfError `ERR_CONFIG_INVALID` for a hook that is no command
  */
@@ -111,30 +112,44 @@ export async function runSweep(plan: SweepPlan, host: RunHost) {
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
   const problems = new RunProblems();
-  const drawPage: DrawPage = (sweep, interrupted) =>
-    problems.attempt(() =>
-      writeText(
-        join(output, SWEEP_PAGE),
-        renderHeatMap(heatMapOf(sweep, grid, { title, interrupted })),
-      ),
-    );
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
-  const keep = (kept: Sweep): void => problems.attempt(() => writeSweep(output, kept));
-  const job = { plan, prepared, host, keep };
-  let sweep: Sweep;
-  try {
-    sweep = await measureCells(job, cellsOf(grid), begun, drawPage);
-  } catch (error) {
-    if (!host.signal.aborted) throw error;
-    host.report(`the cells that are done are in ${output}: --resume goes on from there`);
-    return null;
+  // Cells that failed are tried again.
+  let sweep: Sweep = {
+    ...begun,
+    cells: begun.cells.filter(({ result }) => !('failure' in result)),
+  };
+  const draw = (interrupted?: LinkConditions): void =>
+    problems.attempt(() => {
+      const page = renderHeatMap(heatMapOf(sweep, grid, { title, interrupted }));
+      writeText(join(output, SWEEP_PAGE), page);
+    });
+  const links = cellsOf(grid);
+  for (const [i, link] of links.entries()) {
+    const place = `cell ${i + 1} of ${links.length}`;
+    const done = cellOf(sweep, link);
+    if (done !== undefined) {
+      host.report(`${place}: kept: ${cellLine(done)}`);
+      continue;
+    }
+    host.report(`${place}: ${linkText(link)} (${leftOf(sweep, links.slice(i), search)})`);
+    const cell = await measureCell(plan, prepared, link, host);
+    if (cell === null) {
+      host.report(`${place}: ${linkText(link)}: interrupted`);
+      draw(link);
+      host.report(`the cells that are done are in ${output}: --resume goes on from there`);
+      return null;
+    }
+    sweep = { ...sweep, cells: [...sweep.cells, cell] };
+    problems.attempt(() => writeSweep(output, sweep));
+    draw();
+    host.report(`${place}: ${cellLine(cell)}`);
   }
-  drawPage(sweep);
+  draw();
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, SWEEP_PAGE)}\n`;
   // False: a cell was not measured, or found no value. A peak that is LoadGen's own does not describe
   // the link, and one of a SUT beside its other work does not: as in find-peak.
-  const isWhole = sweep.cells.every(
+  const isGood = sweep.cells.every(
     ({ result }) =>
       !('failure' in result) &&
       result.value !== null &&
@@ -142,11 +157,15 @@ export async function runSweep(plan: SweepPlan, host: RunHost) {
   );
   const { all } = problems;
   const text = `${sweepTable(sweep, grid)}${all.length === 0 ? written : ''}`;
-  return { text, json: sweep, isWhole, problems: all };
+  return { text, json: sweep, isGood, problems: all };
 }
 
-/** Draws the page of a sweep. @param interrupted The cell at which the sweep was ended, if it was. */
-type DrawPage = (sweep: Sweep, interrupted?: LinkConditions) => void;
+function leftOf(sweep: Sweep, links: readonly LinkConditions[], search: LoadSearch): string {
+  const tookS = sweep.cells.map(({ seconds }) => seconds);
+  const toDo = links.filter((link) => cellOf(sweep, link) === undefined).length;
+  const hasUnknown = tookS.length === 0 && search.tpotNs !== undefined;
+  return `${timeLeft(tookS, toDo, searchNs(search))}${hasUnknown ? ', longer with long answers' : ''}`;
+}
 
 /** Settings that change no cell: the place of a run, and flags that a resumed search may change. */
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
@@ -186,79 +205,31 @@ function titleOf({ rules }: RunPlan, search: LoadSearch): string {
   return `${what}, ${confNameOf(rules)}: p${rounded(search.percentile * 100, 6)} within ${within}`;
 }
 
-/** The sweep that a cell is measured for. */
-interface SweepJob {
-  readonly plan: SweepPlan;
-  readonly prepared: PreparedRun;
-  readonly host: RunHost;
-  /** Keeps the cells that are done. */
-  readonly keep: (sweep: Sweep) => void;
-}
-
 /**
  * Slower links take no test of their rate: what it leaves in the queue would delay the search by
  * more than some seconds.
  */
 const RATE_TEST_MIN = 10e6;
 
-/**
- * Measures the cells that are not done, one after the other, and keeps each as soon as it is. A cell that cannot be measured
- * says why, and the others go on.
- * @param begun What is done: cells that failed are tried again.
- * @param drawPage Called with the sweep as it is after each cell.
- * @throws MlperfError `ERR_INTERRUPTED`, `ERR_OUTPUT`: the cells that are done are kept
- */
-async function measureCells(
-  job: SweepJob,
-  cells: readonly LinkConditions[],
-  begun: Sweep,
-  drawPage: DrawPage,
-): Promise<Sweep> {
-  let sweep: Sweep = {
-    ...begun,
-    cells: begun.cells.filter(({ result }) => !('failure' in result)),
-  };
-  for (const [i, link] of cells.entries()) {
-    const done = cellOf(sweep, link);
-    const place = `cell ${i + 1} of ${cells.length}`;
-    if (done !== undefined) {
-      job.host.report(`${place}: kept: ${cellLine(done)}`);
-      continue;
-    }
-    const tookS = sweep.cells.map(({ seconds }) => seconds);
-    const toDo = cells.slice(i).filter((one) => cellOf(sweep, one) === undefined).length;
-    const left = timeLeft(tookS, toDo, searchNs(job.plan.search));
-    const hasUnknown = tookS.length === 0 && job.plan.search.tpotNs !== undefined;
-    const longer = hasUnknown ? ', longer with long answers' : '';
-    job.host.report(`${place}: ${linkText(link)} (${left}${longer})`);
-    const cell = await measureCell(job, link);
-    if (cell === 'interrupted') {
-      job.host.report(`${place}: ${linkText(link)}: interrupted`);
-      drawPage(sweep, link);
-      throw new MlperfError('ERR_INTERRUPTED', 'the sweep was interrupted');
-    }
-    sweep = { ...sweep, cells: [...sweep.cells, cell] };
-    job.keep(sweep);
-    drawPage(sweep);
-    job.host.report(`${place}: ${cellLine(cell)}`);
-  }
-  return sweep;
-}
-
+/** @returns null: it was interrupted */
 async function measureCell(
-  job: SweepJob,
+  plan: SweepPlan,
+  prepared: PreparedRun,
   link: LinkConditions,
-): Promise<SweepCell | 'interrupted'> {
+  host: RunHost,
+): Promise<SweepCell | null> {
   const beganMs = performance.now();
   const folder = linkText(link).replaceAll(' ', '_').replaceAll('%', 'pct');
-  const { signal } = job.host;
+  const output = join(plan.peak.run.output, folder);
   let result: SweepCell['result'];
   try {
-    result = await searchCell(job, link, join(job.plan.peak.run.output, folder));
+    const search = () => searchThrough(plan, prepared, { link, output }, host);
+    const { found, said } = await throughLink(plan.hook, link, host, search);
+    result = { ...found, hook: said };
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     const { code, message } = error;
-    if (signal.aborted || code === 'ERR_INTERRUPTED') return 'interrupted';
+    if (host.signal.aborted || code === 'ERR_INTERRUPTED') return null;
     // The next cell would have it, too.
     if (code === 'ERR_OUTPUT' || code === 'ERR_CONFIG_INVALID') throw error;
     result = { failure: message };
@@ -266,25 +237,15 @@ async function measureCell(
   return { link, folder, seconds: (performance.now() - beganMs) / 1e3, result };
 }
 
-async function searchCell(
-  job: SweepJob,
-  link: LinkConditions,
-  folder: string,
-): Promise<CellResult> {
-  const { plan, host } = job;
-  const search = () => searchThrough(job, link, folder);
-  const { found, said } = await throughLink(plan.hook, link, host, search);
-  return { ...found, hook: said };
-}
-
 async function searchThrough(
-  { plan: { peak, search, hook }, prepared, host }: SweepJob,
-  conditions: LinkConditions,
-  output: string,
+  { peak, search, hook }: SweepPlan,
+  prepared: PreparedRun,
+  { link, output }: { readonly link: LinkConditions; readonly output: string },
+  host: RunHost,
 ): Promise<Omit<CellResult, 'hook'>> {
-  const seen = await lookAtLink(prepared, (conditions.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
-  const asked = linkText(conditions);
-  if (seen !== null) refuseFasterLink(conditions, seen, { asked, seen: seenText(seen) });
+  const seen = await lookAtLink(prepared, (link.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
+  const asked = linkText(link);
+  if (seen !== null) refuseFasterLink(link, seen, { asked, seen: seenText(seen) });
   // Of a search that was broken off, or failed.
   replaceEarlierRun(output, { report: () => {} });
   // No network that a submission could name has these conditions. Rule: inference_rules v4.1,
@@ -316,12 +277,7 @@ async function searchThrough(
   });
   const { value, tokensPerSecond, ending, limit, limitText } = found;
   return {
-    value,
-    tokensPerSecond,
-    ending,
-    limit,
-    limitText,
-    seen,
+    ...{ value, tokensPerSecond, ending, limit, limitText, seen },
     interval: closedInterval(found.interval),
     probeCount: found.probes.length,
   };
