@@ -20,20 +20,20 @@ import { instantText, timeOrDash } from './text/figure-text.ts';
 import { metricText } from './text/headline.ts';
 import { RULE_WORDS } from './text/result-text.ts';
 
-/** Which runs of a folder are wanted; what is absent wants all. */
+/** Filter for the runs of a folder; absent fields do not filter. */
 export interface RunsWanted {
   readonly labels: readonly (readonly [key: string, value: string])[];
   readonly benchmark?: string | undefined;
   readonly scenario?: Scenario | undefined;
   readonly onlyValid: boolean;
-  /** ms since 1970. */
+  /** Earliest start, in ms since 1970. */
   readonly sinceMs?: number | undefined;
   readonly limit: number;
-  /** Runs below the folder of a search, too. */
+  /** True: lists runs below a search's folder, too. */
   readonly all: boolean;
 }
 
-/** A result that is made of many runs, as the list shows it. */
+/** A result made of many runs, as a row of the list. */
 export interface SearchRow {
   /** `find-peak`, `curve`, ... */
   readonly verb: string;
@@ -41,21 +41,21 @@ export interface SearchRow {
   readonly benchmark: string;
   readonly scenario: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** In few words. */
+  /** Short text. */
   readonly verdict: string;
   readonly metric: string;
   readonly isGood: boolean;
 }
 
 /**
- * Reads the result of many runs in a folder; null: there is none.
- * @throws MlperfError where it is damaged
+ * Reads the result of many runs in a folder; null if it has none.
+ * @throws MlperfError if it is damaged
  */
 export type ReadSearch = (folder: string) => SearchRow | null;
 
 const { shape } = RUN_SUMMARY;
 
-/** Fields of a summary that the list reads: few, so that a thousand runs are quick. */
+/** Fields of a summary that the list reads; only a few, so that a thousand runs are fast. */
 const LISTED = z.object({
   schemaVersion: z.literal(
     SUMMARY_SCHEMA_VERSION,
@@ -81,13 +81,13 @@ interface ListedRun extends Readonly<z.infer<typeof LISTED>> {
   readonly folder: string;
 }
 
-/** A folder of a run without a result that can be read. */
+/** A run's folder without a readable result. */
 interface DamagedRun {
   readonly folder: string;
   readonly problem: string;
 }
 
-/** A run of which only LoadGen's logs are there, as another program leaves them. */
+/** A run with only LoadGen's logs, as other programs write them. */
 interface BareRun {
   readonly folder: string;
   readonly sutName: string;
@@ -98,19 +98,19 @@ interface BareRun {
 /** A search of the list. */
 interface ListedSearch extends SearchRow {
   readonly folder: string;
-  /** Folders of runs below it. */
+  /** Number of run folders below it. */
   runCount: number;
 }
 
-/** Folders of results go no deeper than this: `round/test/run_1`. */
+/** Deepest level of result folders, such as `round/test/run_1`. */
 const DEPTH_MAX = 8;
-/** Files of a verb that makes several runs: their folder is no run folder. */
+/** Files of verbs that make several runs: their folder is not a run folder. */
 const OF_SEVERAL_RUNS = /^longhaul_(?:peak|sweep|efficiency|curve)\.json$/;
 
 /**
- * The runs and searches below a folder, newest first, and the folders whose result cannot be read. Only summaries are read, and the audits of runs that are shown. The runs of
- * a search stand in its folder.
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is no such folder
+ * Runs and searches below a folder, newest first, and folders with unreadable results. Reads only
+ * summaries, and the audits of listed runs. A search's runs are in its folder.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the folder does not exist
  */
 export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch): RunList {
   if (!existsSync(top) || !statSync(top).isDirectory()) {
@@ -146,7 +146,7 @@ class ResultTree {
   readonly searches: ListedSearch[] = [];
   readonly damaged: DamagedRun[] = [];
   readonly bare: BareRun[] = [];
-  /** Runs of searches that are not listed. */
+  /** Number of runs in searches that are not listed separately. */
   foldedCount = 0;
   readonly #lists: boolean;
   readonly #readSearch: ReadSearch;
@@ -156,7 +156,7 @@ class ResultTree {
     this.#readSearch = readSearch;
   }
 
-  /** @param above The search that the folder is below; null: none. */
+  /** @param above The search above this folder; null if there is none. */
   look(folder: string, depth: number, above: ListedSearch | null): void {
     const entries = entriesOf(folder, this.damaged);
     const hasFile = (name: string): boolean => entries.some((entry) => entry.name === name);
@@ -203,7 +203,10 @@ class ResultTree {
   }
 }
 
-/** True: the SUT answered others as well. What is wrong with an audit is for the verbs that are about it. */
+/**
+ * True if the SUT also served other clients. Problems of the audit itself are left to verbs that
+ * need it.
+ */
 function isBesideOthers(folder: string): boolean {
   try {
     const audit = auditOf(folder);
@@ -219,15 +222,18 @@ export interface RunList {
   readonly top: string;
   readonly runs: readonly (ListedRun & { readonly isBesideOthers: boolean })[];
   readonly searches: readonly ListedSearch[];
-  /** Runs and searches that fit, those beyond the limit among them. */
+  /** Matching runs and searches, including those beyond the limit. */
   readonly foundCount: number;
-  /** All runs below the folder, but those of searches that are not listed. */
+  /** All runs below the folder, except those of searches that are not listed separately. */
   readonly runCount: number;
-  /** Runs of searches that are not listed. */
+  /** Number of runs in searches that are not listed separately. */
   readonly foldedCount: number;
-  /** They have no labels, benchmark and time: none where these are asked for. */
+  /**
+   * Runs with only LoadGen's logs. They have no label, benchmark or time, so filters on these
+   * exclude them.
+   */
   readonly bare: readonly BareRun[];
-  /** Of these, those beyond the limit among them. */
+  /** Number of such runs, including those beyond the limit. */
   readonly bareCount: number;
   readonly damaged: readonly DamagedRun[];
 }
@@ -252,7 +258,7 @@ function readBare(folder: string): BareRun {
   };
 }
 
-/** Why a run broke off, as its logs say; undefined where they do not. */
+/** Why a run broke off, from its logs; undefined if they do not state it. */
 function brokenOff(folder: string): string | undefined {
   const names = [`${OWN_LOG_PREFIX}summary.txt`, RUN_FILES.summary];
   const path = names.map((name) => join(folder, name)).find((one) => existsSync(one));
@@ -302,7 +308,7 @@ const COLUMNS = [
   'folder',
 ];
 
-/** Few words for what an INVALID run is, by its cause. */
+/** Short text for an INVALID run, by cause. */
 const CAUSE_WORDS: Readonly<Record<CauseKind, string>> = {
   'sut-broke': 'SUT broke',
   errors: 'samples failed',

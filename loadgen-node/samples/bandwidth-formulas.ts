@@ -2,7 +2,7 @@ import { rounded } from '../../shared/base/text.ts';
 import { cardOf } from '../../shared/rules/cards.ts';
 import type { BandwidthFormula } from '../../shared/rules/rows/benchmark-card.ts';
 
-/** Bytes of an element, by the words that input_data_types and encodings use. */
+/** Bytes per element, by the data type words in input_data_types and encodings. */
 const DTYPE_BYTES: readonly (readonly [RegExp, number])[] = [
   [/^(fp64|float64|double|int64|uint64)$/i, 8],
   [/^(fp32|float32|float|int32|uint32|tf32)$/i, 4],
@@ -16,8 +16,8 @@ export function dtypeBytes(word: string): number | undefined {
 }
 
 /**
- * The rules' formula for a benchmark, as mlperf.conf names it; undefined where they have none.
- * Source: inference_rules v4.1, "Datacenter Bandwidth Requirements".
+ * The rules' bandwidth formula for a benchmark, by its name in mlperf.conf; undefined if there is
+ * none. Source: inference_rules v4.1, "Datacenter Bandwidth Requirements".
  */
 export function bandwidthFormula(benchmark: string): BandwidthFormula | undefined {
   return cardOf(benchmark)?.bandwidth;
@@ -25,10 +25,13 @@ export function bandwidthFormula(benchmark: string): BandwidthFormula | undefine
 
 const PREFIX: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
-/** A number, a prefix, and perhaps a unit: `100G`, `25 Gbit/s`, `10GbE`, `800 Mbps`. Bytes (`GB/s`) are no rate of a link. */
+/**
+ * A number, a prefix, and an optional unit: `100G`, `25 Gbit/s`, `10GbE`, `800 Mbps`. Bytes
+ * (`GB/s`) are not accepted for a link.
+ */
 const RATE = /^(\d+(?:\.\d+)?)\s*([kKmMgGtT])\s*(?:b|bits?|bps|b\/s|bits?\/s(?:ec)?|b[eE])?$/;
 
-/** Bits per second of a link, above 0; undefined when the text is no rate. */
+/** Bits per second of a link, above 0; undefined if the text is not a rate. */
 export function parseRate(text: string): number | undefined {
   const match = RATE.exec(text.trim());
   const prefix = PREFIX[match?.[2]?.toLowerCase() ?? ''];

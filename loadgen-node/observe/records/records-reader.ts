@@ -147,8 +147,8 @@ async function openFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Why the file is not an Arrow file. An empty one is a run that has not started: the file is opened
- * before the first query.
+ * Why the file is not an Arrow file. An empty one belongs to a killed run: a run opens the file
+ * before its first query.
  */
 async function whyNoArrow(file: FileHandle): Promise<string> {
   const { size } = await file.stat();

@@ -1,7 +1,4 @@
-/**
- * A bin of a histogram: from (included) to (not included, but in the last bin), in ns, and how many
- * values lie there.
- */
+/** A histogram bin: [from, to) in ns (the last bin includes `to`), and its number of values. */
 export interface Bin {
   readonly from: number;
   readonly to: number;
@@ -25,7 +22,7 @@ export function logHistogram(sorted: Float64Array, binCount = 60): Bin[] {
   return bins;
 }
 
-/** Index of the first of the sorted values that is not below the bound. */
+/** Index of the first sorted value that is at least the bound. */
 export function firstNotBelow(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

@@ -1,28 +1,29 @@
 import { type Html, html } from '../html/html.ts';
 import { coordinate, PLOT, type PlotArea, type Series, xOf, yOf } from './plot.ts';
 
-/** How the values of a chart are written where a pointer rests. */
+/** Texts of a chart's values for hovering. */
 export interface HoverTexts {
   readonly x: (value: number) => string;
   readonly y: (value: number) => string;
 }
 
-/** Between the texts of neighbouring places; no figure has it. */
+/** Separates the texts of neighbouring points; no figure contains it. */
 const SEPARATOR = '|';
 
 /**
- * Values that hovering over a line chart shows, as JSON. Lines with the same x values share them; a gap is a dash.
- * The script of the page (live/page/report-charts.ts) takes it apart.
+ * Values for hovering over a line chart, as JSON. Lines with the same x values share them; a gap is
+ * a dash. The page's script (live/page/report-charts.ts) parses it.
  */
 export function hoverData(
   area: PlotArea,
   series: readonly (Pick<Series, 'name' | 'points'> & {
-    /** Of each point. Default: of its value. */
+    /** Text of each point. Default: its value. */
     readonly texts?: readonly string[];
   })[],
   texts: HoverTexts,
 ): string {
-  // Places along x with their texts, and of each line the text at each of them: what the script of a page reads.
+  // Format for the page's script: positions along x with their texts, and for each line the text at
+  // each position.
   const groups: { at: string; x: string; lines: [name: string, texts: string][] }[] = [];
   for (const { name, points, texts: own } of series) {
     const at = points.map(([x]) => coordinate(xOf(area, x))).join(SEPARATOR);
@@ -38,8 +39,8 @@ export function hoverData(
 const WIDTH = PLOT.width - PLOT.left - PLOT.right;
 
 /**
- * The part of a drawing that is stretched when a reader zooms: lines, areas and bars, no text. It brings the marks that y has at a
- * closer look: places and texts, list by list.
+ * The part of a drawing that zooming stretches: lines, areas and bars, no text. It includes finer
+ * marks for the y axis: positions and texts, one list per level.
  */
 export function drawWindow(area: PlotArea, content: Html): Html {
   const lists = [area.y.ticks, ...(area.y.finer?.() ?? [])];

@@ -3,23 +3,23 @@ import { fitText } from '../text/figure-text.ts';
 import { coordinate, drawAxes, PLOT, type PlotArea, xOf, yOf } from './plot.ts';
 import { type Axis, linearAxis } from './scale.ts';
 
-/** A value with the interval that it lies in, under its name on the axis. */
+/** A value with its interval, and its name on the axis. */
 export interface IntervalPoint {
   readonly name: string;
   readonly value: number;
-  /** Null: it has none. */
+  /** Null without an interval. */
   readonly interval: readonly [low: number, high: number] | null;
   readonly className: string;
-  /** Shown when a pointer rests on it. */
+  /** Shown on hovering. */
   readonly hint: string;
 }
 
-/** Names that fit below the axis. */
+/** Most names that fit below the axis. */
 const NAMES_MAX = 8;
 
 /**
- * Values side by side, each with its interval: a trend.
- * @param baseline A line across the chart at this value; null: none.
+ * Values side by side with their intervals: a trend.
+ * @param baseline Value of a line across the chart; null: no line.
  */
 export function drawIntervals(
   points: readonly IntervalPoint[],

@@ -2,7 +2,7 @@ import { type Html, html } from '../html/html.ts';
 import { drawWindow, type HoverTexts, hoverData } from './hover.ts';
 import { drawAxes, drawBound, drawLegend, drawLine, type PlotArea, type Series } from './plot.ts';
 
-/** A chart of lines, with a legend where there are several, and what a pointer reads. */
+/** A line chart, with a legend for several lines, and texts for hovering. */
 export function drawLines({
   series,
   bound,

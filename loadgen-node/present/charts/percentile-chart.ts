@@ -25,17 +25,17 @@ import { tailAxis, timeAxis } from './scale.ts';
 interface PercentileChart {
   /** Values in ns, sorted. */
   readonly distributions: readonly { readonly name: string; readonly sorted: Float64Array }[];
-  /** In ns. Default: none. */
+  /** Bound in ns. Default: none. */
   readonly boundNs?: number | null;
   /** Name of the values: `latency`. */
   readonly title: string;
-  /** Percentiles that are marked with their values: those of the first distribution. */
+  /** Percentiles of the first distribution to mark with their values. */
   readonly marked: readonly number[];
 }
 
 /**
- * Latency over the percentile, on an axis that stretches the tail: the distribution function, turned so that the percentiles
- * that rules ask for are far apart.
+ * Latency by percentile, on an axis that stretches the tail: the distribution function with swapped
+ * axes, so that the percentiles used by rules are far apart.
  */
 export function drawPercentiles(chart: PercentileChart): {
   drawing: Html;
@@ -64,13 +64,13 @@ export function drawPercentiles(chart: PercentileChart): {
   return { drawing, legend: entries.length < 2 ? null : drawLegend(entries), hover };
 }
 
-/** A place of the axis with the digits that tell it from its neighbours: `99.95 %`. */
+/** A percentile with enough digits to differ from its neighbours: `99.95 %`. */
 function shareText(share: number): string {
   const digits = 2 + Math.max(0, Math.ceil(-Math.log10(Math.max(1 - share, 1e-9))));
   return `${rounded(share * 100, digits)} %`;
 }
 
-/** Lets the line of few values go through its marks. */
+/** Adds the marked points to a line with few values. */
 function withMarked(
   points: readonly [number, number][],
   sorted: Float64Array,
@@ -82,13 +82,13 @@ function withMarked(
   return [...points, ...more].sort(([a, low], [b, high]) => a - b || low - high);
 }
 
-/** A single value is a level line, not a point. */
+/** Turns a single value into a level line. */
 function stepped(points: Points): Points {
   const [only] = points;
   return only !== undefined && points.length === 1 ? [only, [0.9, only[1]]] : points;
 }
 
-/** A marked percentile: its dot, and the place of its text. */
+/** A marked percentile: its dot, and the position of its text. */
 interface Mark extends TextPlace {
   readonly dotX: number;
   readonly dotY: number;
@@ -112,11 +112,11 @@ function marksOf(
     const dotX = xOf(area, share);
     const dotY = yOf(area, value);
     const label = `${percentileName(share)} ${formatNs(value)}`;
-    // Below the line, which rises to the right; on the left of the dot where the chart ends.
+    // Text below the line, which rises to the right; left of the dot at the chart's right edge.
     const isFarRight = dotX > PLOT.width - 110;
     const width = textWidth(label);
     const left = isFarRight ? dotX + 4 - width : dotX + 5;
-    // Above the line where the axis is near.
+    // Text above the line if the axis is near.
     const below = dotY + 16;
     const y0 = below > PLOT.height - PLOT.bottom - 2 ? dotY - 8 : below;
     const boundY = boundNs === null ? Number.NaN : yOf(area, boundNs);
@@ -134,12 +134,12 @@ function drawMark({ dotX, dotY, left, y, label, isFarRight }: Mark): Html {
   return html`<circle class="fill c1" cx="${coordinate(dotX)}" cy="${coordinate(dotY)}" r="3"/><text ${place}>${label}</text>`;
 }
 
-/** Points per decade of 1/(1-p): a line of a few hundred points looks like one of all. */
+/** Points per decade of 1/(1-p): a line of a few hundred points looks like one of all values. */
 const POINTS_PER_DECADE = 60;
 
 /**
- * Points (share 0 to 1, value that it does not exceed) of the distribution of sorted values, dense
- * in the tail, up to the largest value: a few hundred for any number of values.
+ * Points (share 0 to 1, and the value that this share does not exceed) of sorted values, dense in
+ * the tail: a few hundred for any number of values.
  */
 export function quantilePoints(sorted: Float64Array): [share: number, value: number][] {
   const count = sorted.length;
@@ -159,36 +159,39 @@ export function quantilePoints(sorted: Float64Array): [share: number, value: num
   return points;
 }
 
-/** A chart that has less of the usual height does not stretch to that of its neighbour. */
+/** A chart below this share of the usual height is not stretched to its neighbour's height. */
 const SHORT_SHARE = 0.8;
 
 /** A chart on a page. */
 interface FigureParts {
   readonly title: string;
-  /** The chart in words with its main figures, for readers of screens. */
+  /** Text alternative with the main figures, for screen readers. */
   readonly alternative: string;
-  /** Below the chart. */
+  /** Text below the chart. */
   readonly caption: string;
   /** Content of the `svg` element. */
   readonly drawing: Html;
-  /** Values that hovering shows (`hoverData`). Default: none. */
+  /** Values for hovering (`hoverData`). Default: none. */
   readonly hover?: string;
-  /** Above the chart. Default: none, as of one series. */
+  /** Legend above the chart. Default: none, as for a single series. */
   readonly legend?: Html | null;
-  /** In units of SVG. Default: {@link PLOT}'s. */
+  /** Width in SVG units. Default: {@link PLOT}'s. */
   readonly width?: number;
   readonly height?: number;
-  /** The figures of the chart as a table, to open. Default: another one on the page has them. */
+  /**
+   * Table of the chart's figures, collapsed. Default: none, because another table on the page has
+   * them.
+   */
   readonly table?: Html;
-  /** Larger than others: it has the whole width of the page, and scrolls where that is narrow. */
+  /** True for a chart of the page's whole width, which scrolls on a narrow page. */
   readonly isWide?: boolean;
-  /** Of a wide one: it shrinks with the page, and does not scroll. Default: false. */
+  /** True for a wide chart that shrinks with the page instead of scrolling. Default: false. */
   readonly shrinks?: boolean;
 }
 
 /**
- * A chart with its title, its text alternative and its data. The chart takes the focus, so that a
- * reader of screens stops at it.
+ * A chart with its title, text alternative and data. It is focusable, so that screen readers stop
+ * at it.
  */
 export function renderFigure(parts: FigureParts): Html {
   const { title, alternative, legend = null, drawing, caption, table } = parts;

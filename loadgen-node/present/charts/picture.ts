@@ -7,17 +7,17 @@ const HEAD = 22;
 const ROW = 18;
 const SIGN_WIDTH = 30;
 
-/** A chart that is to stand in a document. */
+/** A chart for use in a document. */
 interface PictureParts {
   readonly title: string;
-  /** Below the title. */
+  /** Lines of text below the title. */
   readonly lines: readonly string[];
   readonly legend: readonly LegendEntry[];
-  /** In a space of {@link PLOT}'s width and height. */
+  /** Drawn in {@link PLOT}'s width and height. */
   readonly drawing: Html;
 }
 
-/** A chart as an SVG document of its own, with title and legend, on white. */
+/** A chart as a standalone SVG document, with title and legend, on white. */
 export function renderPicture({ title, lines, legend, drawing }: PictureParts): string {
   const rows = legendRows(legend);
   const legendTop = HEAD + 8 + lines.length * ROW;
@@ -43,7 +43,7 @@ export function renderPicture({ title, lines, legend, drawing }: PictureParts): 
 `.text;
 }
 
-/** Entries from left to right, in as many rows as they need. */
+/** Legend entries from left to right, in as many rows as needed. */
 function legendRows(legend: PictureParts['legend']) {
   const rows: (LegendEntry & { readonly x: number })[][] = [];
   let x: number = PLOT.width;

@@ -1,21 +1,19 @@
 import { type Html, html } from '../html/html.ts';
 import type { Axis } from './scale.ts';
 
-/**
- * Size of a chart in units of SVG: small, so that its text is legible where a page is 400 px wide.
- */
+/** Chart size in SVG units: small, so that text is legible on a page 400 px wide. */
 export const PLOT = { width: 480, height: 262, left: 58, right: 14, top: 26, bottom: 42 } as const;
 
 const RIGHT = PLOT.width - PLOT.right;
 const BOTTOM = PLOT.height - PLOT.bottom;
 
-/** The two axes of a chart, from values to units of SVG. */
+/** The two axes of a chart; they map values to SVG units. */
 export interface PlotArea {
   readonly x: Axis;
   readonly y: Axis;
 }
 
-/** Points in order of x; y is NaN where there is a gap. */
+/** Points in order of x; y is NaN for a gap. */
 export type Points = readonly (readonly [x: number, y: number])[];
 
 /** A line, or a layer of a stack. */
@@ -26,7 +24,7 @@ export interface Series {
   readonly points: Points;
 }
 
-/** A coordinate as SVG has it: a tenth of a unit is finer than a screen shows. */
+/** A coordinate rounded to a tenth of an SVG unit, finer than a screen shows. */
 export function coordinate(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
@@ -41,7 +39,7 @@ export function yOf({ y }: PlotArea, value: number): number {
   return BOTTOM - y.scale(value) * (BOTTOM - PLOT.top);
 }
 
-/** Class of a line by its number: colour, and dashes for those who do not see colours. */
+/** CSS class of a line by number: its colour, and dashes for readers who do not see colours. */
 export function seriesClass(index: number): string {
   const dashes = ['', ' dash2', ' dash3', ' dash4'][index % 4];
   return `c${(index % 6) + 1}${dashes}`;
@@ -69,7 +67,7 @@ export function drawLine(area: PlotArea, points: Points, className: string): Htm
     const place = `${coordinate(xOf(area, x))} ${coordinate(yOf(area, y))}`;
     const isAfterGap = !Number.isFinite(points[i - 1]?.[1]);
     const isAlone = isAfterGap && !Number.isFinite(points[i + 1]?.[1]);
-    // A point alone would be a line of no length, which is invisible.
+    // A single point would be an invisible line of no length.
     path += isAlone ? `M${place}m-3 0h6` : `${isAfterGap ? 'M' : 'L'}${place}`;
   });
   return path === '' ? html`` : html`<path class="${`series ${className}`}" d="${path}"/>`;
@@ -105,7 +103,7 @@ export function drawBand(
 /** Form of a dot: full, empty inside, or a ring around another one. */
 type DotForm = 'fill' | 'hollow' | 'ring';
 
-/** A dot at a point, with a text for a pointer that rests on it. */
+/** A dot with a hover text. */
 export function drawDot(
   area: PlotArea,
   [x, y]: readonly [x: number, y: number],
@@ -116,7 +114,9 @@ export function drawDot(
   return html`<circle class="${`${form} ${className.replace(/ dash\d/, '')}`}" data-x="${cx}" data-y="${cy}" cx="${cx}" cy="${cy}" r="${radius}"><title>${hint}</title></circle>`;
 }
 
-/** Lines from the bottom to the top at values of x, each with its name at the top, one below the other where they meet. */
+/**
+ * Vertical lines at x values, each with its name at the top; names that would overlap are stacked.
+ */
 export function drawFlags(
   area: PlotArea,
   flags: readonly { readonly x: number; readonly label: string }[],
@@ -127,7 +127,7 @@ export function drawFlags(
     .map(({ x, label }) => {
       const at = xOf(area, x);
       const width = textWidth(label);
-      // Lines that rise to the right leave the upper left free.
+      // Curves that rise to the right leave the upper left free.
       const isLeft = at - 4 - width > PLOT.left || at + 4 + width > RIGHT;
       const left = isLeft ? at - 4 - width : at + 4;
       const place = { left, right: left + width, y: PLOT.top + 12 };
@@ -138,21 +138,21 @@ export function drawFlags(
   return html`${drawn}`;
 }
 
-/** A text in a chart: where it begins, where it ends, and its base line. */
+/** Position of a text in a chart: its left and right end, and its base line. */
 export interface TextPlace {
   readonly left: number;
   readonly right: number;
   readonly y: number;
 }
 
-/** Width of a text of a chart; no browser is asked, so it is rather too large. */
+/** Estimated width of a chart text, rather too large; browsers are not available here. */
 export function textWidth(text: string): number {
   return text.length * 7;
 }
 
 /**
- * A bound: a line across the chart with its name, where that covers no other text, if there is such
- * a place.
+ * A bound: a line across the chart, with its name where it covers no other text, if such a place
+ * exists.
  */
 export function drawBound(
   area: PlotArea,
@@ -173,7 +173,7 @@ export function drawBound(
   return html`<g data-y="${coordinate(y)}"><path class="bound" d="M${PLOT.left} ${coordinate(y)}H${RIGHT}"/><text class="bound-text" x="${coordinate(at.left)}" y="${coordinate(at.y)}">${label}</text></g>`;
 }
 
-/** Whether two texts cover each other. */
+/** True if two texts overlap. */
 export function areOver(one: TextPlace, other: TextPlace): boolean {
   return one.left < other.right && other.left < one.right && Math.abs(one.y - other.y) < 13;
 }
@@ -194,7 +194,7 @@ export function drawBars(
   return path === '' ? html`` : html`<path class="${`fill edge ${className}`}" d="${path}"/>`;
 }
 
-/** Form of a sign in a legend. */
+/** Shape of a legend sign. */
 type SignForm = 'line' | 'area' | 'dot' | 'hollow';
 
 /** An entry of a legend. */
@@ -231,9 +231,9 @@ export function drawLegend(entries: readonly LegendEntry[]): Html {
 /** A horizontal bar made of segments. */
 interface StackedBar {
   readonly name: string;
-  /** Behind the bar. */
+  /** Text after the bar. */
   readonly total: string;
-  /** Each with its text for a pointer that rests on it. */
+  /** Segments, each with its hover text. */
   readonly segments: readonly {
     readonly value: number;
     readonly className: string;
@@ -245,8 +245,8 @@ const BAR_HEIGHT = 26;
 const ROW_HEIGHT = 52;
 
 /**
- * Horizontal bars, one below the other, as long as their segments together; the longest takes the
- * whole width.
+ * Horizontal bars, stacked vertically; the length is the sum of the segments, and the longest bar
+ * has the full width.
  */
 export function drawStackedBars(bars: readonly StackedBar[]): { drawing: Html; height: number } {
   const totals = bars.map(({ segments }) => segments.reduce((sum, { value }) => sum + value, 0));

@@ -6,21 +6,18 @@ interface Tick {
   readonly label: string;
 }
 
-/** Parts of the way from mark to mark, for a closer look at a straight axis. */
+/** Subdivisions between two marks of a linear axis when zoomed in. */
 const PARTS = [2, 5, 10, 20];
 
 /** An axis of a chart. */
 export interface Axis {
-  /**
-   * Where a value lies: 0 at the beginning, 1 at the end; values outside are brought to the nearest
-   * end.
-   */
+  /** Position of a value: 0 at the beginning, 1 at the end; values outside are clamped. */
   readonly scale: (value: number) => number;
   /** Its marks. */
   readonly ticks: readonly Tick[];
-  /** Marks for a closer look, each list finer than the one before. */
+  /** Marks when zoomed in, each list finer than the one before. */
   readonly finer?: () => readonly (readonly Tick[])[];
-  /** Its quantity, with the unit. */
+  /** Quantity and unit. */
   readonly title: string;
 }
 
@@ -30,22 +27,19 @@ interface AxisRange {
   readonly to: number;
   readonly title: string;
   readonly format: (value: number) => string;
-  /**
-   * The way from mark to mark, which is no smaller than `least`. Default: 1, 2 or 5 times a power
-   * of ten.
-   */
+  /** Step between marks, at least `least`. Default: 1, 2 or 5 times a power of ten. */
   readonly stepOf?: (least: number) => number;
 }
 
 /**
- * A straight axis with about `tickCount` marks at round values. A range without width shows its one
- * value in the middle.
+ * A linear axis with about `tickCount` marks at round values. A range of zero width shows its value
+ * in the middle.
  */
 export function linearAxis(range: AxisRange, tickCount = 5): Axis {
   const { from, to, title, format, stepOf = roundStep } = widened(range);
   const ticksBy = (step: number): Tick[] => {
     const ticks: Tick[] = [];
-    // No -0.
+    // Avoids -0.
     for (let i = Math.ceil(from / step) + 0; i * step <= to * (1 + 1e-12); i += 1) {
       ticks.push({ value: i * step, label: format(i * step) });
     }
@@ -60,13 +54,13 @@ export function linearAxis(range: AxisRange, tickCount = 5): Axis {
   };
 }
 
-/** Digits of the marks of a closer look at a logarithmic axis. */
+/** Digits of the finer marks of a logarithmic axis. */
 const WHOLE_DIGITS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 const TENTHS = Array.from({ length: 90 }, (_, i) => (10 + i) / 10);
 
 /**
- * A logarithmic axis of positive values, marked at 1, 2 and 5 of each power of ten where there is
- * room for it.
+ * A logarithmic axis for positive values, with marks at 1, 2 and 5 of each power of ten if there is
+ * room.
  */
 export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
   const from = Math.log10(range.from);
@@ -92,14 +86,15 @@ export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
 }
 
 /**
- * The axis of percentiles that stretches the tail: log10 of 1/(1-p), so that 90, 99, 99.9 % are as far apart from one another.
- * @param count Of the values: the axis ends where the last one of them stands.
+ * A percentile axis that stretches the tail: log10 of 1/(1-p), so that 90, 99, 99.9 % are equally
+ * spaced.
+ * @param count Number of values: the axis ends at the last one's percentile.
  */
 export function tailAxis(count: number, title: string): Axis {
   const decades = Math.max(Math.log10(Math.max(count, 1)), 1);
   const scale = (share: number): number =>
     clamped(-Math.log10(Math.max(1 - share, 1e-12)) / decades);
-  // On a long axis 0 and 50 % stand too close for two labels.
+  // On a long axis 0 and 50 % are too close for two labels.
   const first = decades < 3.5 ? [0] : [];
   const ticks = [...first, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999]
     .filter((share) => -Math.log10(1 - share) <= decades + 1e-9)
@@ -108,8 +103,8 @@ export function tailAxis(count: number, title: string): Axis {
 }
 
 /**
- * An axis of times in ns: logarithmic where they differ tenfold. 0 is shown as the smallest
- * positive one, or 1 µs.
+ * An axis for times in ns: logarithmic if they differ by a factor of ten. 0 is drawn as the
+ * smallest positive value, or 1 µs.
  */
 export function timeAxis(valuesNs: readonly number[], title: string): Axis {
   const format = tickTime;
@@ -126,14 +121,14 @@ function widened(range: AxisRange): AxisRange {
   return { ...range, from: range.from - half, to: range.from + half };
 }
 
-/** The smallest of 1, 2, 5 times a power of ten that is no smaller. */
+/** The smallest number among 1, 2, 5 times a power of ten that is at least `least`. */
 export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
   return digit * power;
 }
 
-/** As {@link roundStep}, of bytes: a round number of KiB, MiB, GiB, whichever the largest marks have. */
+/** {@link roundStep} for bytes: a round number in the unit of the largest marks (KiB, MiB, GiB). */
 export function memoryStep(least: number): number {
   const unit = 1024 ** Math.max(0, Math.floor(Math.log2(least * 4) / 10));
   return roundStep(least / unit) * unit;

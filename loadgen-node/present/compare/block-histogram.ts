@@ -3,26 +3,29 @@ import { rankOf } from '../../loadgen/results/latency-statistics.ts';
 import { sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { firstNotBelow } from '../charts/histogram.ts';
 
-/** Bins of equal rank over all values, and of equal ratio of ranks per decade in the tail. */
+/**
+ * Number of bins of equal rank over all values; the tail has bins of equal rank ratio per decade.
+ */
 const EVEN_BINS = 400;
 const BINS_PER_DECADE = 100;
 
 /**
- * Values in the order in which they were measured, cut into pieces of equal length; each piece is a histogram over the same bins.
- * A resampled run is then a sum of histograms: its cost does not grow with the number of values. Up to
- * some hundred values a bin holds one value, which is exact; with more, a value is placed within its bin by rank.
+ * Values in measured order, cut into pieces of equal length; each piece is a histogram over the
+ * same bins. A resampled run is then a sum of histograms, so its cost does not grow with the number
+ * of values. Up to some hundred values a bin holds one value, which is exact; with more, a value's
+ * position within its bin follows from its rank.
  */
 export class BlockHistogram {
   readonly pieceCount: number;
-  /** Values that are numbers. */
+  /** Number of values that are not NaN. */
   readonly count: number;
   readonly #binCount: number;
   /** Smallest and largest value of each bin. */
   readonly #lowest: Float64Array;
   readonly #highest: Float64Array;
-  /** Counts of bins, added up over the pieces before: piece-major, one row more than pieces. */
+  /** Cumulative bin counts over the pieces, piece-major, with one row more than pieces. */
   readonly #before: Uint32Array;
-  /** Sums of values, added up likewise. */
+  /** Cumulative sums of values over the pieces. */
   readonly #sumBefore: Float64Array;
   readonly #countBefore: Uint32Array;
   readonly #bins: Float64Array;
@@ -68,8 +71,9 @@ export class BlockHistogram {
   }
 
   /**
-   * Mean and percentiles of a resampled run: blocks of `blockLength` pieces from the given starts on, around the end where it is reached.
-   * @param out Receives the mean, then a value per percentile; NaN where no value was drawn.
+   * Mean and percentiles of a resampled run: blocks of `blockLength` pieces from the given starts,
+   * wrapping around at the end.
+   * @param out Receives the mean, then one value per percentile; NaN if nothing was drawn.
    */
   resample(
     starts: Uint32Array,
@@ -89,7 +93,7 @@ export class BlockHistogram {
     let k = 0;
     let below = 0;
     percentiles.forEach((percentile, i) => {
-      // Percentiles rise, so the bins are gone through once.
+      // Percentiles are ascending, so one pass over the bins is enough.
       const rank = rankOf(total, percentile);
       while (k < this.#binCount - 1 && below + (bins[k] as number) <= rank) {
         below += bins[k] as number;
@@ -105,7 +109,7 @@ export class BlockHistogram {
     return ((this.#sumBefore[piece + 1] as number) - (this.#sumBefore[piece] as number)) / count;
   }
 
-  /** Adds the counts of pieces from `from` up to before `to`; their sum of values. */
+  /** Adds the counts of pieces [from, to) to `bins`; returns their sum of values. */
   #add(bins: Float64Array, from: number, to: number): number {
     const width = this.#binCount;
     const before = this.#before;
@@ -126,12 +130,12 @@ export class BlockHistogram {
   }
 }
 
-/** Index at which a piece begins: pieces differ by one value at most. */
+/** First index of a piece; piece lengths differ by at most one value. */
 export function pieceStart(length: number, pieceCount: number, piece: number): number {
   return Math.floor((length * piece) / pieceCount);
 }
 
-/** Ranks of the last value of each bin, rising. */
+/** Rank of the last value of each bin, ascending. */
 function binEnds(count: number): number[] {
   if (count === 0) return [];
   const ends = new Set<number>();

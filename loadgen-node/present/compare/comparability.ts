@@ -7,27 +7,27 @@ import { boundsText } from '../curve/load-point.ts';
 import { hostText, linkWords } from '../text/machine-text.ts';
 import type { NamedRun } from './compare-runs.ts';
 
-/** A run, and the machines of its audit; null: it has no audit. */
+/** A run, and the machines in its audit; null without an audit. */
 interface JudgedRun extends NamedRun {
   readonly audit: NetworkAudit | null;
 }
 
 /**
- * Effect of a difference. `refused`: the figures mean other things. `forceable`: --force compares them. `warned`: they
- * are compared, and the difference of the figures may be its own.
+ * Effect of a difference. `refused`: the figures have different meanings. `forceable`: compared
+ * only with --force. `warned`: compared, but it may be the cause of a difference in the figures.
  */
 type Weight = 'refused' | 'forceable' | 'warned';
 
 interface Row {
   readonly what: string;
   readonly weight: Weight;
-  /** Null: not known, which is no difference. */
+  /** Value of the property; null if unknown, which counts as no difference. */
   readonly of: (run: JudgedRun) => string | null;
-  /** Behind a warning: what it does to the figures. */
+  /** Effect on the figures, appended to a warning. */
   readonly effect?: string;
 }
 
-/** In the order in which they are told. */
+/** Checks in the order in which they are reported. */
 const ROWS: readonly Row[] = [
   { what: 'scenario', weight: 'refused', of: ({ summary }) => summary.scenario },
   {
@@ -69,10 +69,10 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * Refuses runs whose figures cannot be compared.
- * @param isForced Lets benchmark and model differ.
- * @returns Remaining differences, in words; empty: the runs are comparable.
- * @throws MlperfError `ERR_CONFIG_INVALID` with all that differs.
+ * Refuses runs with figures that cannot be compared.
+ * @param isForced Allows different benchmarks and models.
+ * @returns Texts of the remaining differences; empty if the runs are comparable.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every difference.
  */
 export function checkComparable(runs: readonly NamedRun[], isForced: boolean): string[] {
   const judged = runs.map((run) => ({ ...run, audit: auditOf(run.folder) }));
@@ -96,7 +96,7 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
   );
 }
 
-/** The conclusion that the figures of an INVALID run allow, by its cause. */
+/** What the figures of an INVALID run still show, by its cause. */
 const CONCLUSIONS: Readonly<Record<CauseKind, string>> = {
   'sut-broke': 'its figures end where the SUT broke',
   errors: 'its figures are of the samples that were answered',
@@ -109,7 +109,7 @@ const CONCLUSIONS: Readonly<Record<CauseKind, string>> = {
   load: 'its figures are those of a load at which the bound is not kept',
 };
 
-/** Runs that are INVALID: alike settings do not make their figures a result. */
+/** Text on INVALID runs: equal settings do not make their figures results. */
 function invalid(runs: readonly JudgedRun[]): string[] {
   return runs.flatMap(({ folder, summary: { result, verdict } }) => {
     if (result === 'VALID') return [];
@@ -122,7 +122,9 @@ function invalid(runs: readonly JudgedRun[]): string[] {
   });
 }
 
-/** Runs whose SUT answered others as well: alike settings do not make their loads alike. */
+/**
+ * Text on runs whose SUT also served other clients: equal settings do not make their loads equal.
+ */
 function shared(runs: readonly JudgedRun[]): string[] {
   return runs.flatMap(({ folder, audit }) => {
     const text = audit && sharedNodes(audit);
@@ -134,7 +136,7 @@ function shared(runs: readonly JudgedRun[]): string[] {
   });
 }
 
-/** Runs whose machines and link are not known. */
+/** Text on runs with unknown machines and link. */
 function unknown(runs: readonly JudgedRun[]): string[] {
   const folders = runs.flatMap(({ folder, audit }) => (audit === null ? [folder] : []));
   if (folders.length === 0) return [];
@@ -160,7 +162,10 @@ function modelsOf({ nodes }: RunSummary): string {
   return [...new Set(nodes.map(({ model }) => model))].sort().join(', ') || 'not known';
 }
 
-/** In the other scenarios a rate decides how long a run is, and not what it is. A closed loop has none. */
+/**
+ * Target rate as part of a run's identity. In other scenarios a rate only decides the run's length.
+ * A closed loop has none.
+ */
 function rateOf({ scenario, settings }: RunSummary): string | null {
   if (scenario !== 'Server') return null;
   const textOf = (key: string): string | undefined =>

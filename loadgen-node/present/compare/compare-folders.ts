@@ -16,11 +16,11 @@ import { orderBy, runSeries } from './run-series.ts';
 /** How runs are compared. */
 interface CompareRequest {
   readonly conditions: readonly FailCondition[];
-  /** Runs of different benchmarks or models are compared, too. */
+  /** True: compares runs of different benchmarks or models. */
   readonly isForced: boolean;
-  /** Runs that are INVALID are compared, too. */
+  /** True: compares INVALID runs. */
   readonly allowsInvalid: boolean;
-  /** Label that a series goes by; null: none. */
+  /** Label that identifies runs in a series; null without one. */
   readonly by: string | null;
 }
 
@@ -39,7 +39,7 @@ export async function compareFolders(
   for (const folder of folders) read.push(await readMeasured(folder));
   const runs = read.map(({ run }) => run);
   const cautions = checkComparable(runs, isForced);
-  // Errors come before the work.
+  // Report errors before the slow work.
   if (by !== null) orderBy(runs, by);
   const comparison = compareRuns(runs);
   const invalid = runs.filter(({ summary }) => summary.result !== 'VALID' && !allowsInvalid);
@@ -51,7 +51,7 @@ export async function compareFolders(
     conditions: invalid.length > 0 ? [] : judgeConditions(comparison, conditions),
     failures: [
       ...read.flatMap(({ damage }) => damage ?? []),
-      // The cautions name them.
+      // The cautions already name them.
       ...(invalid.length > 0 ? ['only VALID runs are compared (--allow-invalid: others too)'] : []),
     ],
     isRefused: invalid.length > 0,
@@ -82,21 +82,21 @@ async function readMeasured(folder: string) {
   const { accuracy } = summary;
   const all = { ...figures, ...(accuracy !== null && { accuracy: accuracy.value }) };
   return {
-    /** Null: the records are whole, and the summary follows from them. */
+    /** Null if the records are complete and the summary follows from them. */
     damage: damageOf(folder, cut, differing.length),
     run: { folder, summary: { ...summary, figures: all }, records },
     notes: summary.notes,
   };
 }
 
-/** As `longhaul report` judges the same folder. */
+/** Same judgement as `longhaul report` of this folder. */
 function damageOf(folder: string, cut: string | null, differingCount: number): string | null {
   if (cut !== null) return `${folder}: the records were ${cut}`;
   if (differingCount === 0) return null;
   return `${folder}: ${differingCount} figures of ${RUN_FILES.runSummary} do not follow from the records: see "longhaul report ${folder}"`;
 }
 
-/** Each note once, with the runs that it is about. */
+/** Each note once, with the runs that it concerns. */
 function notesOf(runs: readonly Awaited<ReturnType<typeof readMeasured>>[]): string[] {
   const foldersOf = new Map<string, string[]>();
   for (const { run, notes } of runs) {
@@ -112,12 +112,12 @@ export function writeComparison(file: string, result: ComparisonResult): void {
   writeText(file, renderComparison(result));
 }
 
-/** True where a condition holds, or a run cannot be compared. */
+/** True if a fail condition holds, or if a run cannot be compared. */
 export function hasFailed({ conditions, failures }: ComparisonResult): boolean {
   return failures.length > 0 || conditions.some(({ holds }) => holds);
 }
 
-/** The comparison for programs. JSON has no infinity: a share of 0 is null. */
+/** The comparison as JSON. JSON has no infinity: an infinite share becomes null. */
 export function comparisonDocument(result: ComparisonResult): object {
   const { comparison, cautions, notes, conditions, failures, isRefused, series, by } = result;
   return {

@@ -14,38 +14,35 @@ import {
   resampleRun,
 } from './resampled-run.ts';
 
-/** From, to: where a value lies with 95 % confidence. */
+/** Low and high end of the 95 % confidence interval of a value. */
 export type ConfidenceInterval = readonly [low: number, high: number];
 
 /** Confidence of all intervals. */
 export const CONFIDENCE = 0.95;
 
-/** Seed of the draws: the same runs give the same intervals. */
+/** Seed of the random draws: the same runs give the same intervals. */
 const SEED = 20_261_121;
 
-/** A figure of one run beside the base's. */
+/** A figure of one run compared with the base run's. */
 export interface FigureDifference {
-  /** Null: the run has no such figure. */
+  /** Null if the run lacks this figure. */
   readonly value: number | null;
-  /** Where the value lies; null: a count or an extreme, which has no interval. */
+  /** Confidence interval of the value; null for a count or an extreme, which has none. */
   readonly interval: ConfidenceInterval | null;
-  /** Value - base's; null for the base itself. */
+  /** Value - base value; null for the base itself. */
   readonly difference: number | null;
   readonly differenceInterval: ConfidenceInterval | null;
-  /** Difference as a share of the base's value; infinite where that is 0. */
+  /** Difference as a share of the base value; infinite if that is 0. */
   readonly share: number | null;
   readonly shareInterval: ConfidenceInterval | null;
   /**
-   * `better`, `worse`, or `other` where neither is: the interval of the difference holds no 0. `same`: it does. Null: no
-   * interval, an input of the run, or a run that was disturbed.
+   * `better`, `worse`, or `other` (no preferred direction): the interval of the difference excludes
+   * 0. `same`: it includes 0. Null: no interval, an input of the run, or a disturbed run.
    */
   readonly judgement: 'better' | 'worse' | 'other' | 'same' | null;
 }
 
-/**
- * Compares the figures of runs with those of the first one. The runs fit together:
- * `checkComparable` was asked.
- */
+/** Compares the figures of runs with those of the first one. Call `checkComparable` first. */
 export function compareRuns(
   runs: readonly ComparedRun[],
   replicateCount: number = REPLICATE_COUNT,
@@ -53,7 +50,7 @@ export function compareRuns(
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
   const disturbedBy = runs.map(disturbance);
   const settings = differingSettings(runs);
-  // No merit of the SUT: the rate of the schedule, and completed queries where the load differs.
+  // Not the SUT's merit: the scheduled rate, and completed queries at different loads.
   const isOtherLoad = settings.some(({ name }) => LOADS.includes(name));
   const inputs: readonly FigureName[] = isOtherLoad
     ? ['scheduled_qps', 'answered_qps', 'completed_qps']
@@ -75,14 +72,14 @@ export function compareRuns(
 
 /** Runs side by side. */
 export interface RunComparison {
-  /** The first is the base. */
+  /** The first run is the base. */
   readonly runs: readonly ComparedRun[];
   readonly replicateCount: number;
-  /** Everything that was set and differs, so that a difference of figures may be its. */
+  /** All settings that differ, as possible causes of differing figures. */
   readonly settings: readonly DifferingSetting[];
   /**
-   * By run: causes that kept its LoadGen from its work, or its SUT from this load alone; null: none was seen. The noise of a
-   * host, and the load of others, are in no interval.
+   * By run: causes that disturbed its LoadGen, or its SUT by other load; null if none was seen. No
+   * interval contains the noise of a host or the load of other clients.
    */
   readonly disturbedBy: readonly (string | null)[];
   readonly rows: readonly ComparedFigure[];
@@ -90,7 +87,7 @@ export interface RunComparison {
 
 interface DifferingSetting {
   readonly name: string;
-  /** By run; null: not set. */
+  /** By run; null if not set. */
   readonly values: readonly (string | null)[];
 }
 
@@ -114,7 +111,7 @@ function disturbance({ folder, summary }: NamedRun): string | null {
   return causes.length === 0 ? null : causes.join('; ');
 }
 
-/** A figure of each run beside that of the first one. */
+/** One figure of each run, compared with the first run. */
 function differencesFrom(
   figure: FigureName,
   runs: readonly ComparedRun[],
@@ -160,7 +157,7 @@ export function relativeDifference(value: number, base: number): number {
 }
 
 /**
- * Percentiles of what was drawn, and never without the estimate itself. Null where too little could
+ * Percentiles of the drawn values, extended to include the estimate. Null if too few values could
  * be drawn.
  */
 function intervalOf(drawn: Float64Array, estimate: number): ConfidenceInterval | null {
@@ -189,8 +186,8 @@ export function judgementOf(
 export type NamedRun = Pick<ComparedRun, 'folder' | 'summary'>;
 
 /**
- * Settings of a run that move no figure: where files lie, words about it, limits that only end or refuse it, and what is made of it
- * afterwards.
+ * Settings of a run that affect no figure: paths, labels, limits that only end or refuse a run, and
+ * later processing.
  */
 export const IDLE_KEYS: readonly string[] = [
   ...[
@@ -205,11 +202,14 @@ export const IDLE_KEYS: readonly string[] = [
   ...['copyDetailToStdout', 'prefixWithDatetime', 'readyTimeout', 'stallTimeout'],
   ...['keepaliveTimeout', 'messageBytesMax', 'dataChecksums', 'responseBytes', 'tokenFile'],
 ];
-/** Any of them switches TLS on; which certificates they name moves no figure. */
+/** Any of these turns on TLS; which certificates they name affects no figure. */
 export const TLS_KEYS: readonly string[] = [
   ...['tls', 'tlsCa', 'tlsCert', 'tlsKey', 'tlsServerName'],
 ];
-/** Of a node likewise; its address and TLS are those of the run, and `configuration` has its other settings again in one text. */
+/**
+ * Settings of a node that affect no figure; address and TLS are already in the run's settings, and
+ * `configuration` repeats its other settings as one text.
+ */
 const IDLE_NODE_KEYS: readonly string[] = [
   ...[
     'cacheFolder',
@@ -227,8 +227,9 @@ const IDLE_NODE_KEYS: readonly string[] = [
 ];
 
 /**
- * Settings of the runs and their SUT nodes that differ between them. `name` is the key of the configuration file, or what else
- * it is (`longhaul`, `node 1 workers`); values are in the order of the runs, null: not set, or not known.
+ * Settings that differ between the runs and their SUT nodes. `name` is the key in the configuration
+ * file, or another name (`longhaul`, `node 1 workers`); values are in run order, null if not set or
+ * unknown.
  */
 function differingSettings(runs: readonly NamedRun[]): DifferingSetting[] {
   const all = runs.map((run) => new Map([...ofRun(run.summary), ...ofNodes(run.folder)]));
@@ -250,7 +251,10 @@ function ofRun({ settings, longhaul, mode, round, division, nodes }: RunSummary)
   ];
 }
 
-/** Settings of a node that may move a figure, by the names of a comparison. @param i Its place among the nodes of the run */
+/**
+ * Settings of a node that may affect a figure, named for a comparison. @param i Position among the
+ * nodes of the run
+ */
 export function nodeSettings(settings: Readonly<Record<string, string>>, i: number): Pair[] {
   return Object.entries(settings)
     .filter(([key]) => !IDLE_NODE_KEYS.includes(key))
@@ -259,7 +263,7 @@ export function nodeSettings(settings: Readonly<Record<string, string>>, i: numb
 
 type Pair = readonly [name: string, value: string];
 
-/** Settings of the nodes by the audit; none where the run left no audit. */
+/** Settings of the nodes from the audit; empty without an audit. */
 function ofNodes(folder: string): Pair[] {
   const { nodes = [] } = auditOf(folder) ?? {};
   return nodes.flatMap(({ description }, i) => {

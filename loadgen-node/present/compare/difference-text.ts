@@ -2,7 +2,7 @@ import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts'
 import { figureText, formatNumber, formatShare } from '../text/figure-text.ts';
 import { CONFIDENCE, type FigureDifference } from './compare-runs.ts';
 
-/** Words of the judgement. */
+/** Text of each judgement. */
 export const JUDGEMENTS = {
   better: 'surely better',
   worse: 'surely worse',
@@ -10,13 +10,10 @@ export const JUDGEMENTS = {
   same: 'within the noise',
 } as const;
 
-/** Columns behind the name of the figure. */
+/** Columns after the name of the figure. */
 export const COLUMNS = ['base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
 
-/**
- * Cells of one figure: its values, the difference in units and per cent, where it lies, and what
- * that says.
- */
+/** Cells of one figure: values, difference in units and percent, interval, and judgement. */
 export function cells(figure: FigureName, base: FigureDifference, own: FigureDifference): string[] {
   return [
     figure,
@@ -27,7 +24,7 @@ export function cells(figure: FigureName, base: FigureDifference, own: FigureDif
   ];
 }
 
-/** The difference from the base, in units and per cent: `+1.2 ms (+5 %)`; empty for the base. */
+/** Difference from the base, in units and percent: `+1.2 ms (+5 %)`; empty for the base. */
 export function changeText(figure: FigureName, { difference, share }: FigureDifference): string {
   if (difference === null || share === null) return '';
   return `${signedFigure(figure, difference)} (${signedShare(share)})`;
@@ -35,13 +32,13 @@ export function changeText(figure: FigureName, { difference, share }: FigureDiff
 
 function signedFigure(figure: FigureName, difference: number): string {
   const sign = difference < 0 ? '-' : '+';
-  // The difference of two percentages is no percentage of either.
+  // The difference of two percentages is not a percentage of either.
   if (FIGURES[figure].unit === 'share')
     return `${sign}${formatNumber(Math.abs(difference) * 100)} points`;
   return `${sign}${figureText(figure, Math.abs(difference))}`;
 }
 
-/** In per cent of the base; in units where the base is 0. */
+/** Interval in percent of the base; in units if the base is 0. */
 function intervalText(figure: FigureName, own: FigureDifference): string {
   const { shareInterval, differenceInterval } = own;
   const ends =
@@ -51,7 +48,7 @@ function intervalText(figure: FigureName, own: FigureDifference): string {
   return ends.join(' to ');
 }
 
-/** A difference as a share, with its sign: `+5.2 %`. */
+/** A signed share: `+5.2 %`. */
 export function signedShare(share: number): string {
   if (Number.isFinite(share)) return `${share < 0 ? '' : '+'}${formatShare(share)}`;
   return share > 0 ? 'more than 0' : 'less than 0';

@@ -9,34 +9,34 @@ import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare
 import { COLUMNS, cells, signedShare } from './difference-text.ts';
 import { type RunSeries, seriesLines } from './run-series.ts';
 
-/** A comparison with what was asked of it. */
+/** A comparison, and the results of its conditions. */
 export interface ComparisonResult {
   readonly comparison: RunComparison;
-  /** Reasons why a difference of the figures means less than it says; none: the runs fit together. */
+  /** Reasons to trust a difference of the figures less; empty if the runs fit together. */
   readonly cautions: readonly string[];
-  /** Limits of the comparison, for readers. */
+  /** Limits of the comparison. */
   readonly notes: readonly string[];
   readonly conditions: readonly ConditionResult[];
   /**
-   * Why the comparison fails whatever the conditions: runs without a result, records that are
-   * damaged.
+   * Reasons why the comparison fails regardless of conditions: runs without a result, damaged
+   * records.
    */
   readonly failures: readonly string[];
-  /** Some run is no result, and no figure is shown for that. */
+  /** True if a run has no valid result, so that no figures are shown. */
   readonly isRefused: boolean;
-  /** Main figures over the runs, of three or more, or by a label; empty otherwise. */
+  /** Main figures over three or more runs, or by a label; else empty. */
   readonly series: readonly RunSeries[];
-  /** Label that the series goes by. */
+  /** Label that identifies runs in the series. */
   readonly by: string | null;
 }
 
-/** Method of the intervals, in a sentence. */
+/** Method of the intervals, as one sentence. */
 export const METHOD: string =
   `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
   'one another hang together; seeded. In per cent of the base, or in its unit where the base may be 0. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
   'equal in truth one is called so. Inputs, and runs that were disturbed, are not judged. Without an interval: counts, extremes, percentiles with fewer than 20 values beyond them.';
 
-/** The comparison as a table for people, a block per run beside the base. */
+/** The comparison as text tables, one block per run beside the base. */
 export function printComparison(result: ComparisonResult): string {
   const { comparison, cautions, notes, conditions, failures, series, by, isRefused } = result;
   const lines = [...cautionLines(cautions, isRefused), ...settingLines(comparison)];
@@ -49,7 +49,7 @@ export function printComparison(result: ComparisonResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** First of all: whether the comparison means anything. */
+/** Printed first: whether the comparison is meaningful. */
 function cautionLines(cautions: readonly string[], isRefused: boolean): string[] {
   if (cautions.length === 0)
     return [
@@ -65,14 +65,14 @@ function runLine({ folder, summary }: RunComparison['runs'][number], i: number):
   return `${i === 0 ? 'Base' : 'Run '}          ${folder}  ${ends}`;
 }
 
-/** Every figure of the one run beside the base's. */
+/** All figures of the one other run beside the base. */
 function pairLines({ rows }: RunComparison): string[] {
   const table = rows.map(({ figure, runs: own }) => cells(figure, at(own, 0), at(own, 1)));
   const isRight = (column: number): boolean => column > 0 && column < 4;
   return [...tableLines([['', ...COLUMNS], ...table], '  ', isRight), ''];
 }
 
-/** Figures of runs that were set otherwise may differ for that. */
+/** Differing settings, which may explain differing figures. */
 function settingLines({ settings, runs }: RunComparison): string[] {
   if (settings.length === 0) return ['Settings      none that moves a figure differs'];
   const gap = runs.length === 2 ? ' -> ' : ', ';
@@ -84,7 +84,7 @@ function settingLines({ settings, runs }: RunComparison): string[] {
   ];
 }
 
-/** Values of a setting in the order of the runs. */
+/** Values of a setting, in run order. */
 export function settingTexts(values: readonly (string | null)[]): string[] {
   return values.map((value) => value ?? '(not set)');
 }
@@ -94,17 +94,19 @@ function conditionLine({ text, isSure, folder, holds, seen }: ConditionResult): 
   return `${holds ? 'FAILED       ' : 'Passed       '} ${name} "${text}": ${folder} has ${seen}`;
 }
 
-/** A condition that fails the comparison where it holds. */
+/** A condition; the comparison fails if it holds. */
 export interface FailCondition {
   readonly condition: Condition;
-  /** It must hold all over the interval, not only for the figure as it was seen. */
+  /** True: must hold over the whole interval, not only for the measured figure. */
   readonly isSure: boolean;
 }
 
 /**
- * Compares conditions with every run but the base: relative ones against the difference from the base, absolute ones against
- * the run's own figure. A count or an extreme is certain; another figure without an interval is uncertain.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a run has no such figure: silence would be taken for consent.
+ * Checks conditions for every run except the base: relative ones on the difference from the base,
+ * absolute ones on the run's own figure. A count or an extreme is certain; other figures without an
+ * interval are uncertain.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a run lacks the figure: no output would look like
+ *   success.
  */
 export function judgeConditions(
   { runs, rows, disturbedBy }: RunComparison,
@@ -124,7 +126,7 @@ export function judgeConditions(
   });
 }
 
-/** Whether a condition holds for a run, and the figure, or its difference, for people. */
+/** Whether a condition holds for a run, and the text of the figure or of its difference. */
 function judgeRun(
   { condition, isSure }: FailCondition,
   folder: string,
@@ -147,28 +149,28 @@ function judgeRun(
 /** Result of a condition for one run. */
 export interface ConditionResult {
   readonly holds: boolean;
-  /** The figure, or its difference, for people. */
+  /** Text of the figure, or of its difference. */
   readonly seen: string;
   /** The condition. */
   readonly text: string;
-  /** Holds only where chance does not explain it. */
+  /** True: holds only if chance does not explain it. */
   readonly isSure: boolean;
   readonly folder: string;
 }
 
-/** Counts and extremes: they are what they are. */
+/** True for counts and extremes, which are exact. */
 function isExact(figure: FigureName): boolean {
   return FIGURES[figure].unit === 'count' || figure === 'min' || /(^|_)max$/.test(figure);
 }
 
-/** The value that a condition is judged by: the figure, or its difference as a share. */
+/** The value compared with a condition: the figure, or its difference as a share. */
 function heldAgainst(
   { figure, value: wanted }: Condition,
   { value, interval, share, shareInterval }: FigureDifference,
   base: string,
 ) {
   if (wanted.kind === 'absolute') {
-    const own = value as number; // The caller asked.
+    const own = value as number; // The caller checked.
     return { value: own, interval, seen: figureText(figure, own) };
   }
   if (share === null) {

@@ -19,7 +19,7 @@ import {
 } from './print-comparison.ts';
 import { type RunSeries, seriesCells, seriesTitles } from './run-series.ts';
 
-/** The comparison as an HTML page of its own: distributions over one another, and the tables. */
+/** The comparison as a standalone HTML page: overlaid distributions, and tables. */
 export function renderComparison(result: ComparisonResult): string {
   const { comparison, notes, conditions, failures, isRefused } = result;
   const { runs } = comparison;
@@ -41,7 +41,7 @@ ${isRefused ? null : html`<p>${METHOD}</p>`}`;
   return renderPage({ title, body, footer });
 }
 
-/** Charts and tables: of two runs every figure, of more the main ones first. */
+/** Charts and tables: all figures for two runs; for more, the main figures first. */
 function figuresOf(result: ComparisonResult): Html {
   const { comparison, series, by } = result;
   const [base, ...others] = comparison.runs;
@@ -106,7 +106,7 @@ function runTable({ runs }: RunComparison): Html {
   return scroll('Runs', htmlTable(RUN_COLUMNS, rows));
 }
 
-/** A figure that is 0 in every run is a sentence. */
+/** False for a figure that is 0 in every run; it becomes a sentence. */
 function isDrawn({ rows }: RunSeries): boolean {
   return rows.some(({ own }) => own.value !== 0);
 }
@@ -124,7 +124,7 @@ function seriesFigure({ figure, rows }: RunSeries, by: string | null): Html {
     const said = judgement === null || isBase ? '' : `, ${JUDGEMENTS[judgement]}`;
     const hint = `${name === folder ? '' : `${name}, `}${folder}: ${figureText(figure, value)}${said}`;
     const className = isBase || judgement === null ? 'c3' : CLASSES[judgement];
-    // A folder by its own name: that of the folder above is the same for most.
+    // The folder's own name: parent folders are mostly the same.
     const shown = name.split('/').findLast((part) => part !== '') ?? name;
     return [{ name: shown, value, interval, className, hint }];
   });

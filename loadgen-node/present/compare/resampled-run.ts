@@ -17,41 +17,42 @@ import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { boundNsOf, lanesOfRun, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
 
-/** Resampled runs. */
+/** Number of resampled runs. */
 export const REPLICATE_COUNT = 1000;
 
 /**
- * Blocks of which a resampled run is made: each is a fiftieth of the run, long against the time for
- * which latencies hang together.
+ * Blocks per resampled run: each is a fiftieth of the run, much longer than the correlation time of
+ * latencies.
  */
 const BLOCK_COUNT = 50;
 
-/** Least values beyond a percentile for a meaningful interval. */
+/** Fewest values beyond a percentile for a meaningful interval. */
 const BEYOND_MIN = 20;
 
-/** Pieces per block: blocks begin at any piece, so that they overlap. */
+/** Pieces per block: a block may start at any piece, so blocks overlap. */
 const PIECES_PER_BLOCK = 8;
 
 /** A run to compare. */
 export interface ComparedRun {
   readonly folder: string;
   readonly summary: RunSummary;
-  /** Null: of a run of mode accuracy there are none. */
+  /** Null for a run of mode accuracy. */
   readonly records: SampleRecords | null;
 }
 
 /**
- * Figures of resampled runs, `REPLICATE_COUNT` values each. A figure without an interval (a count,
- * an extreme) is absent.
+ * Figures of the resampled runs, `REPLICATE_COUNT` values each. Figures without an interval
+ * (counts, extremes) are absent.
  */
 export type Replicates = ReadonlyMap<FigureName, Float64Array>;
 
 /**
- * Draws runs as this one might have been, by the moving-block bootstrap: latencies of a queue hang together, a slow query is
- * followed by slow ones, so that whole stretches of the run are drawn, not queries. Circular blocks of a fiftieth of the
- * run (Politis and Romano 1992); where blocks themselves still hang together, what was drawn is spread further. Offline has one
- * query, whose latencies are no sample of anything: it has an interval of its throughput only. A percentile with fewer than
- * twenty values beyond it has none.
+ * Draws alternative runs by the moving-block bootstrap. Latencies of a queue are correlated (slow
+ * queries follow slow ones), so whole stretches of the run are drawn, not single queries. Circular
+ * blocks of a fiftieth of the run (Politis and Romano 1992); if blocks are still correlated, the
+ * drawn values are spread further. Offline has one query, whose latencies are not a sample of
+ * anything: only its throughput has an interval. A percentile with fewer than twenty values beyond
+ * it has none.
  */
 export function resampleRun(
   { summary, records }: ComparedRun,
@@ -65,7 +66,7 @@ export function resampleRun(
   const isOffline = summary.scenario === 'Offline';
   const tokens = timedTokens(records);
   const lanes = lanesOfRun(summary);
-  // Where the run has bounds, each row is a sample.
+  // In runs with bounds, each row is a sample.
   const boundsOf = (row: number) => laneOf(lanes, records.sampleIndex[row] as number).bounds;
   const isGood = goodRow(table, tokens, summary, boundsOf);
   return new Map([
@@ -82,7 +83,7 @@ export function resampleRun(
 /** A figure of the resampled runs. */
 type Drawn = readonly [FigureName, Float64Array];
 
-/** Draws blocks; the same ones for each figure of a run, since they belong together. */
+/** Draws blocks; the same ones for all figures of a run, since they belong together. */
 class BlockDraw {
   readonly pieceCount: number;
   readonly replicateCount: number;
@@ -100,7 +101,7 @@ class BlockDraw {
     );
   }
 
-  /** Mean and percentiles of values in order. */
+  /** Resamples mean and percentiles of ordered values. */
   values(values: Float64Array, mean: FigureName | null, percentiles: PercentileFigures): Drawn[] {
     const histogram = new BlockHistogram(values, this.pieceCount);
     const known = percentiles.filter(([, share]) => histogram.count * (1 - share) >= BEYOND_MIN);
@@ -123,7 +124,7 @@ class BlockDraw {
     );
   }
 
-  /** Sum of `above` over sum of `below`, each given per piece. */
+  /** Resamples sum of `above` / sum of `below`, each given per piece. */
   ratios(above: Float64Array, below: Float64Array): Float64Array {
     const drawn = Float64Array.from(this.#starts, (starts) => {
       let upper = 0;
@@ -141,7 +142,7 @@ class BlockDraw {
     return spread(drawn, spreadFactor(means));
   }
 
-  /** Means of pieces, by blocks that follow one another. */
+  /** Means of consecutive blocks of pieces. */
   blockMeans(meanOf: (piece: number) => number): number[] {
     const length = this.#blockLength;
     return Array.from({ length: Math.floor(this.pieceCount / length) }, (_, block) => {
@@ -151,7 +152,7 @@ class BlockDraw {
     });
   }
 
-  /** Adds up a value of each row, by piece. */
+  /** Sums a value over the rows of each piece. */
   perPiece(rowCount: number, amountOf: (row: number) => number): Float64Array {
     return Float64Array.from({ length: this.pieceCount }, (_, piece) => {
       const end = pieceStart(rowCount, this.pieceCount, piece + 1);
@@ -166,7 +167,7 @@ class BlockDraw {
 /** Bounds of the lane of a row. */
 type BoundsOfRow = (row: number) => readonly QueryBound[];
 
-/** Whether a row was completed within every bound; null where the run has no bound. */
+/** True if a row completed within every bound; null for a run without bounds. */
 type GoodRow = ((row: number) => boolean) | null;
 
 function overlatencyOf(
@@ -206,7 +207,7 @@ function goodputOf(draw: BlockDraw, { count }: LatencyTable, isGood: GoodRow): D
   return [['goodput', draw.ratios(good, all)]];
 }
 
-/** Rates: what was due or completed in each piece, over the time until the next piece begins. */
+/** Rates: due or completed samples per piece, over the time until the next piece. */
 function ratesOf(
   draw: BlockDraw,
   table: LatencyTable,
@@ -223,8 +224,8 @@ function ratesOf(
     { length: draw.pieceCount },
     (_, piece) => (beginOf(piece + 1) - beginOf(piece)) / 1e9,
   );
-  // LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled
-  // to the figure.
+  // LoadGen's rates differ slightly from count / time, because of their end points: drawn rates are
+  // scaled to the figure.
   const scaled = (name: FigureName, amountOf: (row: number) => number): Drawn[] => {
     const amounts = draw.perPiece(count, amountOf);
     const whole = sumOf(amounts) / sumOf(seconds);
@@ -256,7 +257,7 @@ function sumOf(values: Float64Array): number {
   return values.reduce((a, b) => a + b, 0);
 }
 
-/** Offline: all is due at the start, so that completion takes the place of the due time. */
+/** Offline: everything is due at the start, so the completion time replaces the due time. */
 function inOrderOfCompletion(table: LatencyTable): LatencyTable {
   const rows = new Float64Array(table.count);
   for (let row = 0; row < table.count; row += 1) {
@@ -268,7 +269,10 @@ function inOrderOfCompletion(table: LatencyTable): LatencyTable {
   return { ...table, scheduledNs, completedSamples };
 }
 
-/** Times and numbers of the tokens of each sample, NaN and 0 where it was lost; null where tokens are not timed. */
+/**
+ * Token times and token counts of each sample, NaN and 0 if it was lost; null if tokens are not
+ * timed.
+ */
 export function timedTokens(records: SampleRecords) {
   const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount } = records;
   if (tokenCount === null || firstTokenNs === null) return null;
@@ -291,19 +295,20 @@ export function timedTokens(records: SampleRecords) {
 type TokenRows = NonNullable<ReturnType<typeof timedTokens>>;
 
 /**
- * Intervals from 50 blocks are too narrow by a little: t of 49 degrees of freedom over the normal quantile, and the lost degree
- * itself.
+ * Correction for intervals from 50 blocks, which are slightly too narrow: t of 49 degrees of
+ * freedom / normal quantile, and the lost degree of freedom.
  */
 const FEW_BLOCKS = (2.0096 / 1.96) * Math.sqrt(50 / 49);
 
-/** Above it no interval is known: the run is one long swing. */
+/** Above this correlation there is no valid interval: the run is one long swing. */
 const CORRELATION_MAX = 0.8;
 
 /**
- * By how much drawn values are to be spread, since neighbouring blocks hang together too: the variance of a mean of a series of
- * first order with their correlation r is (1 + r) / (1 - r) of that of independent ones. The estimate of r is too low by (1 + 3 r) / n
- * (Kendall 1954), which is added; a negative r does not narrow the interval.
- * @param blockMeans In order.
+ * Factor to spread drawn values, since neighbouring blocks are correlated too: in a first-order
+ * series with correlation r, the variance of a mean is (1 + r) / (1 - r) times that of independent
+ * values. The estimate of r is biased low by (1 + 3 r) / n (Kendall 1954), which is added; a
+ * negative r does not narrow the interval.
+ * @param blockMeans In time order.
  */
 export function spreadFactor(blockMeans: readonly number[]): number {
   const known = blockMeans.filter((mean) => Number.isFinite(mean));
@@ -320,7 +325,7 @@ export function spreadFactor(blockMeans: readonly number[]): number {
   return FEW_BLOCKS * Math.sqrt((1 + correlation) / (1 - correlation));
 }
 
-/** Values further away from their median by a factor; no figure of a run is below 0. */
+/** Moves values away from their median by a factor; no figure goes below 0. */
 export function spread(values: Float64Array, factor: number): Float64Array {
   const middle = upperMedian(values) as number;
   return values.map((value) => Math.max(middle + (value - middle) * factor, 0));

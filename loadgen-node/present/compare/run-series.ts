@@ -12,10 +12,10 @@ import {
 } from './compare-runs.ts';
 import { changeText, JUDGEMENTS } from './difference-text.ts';
 
-/** A figure of one run among several. */
+/** A figure of one run in a series. */
 interface SeriesRow {
   readonly folder: string;
-  /** Value of the label that the series goes by; the folder where it goes by none. */
+  /** Value of the series' label; without a label, the folder. */
   readonly name: string;
   readonly startedAt: string;
   readonly result: string;
@@ -29,12 +29,13 @@ export interface RunSeries {
   readonly rows: readonly SeriesRow[];
 }
 
-/** Figures that a series is made of, behind the metric of the scenario. */
+/** Figures of a series, after the scenario's metric. */
 const SHOWN: readonly FigureName[] = ['p50', 'p99', 'ttft_p99', 'tpot_p99', 'errors'];
 
 /**
- * The main figures of several runs, each figure with its interval and its change against the base.
- * @param by Label that names the runs: they stand in the order of time, runs of one value together. Null: as they were given.
+ * Main figures over several runs, each with its interval and its change from the base.
+ * @param by Label that names the runs: they are in time order, with equal values together. Null:
+ *   in the given order.
  */
 export function runSeries({ runs, rows }: RunComparison, by: string | null): RunSeries[] {
   const order = by === null ? runs.map((_, i) => i) : orderBy(runs, by);
@@ -60,8 +61,8 @@ export function runSeries({ runs, rows }: RunComparison, by: string | null): Run
 }
 
 /**
- * Numbers of the runs: by the time at which the value of their label came first, then by their own.
- * @throws MlperfError `ERR_CONFIG_INVALID` where no run has that label
+ * Run indices, ordered by the first time of their label's value, then by their own time.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if no run has that label
  */
 export function orderBy(runs: readonly NamedRun[], by: string): number[] {
   const labelOf = (i: number): string => runs[i]?.summary.labels[by] ?? '';

@@ -15,7 +15,7 @@ import {
   throughputUnit,
 } from './load-point.ts';
 
-/** Where the curve bends, and the most that keeps the bound, in sentences. */
+/** Knee of the curve and largest load within the bound, as sentences. */
 export interface CurveFindings {
   readonly knee: LoadPoint | null;
   readonly kneeText: string;
@@ -26,15 +26,16 @@ export interface CurveFindings {
 type Peak = Pick<CurveFindings, 'peak' | 'peakText'>;
 type Knee = Pick<CurveFindings, 'knee' | 'kneeText'>;
 
-/** Finds knee and peak of a curve. @param searched The peak, where a search has found it. */
+/** Finds knee and peak of a curve. @param searched The peak, if a search found it. */
 export function curveFindings(curve: MeasuredCurve, searched?: Peak): CurveFindings {
   const found = searched ?? peakOf(curve);
   return { ...kneeOf(curve, found.peak), ...found };
 }
 
 /**
- * The knee by Kleinrock's power: throughput divided by mean latency. It is where one more query costs as much latency as it
- * brings throughput: half of what one server does in M/M/1, all servers busy in a closed loop.
+ * The knee by Kleinrock's power: maximum of throughput / mean latency. There, one more query costs
+ * as much latency as it adds throughput: half of a single server's capacity in M/M/1, all servers
+ * busy in a closed loop.
  */
 function kneeOf(curve: MeasuredCurve, peak: LoadPoint | null): Knee {
   const all = byLoad(curve);
@@ -61,7 +62,7 @@ function kneeOf(curve: MeasuredCurve, peak: LoadPoint | null): Knee {
     const [one, other] = [best, after].map(({ load }) => askedText(curve.unit, load));
     return none(`Not known: latency is lower at ${other} than at ${one}; the curve does not rise.`);
   }
-  // A short probe may complete more than its load: it would be drawn beyond the peak.
+  // A short probe may complete more than its load, and would be drawn beyond the peak.
   if (peak !== null && (best.load > peak.load || completedRate(best) > completedRate(peak))) {
     return none('None up to the peak: throughput grows faster than latency there.');
   }
@@ -76,7 +77,10 @@ function kneeOf(curve: MeasuredCurve, peak: LoadPoint | null): Knee {
   };
 }
 
-/** More throughput, and surely less latency: no load of a queue has that beside a lower one. */
+/**
+ * True if a point has more throughput and certainly less latency: impossible in a queue at a higher
+ * load.
+ */
 function isBetter(curve: MeasuredCurve, point: LoadPoint, other: LoadPoint): boolean {
   if (completedRate(point) < completedRate(other)) return false;
   return (
@@ -105,7 +109,7 @@ function peakOf(curve: MeasuredCurve): Peak {
   const missed = points.filter((point) => keepsBound(curve, point) === false);
   const above = missed.find(({ load }) => load > peak.load);
   sentences.push(aboveText(curve, above));
-  // Where LoadGen was the limit, the SUT did not miss it.
+  // If LoadGen was the limit, the SUT did not miss the bound.
   const below = missed.find(({ load, isGeneratorBound }) => load < peak.load && !isGeneratorBound);
   if (below !== undefined) {
     sentences.push(`A lower load, ${pointText(curve, below)}, missed it: measure again.`);
@@ -144,7 +148,7 @@ function mayMissText(curve: MeasuredCurve, point: LoadPoint): string | null {
 function missText(curve: MeasuredCurve, point: LoadPoint): string {
   const { lostSamples, isOverloaded, isGeneratorBound, why } = point;
   if (lostSamples > 0 || isOverloaded || isGeneratorBound) return why;
-  // Of two bounds the one that it keeps says nothing of why it is too much.
+  // The bound that was kept does not explain why the load is too high.
   return seenText(curve, point, missedBounds(curve, point));
 }
 
@@ -165,7 +169,7 @@ function seenText(
   return texts.length === 0 ? 'no query was completed' : texts.join(', ');
 }
 
-/** `41.2 ms to 43 ms`, open above where too few queries tell. */
+/** `41.2 ms to 43 ms`; without an upper end if there are too few queries. */
 export function intervalText({
   lowNs,
   highNs,
@@ -178,7 +182,7 @@ export function intervalText({
     : `${formatNs(lowNs)} to ${formatNs(highNs)}`;
 }
 
-/** A load with what it came to: `40 queries/s (39.8 samples/s completed)`. */
+/** A load and its result: `40 queries/s (39.8 samples/s completed)`. */
 function pointText(curve: MeasuredCurve, point: LoadPoint): string {
   const done = `${formatNumber(completedRate(point))} ${throughputUnit(curve)}/s completed`;
   return `${askedText(curve.unit, point.load)} (${done})`;
@@ -189,7 +193,7 @@ export function askedText(unit: LoadUnit, load: number): string {
   return `${loadOf(load)} ${load === 1 ? unit.replace(/^queries at/, 'query at') : unit}`;
 }
 
-/** A load as short as it is exact. */
+/** A load in its shortest exact form. */
 export function loadOf(load: number): string {
   return rounded(load, load >= 1000 ? 6 : 4);
 }

@@ -25,7 +25,7 @@ import {
   throughputUnit,
 } from './load-point.ts';
 
-/** Widest line of a curve's table and plot. */
+/** Width limit for a curve's table and plot, in characters. */
 const WIDTH = 80;
 
 /** A column of the table of points: title, width, text. */
@@ -64,7 +64,7 @@ function columnsOf(curve: Omit<MeasuredCurve, 'points'>): readonly Column[] {
   ];
 }
 
-/** Of a token model: the two times, and what they leave of the tokens. */
+/** Columns of a token model: its two times, and goodput in tokens. */
 function tokenColumns({ unit, percentile }: Omit<MeasuredCurve, 'points'>): readonly Column[] {
   const timeOf =
     (name: BoundName, share: number) =>
@@ -83,7 +83,7 @@ function tokenColumns({ unit, percentile }: Omit<MeasuredCurve, 'points'>): read
   ];
 }
 
-/** Share of the queries that were completed within every bound. */
+/** Share of queries completed within every bound. */
 function goodText({ goodput }: LoadPoint): string {
   return goodput === null ? '-' : percentage(goodput.share);
 }
@@ -95,7 +95,7 @@ export function pointHeader(curve: Omit<MeasuredCurve, 'points'>): string {
     .join(' ');
 }
 
-/** A point as a line of the table, and what is wrong with it as a second one. */
+/** A point as a table line, and its problem as a second line. */
 export function pointLines(curve: Omit<MeasuredCurve, 'points'>, point: LoadPoint): string[] {
   const line = columnsOf(curve)
     .map(([, width, text]) => text(point).padStart(width))
@@ -104,7 +104,7 @@ export function pointLines(curve: Omit<MeasuredCurve, 'points'>, point: LoadPoin
   return [line, ...faults.filter((text) => text !== '').map((text) => `          ${text}`)];
 }
 
-/** The last lines of a curve: its plot, its findings, and its files. */
+/** Last lines of a curve: plot, findings and files. */
 export function curveEnd(curve: MeasuredCurve, findings: CurveFindings, folder: string): string {
   const beside = curve.points.filter(({ others }) => others !== undefined).length;
   const rows = [
@@ -129,8 +129,8 @@ const LABEL_WIDTH = 8;
 const PLOT_COLUMNS = WIDTH - LABEL_WIDTH - 2;
 
 /**
- * Latency at the percentile over throughput, in characters: `o` a point, `x` one that LoadGen limited, `^` one whose queue grew, `K`
- * the knee, `P` the peak, `-` the bound.
+ * Plot of latency at the percentile against throughput, in characters: `o` a point, `x` a point
+ * limited by LoadGen, `^` a point with a growing queue, `K` the knee, `P` the peak, `-` the bound.
  */
 function curvePlot(
   curve: MeasuredCurve,

@@ -27,7 +27,7 @@ import {
   timesOf,
 } from './load-point.ts';
 
-/** Percentiles that are drawn, from the fastest to the one of the bound. */
+/** Percentiles to draw, from the fastest to that of the bound. */
 function drawnPercentiles({ percentile }: Pick<MeasuredCurve, 'percentile'>): number[] {
   return [...new Set([0.5, 0.9, percentile])].sort((a, b) => a - b);
 }
@@ -42,7 +42,7 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings, b
   const area = areaOf(curve, points, bound);
   const timeAt = (point: LoadPoint, share: number): number =>
     figureAt(point, share, bound.name)?.valueNs ?? Number.NaN;
-  // LoadGen's own limit is no latency of the SUT: such points stand beside the lines.
+  // Points limited by LoadGen show no latency of the SUT: they are drawn beside the lines.
   const own = rising(points.filter(({ isGeneratorBound }) => !isGeneratorBound));
   const steady = own.filter(({ isOverloaded }) => !isOverloaded);
   const layers = shares.map((share, i) => {
@@ -81,7 +81,10 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings, b
   return { drawing, legend: legendOf(curve, points), hover: hoverOf(curve, area, points, bound) };
 }
 
-/** Points in order of load that complete more than those before: a line through them does not run backwards. */
+/**
+ * Points in load order whose throughput exceeds all before: a line through them never runs
+ * backwards.
+ */
 function rising(points: readonly LoadPoint[]): LoadPoint[] {
   let most = Number.NEGATIVE_INFINITY;
   return points.filter((point) => {
@@ -91,7 +94,7 @@ function rising(points: readonly LoadPoint[]): LoadPoint[] {
   });
 }
 
-/** All that is known of the points, for a pointer that rests on the chart. */
+/** Hover texts of all points of the chart. */
 function hoverOf(
   curve: MeasuredCurve,
   area: PlotArea,
@@ -170,7 +173,7 @@ function legendOf(curve: MeasuredCurve, points: readonly LoadPoint[]): LegendEnt
   ];
 }
 
-/** All that is known of a point, for a pointer that rests on it. */
+/** Hover text of one point. */
 function hintOf(curve: MeasuredCurve, point: LoadPoint): string {
   const { load, queries, lostSamples, why } = point;
   const done = `${formatNumber(completedRate(point))} ${throughputUnit(curve)}/s completed`;

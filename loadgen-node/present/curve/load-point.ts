@@ -7,18 +7,18 @@ import {
   type QueryBound,
 } from '../../loadgen/settings/query-bounds.ts';
 
-/** A percentile of latency, with the interval that holds it at 95 %. */
+/** A latency percentile with its 95 % interval. */
 export const LATENCY_FIGURE = z.strictObject({
-  /** 0 to 1. */
+  /** As a fraction, 0 to 1. */
   percentile: z.number().gt(0).lt(1),
   valueNs: z.number(),
   lowNs: z.number(),
-  /** Null: too few queries are slower to tell. */
+  /** Null if too few queries are slower. */
   highNs: z.number().nullable(),
 });
 export type LatencyFigure = Readonly<z.infer<typeof LATENCY_FIGURE>>;
 
-/** Tokens per second at a load, with the percentiles of their two times. */
+/** Tokens per second at a load, with percentiles of both token times. */
 export const TOKEN_FIGURES = z.strictObject({
   /** Completed output tokens per second: the metric of token models. */
   perSecond: z.number().min(0),
@@ -26,50 +26,53 @@ export const TOKEN_FIGURES = z.strictObject({
   tpot: z.array(LATENCY_FIGURE),
 });
 
-/** Queries completed within every bound, counted from the schedule. */
+/** Queries completed within every bound, with latency from the schedule. */
 export const GOODPUT = z.strictObject({
-  /** Of the issued samples, 0 to 1. */
+  /** Share of the issued samples, 0 to 1. */
   share: z.number().min(0).max(1),
   samplesPerSecond: z.number().min(0),
-  /** Null: no token model. */
+  /** Null without a token model. */
   tokensPerSecond: z.number().min(0).nullable(),
 });
 export type Goodput = Readonly<z.infer<typeof GOODPUT>>;
 
 /** Figures of one load. */
 export const LOAD_POINT = z.strictObject({
-  /** Among the points of its curve. */
+  /** Number among the points of its curve. */
   number: z.int().min(0),
-  /** Requested: queries per second, queries at a time, or streams. */
+  /** Requested load: queries per second, concurrent queries, or streams. */
   load: z.number().positive(),
-  /** By the schedule that was drawn; null where queries have no schedule. */
+  /** Rate of the drawn schedule; null without one. */
   scheduledPerSecond: z.number().min(0).nullable(),
   /** Completed samples per second. */
   samplesPerSecond: z.number().min(0),
-  /** Interval of `samplesPerSecond` at 95 %, in a closed loop: elsewhere the load decides it. */
+  /** 95 % interval of `samplesPerSecond` in a closed loop; elsewhere the load decides the rate. */
   rateInterval: z.strictObject({ low: z.number(), high: z.number() }).nullable(),
-  /** Queries that the latencies are made from. */
+  /** Queries behind the latencies. */
   queries: z.int().min(0),
   lostSamples: z.int().min(0),
-  /** Rising; empty where no query was completed. */
+  /** Ascending percentiles; empty if no query completed. */
   latencies: z.array(LATENCY_FIGURE),
-  /** Null: no token model. */
+  /** Null without a token model. */
   tokens: TOKEN_FIGURES.nullable(),
-  /** Null where no query was completed. */
+  /** Null if no query completed. */
   goodput: GOODPUT.nullable(),
   meanNs: z.number(),
-  /** p99 of LoadGen's own lateness; 0 in a closed loop, which has no schedule. */
+  /** p99 of LoadGen's dispatch lag; 0 in a closed loop, which has no schedule. */
   lagP99Ns: z.number(),
-  /** LoadGen was too slow for this load. */
+  /** True if LoadGen was too slow for this load. */
   isGeneratorBound: z.boolean(),
-  /** The queue grew all through: the SUT does not complete so much, and latencies grow with the length of the point. */
+  /**
+   * True if the queue grew all through: the load exceeds the SUT's capacity, and latencies grow
+   * with the point's duration.
+   */
   isOverloaded: z.boolean(),
-  /** The fault of the point, in words; empty: it has none. */
+  /** Problem of the point; empty without one. */
   why: z.string(),
   durationNs: z.number().min(0),
-  /** Where the time of the slow queries went; null where that is not known. */
+  /** Where the time of the slow queries went; null if unknown. */
   explanation: z.string().nullable(),
-  /** Work of the SUT for others meanwhile, where it was much; absent: nothing that is known of. */
+  /** Work of the SUT for other clients at the time, if it was much; absent otherwise. */
   others: z.exactOptional(z.string()),
 });
 export type LoadPoint = Readonly<z.infer<typeof LOAD_POINT>>;
@@ -90,17 +93,17 @@ export function curveFilesText(bounds: BoundTimes): string {
   return [...Object.values(CURVE_FILES), ...pictures].join(', ');
 }
 
-/** Unit of the loads of a curve. */
+/** Unit of the load. */
 export type LoadUnit = 'queries/s' | 'queries at a time' | 'streams';
 
-/** Points of one SUT under rising loads, and the bound that they are compared with. */
+/** Points of one SUT at rising loads, and the bounds to compare with. */
 export interface MeasuredCurve extends BoundTimes {
   readonly unit: LoadUnit;
-  /** In the order in which they were measured. */
+  /** In measured order. */
   readonly points: readonly LoadPoint[];
 }
 
-/** The points by their load. */
+/** The points in load order. */
 export function byLoad({ points }: Pick<MeasuredCurve, 'points'>): LoadPoint[] {
   return [...points].sort((a, b) => a.load - b.load || a.number - b.number);
 }
@@ -112,7 +115,7 @@ export const BOUND_TITLES: Readonly<Record<BoundName, string>> = {
   tpot: 'TPOT',
 };
 
-/** Bounds in words: `100 ms`, or `TTFT 450 ms or TPOT 40 ms`. */
+/** Bounds as text: `100 ms`, or `TTFT 450 ms or TPOT 40 ms`. */
 export function boundsText(bounds: readonly QueryBound[], joint: 'and' | 'or'): string {
   return bounds
     .map(({ name, ns }) => `${name === 'latency' ? '' : `${BOUND_TITLES[name]} `}${formatNs(ns)}`)
@@ -127,7 +130,7 @@ export function timesOf(
   return name === 'latency' ? latencies : (tokens?.[name] ?? []);
 }
 
-/** A percentile of a point; undefined where it has too few queries for it. */
+/** A percentile of a point; undefined if it has too few queries. */
 export function figureAt(
   point: Pick<LoadPoint, 'latencies' | 'tokens'>,
   percentile: number,
@@ -136,7 +139,7 @@ export function figureAt(
   return timesOf(point, name).find((one) => one.percentile === percentile);
 }
 
-/** Throughput of a point: tokens per second where they are counted, else samples. */
+/** Throughput of a point: tokens per second if counted, else samples per second. */
 export function completedRate({ tokens, samplesPerSecond }: LoadPoint): number {
   return tokens?.perSecond ?? samplesPerSecond;
 }
@@ -146,7 +149,7 @@ export function throughputUnit({ tpotNs }: Pick<BoundTimes, 'tpotNs'>): 'samples
   return tpotNs === undefined ? 'samples' : 'tokens';
 }
 
-/** Bounds above which a point is at the percentile. */
+/** Bounds that a point exceeds at the percentile. */
 export function missedBounds(
   bounds: BoundTimes,
   point: Pick<LoadPoint, 'latencies' | 'tokens'>,
@@ -156,7 +159,7 @@ export function missedBounds(
   );
 }
 
-/** Whether a point kept every bound; undefined where no query was completed. */
+/** True if a point kept every bound; undefined if no query completed. */
 export function keepsBound(bounds: BoundTimes, point: LoadPoint): boolean | undefined {
   const kept = namedBounds(bounds).map(({ name, ns, percentile }) => {
     const figure = figureAt(point, percentile, name);

@@ -28,12 +28,12 @@ import {
   timesOf,
 } from './load-point.ts';
 
-/** A curve with what stands above it. */
+/** A curve with the header of its report. */
 export interface CurveReport extends MeasuredCurve {
   /** The verb that measured it. */
   readonly madeBy: string;
   readonly title: string;
-  /** Machines, model and versions, in pairs of name and text. */
+  /** Machines, model and versions, as pairs of name and text. */
   readonly facts: readonly (readonly [name: string, text: string])[];
   /** Notes that a reader needs. */
   readonly notes: readonly string[];
@@ -49,7 +49,7 @@ export function writeCurve(folder: string, report: CurveReport): void {
   }
 }
 
-/** The curve as one HTML file with its script, which loads no other file. */
+/** The curve as one HTML file, including its script; loads no other file. */
 export function renderCurvePage(report: CurveReport): string {
   const { title, facts, notes, madeBy, findings } = report;
   const rows = [
@@ -106,7 +106,7 @@ function tilesOf(report: CurveReport): Html {
   const { peak, peakText, knee, kneeText } = report.findings;
   const unit = report.tpotNs === undefined ? '/s' : 'tokens/s';
   const most = Math.max(0, ...report.points.map(completedRate));
-  // Without a point the tile has the first words of the text.
+  // Without a point the tile shows the first words of the text.
   const rateTile = (name: string, point: LoadPoint | null, text: string): Html =>
     point === null
       ? tile(name, /^(?:none|not known)/i.exec(text)?.[0].toLowerCase() ?? '-')
@@ -171,14 +171,14 @@ function remarksOf({ unit, points }: CurveReport): Html | null {
   return html`<ul class="plain">${items}</ul>`;
 }
 
-/** Completed samples per second, with the interval where the load does not decide them. */
+/** Completed samples per second, with the interval if the load does not decide the rate. */
 function rateText({ samplesPerSecond, rateInterval }: LoadPoint): Html | string {
   const rate = formatNumber(samplesPerSecond);
   if (rateInterval === null) return rate;
   return twoLines(rate, `${formatNumber(rateInterval.low)} to ${formatNumber(rateInterval.high)}`);
 }
 
-/** Share and rate of what was completed within every bound. */
+/** Share and rate of queries completed within every bound. */
 function goodputText({ goodput }: LoadPoint): Html | string {
   if (goodput === null) return '-';
   const { share, samplesPerSecond, tokensPerSecond } = goodput;
@@ -199,10 +199,10 @@ function sharesOf(points: readonly LoadPoint[], name: BoundName): number[] {
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** All points as CSV (RFC 4180): times in ns, shares of what is absent are empty. */
+/** All points as CSV (RFC 4180): times in ns; absent values are empty. */
 export function curveCsv(curve: MeasuredCurve): string {
   const { unit, points } = curve;
-  // A token model has the whole latency too.
+  // A token model also has a whole latency.
   const names = [...new Set(['latency', ...namedBounds(curve).map(({ name }) => name)] as const)];
   const times = names.flatMap((name) => sharesOf(points, name).map((share) => ({ name, share })));
   const isOfTokens = curve.tpotNs !== undefined;

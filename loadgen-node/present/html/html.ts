@@ -1,9 +1,9 @@
-/** A piece of an HTML document that is safe to put into another one. */
+/** Well-formed, escaped HTML that can be inserted into other HTML. */
 import { at } from '../../../shared/base/at.ts';
 export class Html {
   readonly text: string;
 
-  /** @internal Only {@link html} and {@link trusted} make one. */
+  /** @internal Use {@link html} or {@link trusted}. */
   constructor(text: string) {
     this.text = text;
   }
@@ -13,8 +13,8 @@ export class Html {
 type HtmlValue = Html | string | number | null | readonly HtmlValue[];
 
 /**
- * A template of HTML or SVG: every value is escaped, but what is {@link Html} already. So no name, setting or message
- * of a SUT or a user can be anything but text, in an element as well as in a quoted attribute.
+ * A template of HTML or SVG: every value is escaped unless it already is {@link Html}. So names,
+ * settings and messages of a SUT or a user remain text, in elements and in quoted attributes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = at(strings, 0);
@@ -25,8 +25,8 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 }
 
 /**
- * Text that is known to be well-formed HTML, such as a constant of our own. Never something that
- * was read.
+ * Text known to be well-formed HTML, such as our own constants. Never use it for text that was
+ * read.
  */
 export function trusted(text: string): Html {
   return new Html(text);
@@ -51,8 +51,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Code points that HTML does not allow, and those that turn the direction of text around: a name
- * could look like another.
+ * Code points that HTML forbids, and those that reverse text direction: a name could look like
+ * another.
  */
 const UNSHOWN =
   /(?![\t\n])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
@@ -66,8 +66,8 @@ ${content}</section>
 
 /**
  * A table of texts.
- * @param rows A cell per title.
- * @param isNumber Columns of figures, which stand to the right. Default: none.
+ * @param rows One cell per title.
+ * @param isNumber Columns of figures, aligned right. Default: none.
  */
 export function htmlTable(
   titles: readonly string[],
@@ -83,14 +83,14 @@ export function htmlTable(
 }
 
 /**
- * A box that scrolls sideways where the page is narrow, by keyboard as well.
- * @param label Its name for readers of screens.
+ * A box that scrolls sideways on a narrow page, also by keyboard.
+ * @param label Its name for screen readers.
  */
 export function scroll(label: string, content: Html, className = 'scroll'): Html {
   return html`<div class="${className}" tabindex="0" role="group" aria-label="${label}">${content}</div>`;
 }
 
-/** A figure as a tile of a list `dl.tiles`. */
+/** A figure as a tile of the list `dl.tiles`. */
 export function tile(name: string, value: string, note: Html | null = null, isBad = false): Html {
   return html`<div${isBad ? html` class="bad"` : null}><dt>${name}</dt><dd>${value}${note}</dd></div>\n`;
 }
@@ -102,7 +102,7 @@ export function noteBox(notes: readonly string[]): Html | null {
 `;
 }
 
-/** `met` in green, or what it is instead in red. */
+/** Text of a judgement: green if good, red if bad. */
 export function judged(isGood: boolean, good: string, bad: string): Html {
   return html`<strong class="${isGood ? 'good' : 'bad'}">${isGood ? good : bad}</strong>`;
 }

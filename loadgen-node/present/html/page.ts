@@ -4,8 +4,8 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { type Html, html, trusted } from './html.ts';
 
 /**
- * The one style sheet of all pages. Paper is always light: dark colours stand within `screen` only. Colours of lines and
- * areas are told apart by lightness too, so that they hold in grey.
+ * The style sheet of all pages. Print is always light: dark colours apply only to `screen`. Colours
+ * of lines and areas also differ in lightness, so that they work in greyscale.
  */
 const STYLE = `
 :root {
@@ -117,8 +117,8 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 `;
 
 /**
- * The rules for drawings, for a picture that stands alone: light colours, and no variables, which few programs but browsers
- * know.
+ * Style rules for a standalone picture: light colours, and no CSS variables, which few programs
+ * besides browsers support.
  */
 export function pictureStyle(): string {
   const light = STYLE.slice(0, STYLE.indexOf('@media'));
@@ -155,7 +155,9 @@ function hashOf(text: string): string {
 
 const CHART_SCRIPT = 'loadgen-node/present/live/page/report-charts.js';
 
-/** A page that opens from disk: its script, which the policy lets in by its hash, stands in it. */
+/**
+ * The script of a page opened from disk, embedded, and allowed in the page's policy by its hash.
+ */
 function inlineScript(body: Html): { policy: string; element: Html } | null {
   if (!body.text.includes(' data-hover="')) return null;
   const script = readFileSync(compiledModule(CHART_SCRIPT), 'utf8')
@@ -166,8 +168,9 @@ function inlineScript(body: Html): { policy: string; element: Html } | null {
 }
 
 /**
- * A whole HTML document. Without a script of a server it is one file that loads no image, font or other file; charts
- * with hover have their script in it. The policy in its head forbids all other sources.
+ * A whole HTML document. Without a server's script it is one file that loads no image, font or
+ * other file; the script for hovering is embedded. The content security policy in its head forbids
+ * all other sources.
  */
 export function renderPage({
   title,
@@ -182,7 +185,7 @@ export function renderPage({
 }): string {
   const inline = script === undefined ? inlineScript(body) : null;
   const policy = script === undefined ? (inline?.policy ?? STYLE_POLICY) : SCRIPT_POLICY;
-  // A browser asks for an icon of what is served, unless there is one.
+  // Otherwise a browser requests an icon from the server.
   const served = html`<link rel="icon" href="data:,">\n<script type="module" src="${script ?? ''}"></script>\n`;
   const page = html`<!DOCTYPE html>
 <html lang="en">

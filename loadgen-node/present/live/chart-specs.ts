@@ -13,7 +13,7 @@ import {
   tickTime,
 } from '../text/figure-text.ts';
 
-/** Nodes that are drawn one by one. */
+/** Most nodes drawn separately. */
 const NODES_DRAWN_MAX = 64;
 
 /** A chart of the live page. */
@@ -21,24 +21,27 @@ export interface ChartSpec {
   readonly title: string;
   readonly note: string;
   /**
-   * Unit and axis of the values: per second, whole numbers, cores, bytes, or ns, on a straight or a logarithmic
-   * axis.
+   * Unit and axis of the values: per second, whole numbers, cores, bytes, or ns on a linear or
+   * logarithmic axis.
    */
   readonly kind: 'rate' | 'count' | 'cores' | 'bytes' | 'time' | 'log-time';
-  /** Each line is a layer on those before it. */
+  /** True: each line is stacked on those before it. */
   readonly isStacked?: boolean;
-  /** A line without any value is left out, as of a node that does not tell it; without any line the chart is. */
+  /**
+   * True: lines without any value are omitted (for a node that does not report it), and so is a
+   * chart without lines.
+   */
   readonly leavesOut?: boolean;
   /**
-   * Name and class of each line, and its value at a point; no value, and 0 on a logarithmic axis,
-   * is a gap.
+   * Name and class of each line, and its value at a point; a missing value, or 0 on a logarithmic
+   * axis, is a gap.
    */
   readonly series: (
     nodes: readonly string[],
   ) => readonly (readonly [string, string, (point: LiveSnapshot) => number | null | undefined])[];
 }
 
-/** All charts, in the order in which they stand. */
+/** All charts, in display order. */
 export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Load',
@@ -87,7 +90,7 @@ export const CHARTS: readonly ChartSpec[] = [
       LATENCY_PARTS.map((part, i) => [
         part,
         `part-${part}`,
-        // The remainder may be a hair below 0.
+        // The remainder may be slightly below 0 by rounding.
         ({ split }) => split && Math.max(0, split[i] ?? 0),
       ]),
   },
@@ -124,7 +127,7 @@ export const CHARTS: readonly ChartSpec[] = [
   },
 ];
 
-/** LoadGen, and each node. */
+/** Series for LoadGen and each node. */
 function useSeries(
   nodes: readonly string[],
   of: (use: MachineUse) => number,
@@ -153,12 +156,12 @@ function axisText(kind: ChartSpec['kind']): (value: number) => string {
   return kind === 'time' || kind === 'log-time' ? tickTime : amount;
 }
 
-/** Points further apart than this many of their lengths have a gap between them. */
+/** Number of point lengths from which the space between two points is a gap. */
 const GAP_POINTS = 4;
 
 /**
- * The lines of a chart over the seconds since `originS`; a stack is not yet stacked. Where values are missing for a while
- * (between two sets, or while a connection was lost) an empty point keeps lines from crossing.
+ * The lines of a chart over the seconds since `originS`, before stacking. If values are missing for
+ * a while (between two sets, or without a connection), an empty point interrupts the line.
  */
 export function chartLines(
   spec: ChartSpec,
@@ -211,17 +214,17 @@ export function stacked(lines: readonly Series[]): Series[] {
   return layers;
 }
 
-/** About so many marks has an axis. */
+/** Approximate number of axis marks. */
 const TICKS = 6;
-/** A new run does not fill the axis at once. */
+/** Shortest time axis in s, so that a new run does not fill it at once. */
 const LEAST_SECONDS = 10;
-/** Steps of the axis of time, in seconds; beyond, days. */
+/** Steps of the time axis, in seconds; beyond these, days. */
 const STEPS_S = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800],
   ...[1, 2, 5, 10, 20, 50, 100].map((days) => days * 86_400),
 ];
 
-/** Draws the lines that are shown, and says where their seconds lie. */
+/** Draws the visible lines; also returns the positions of their seconds. */
 export function drawChart(
   { kind, isStacked = false }: ChartSpec,
   lines: readonly Series[],
@@ -232,13 +235,13 @@ export function drawChart(
   const values = layers.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite);
   const area = { x, y: valueAxis(kind, values) };
   const drawn = isStacked
-    ? // From the top, each layer over the one before.
+    ? // From the top layer down, each over the next.
       layers.map(({ points, className }) => drawArea(area, points, `edge ${className}`)).reverse()
     : layers.map(({ points, className }) => drawLine(area, points, className));
   return { drawing: html`${drawAxes(area)}${drawn}`, x };
 }
 
-/** Without points, or with one, there is an axis all the same. */
+/** With no or only one point there is still an axis. */
 function secondsAxis(first: number, last: number): Axis {
   const range = {
     from: Math.min(first, 1),
@@ -251,7 +254,7 @@ function secondsAxis(first: number, last: number): Axis {
 }
 
 function valueAxis(kind: ChartSpec['kind'], values: readonly number[]): Axis {
-  // A spread call has too few places for the points of many nodes.
+  // A spread call has too few argument slots for the points of many nodes.
   const largest = values.reduce((a, b) => Math.max(a, b), 0);
   if (kind === 'log-time') {
     const least = values.reduce((a, b) => Math.min(a, b), largest || 1e5);

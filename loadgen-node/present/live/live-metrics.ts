@@ -14,8 +14,8 @@ import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-state.ts';
 const STATES: readonly RunEndState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
 
 /**
- * Upper bounds from 16 µs to 17 s, 1, 1.5, 2, 3, 4, ...: edges of the histogram's own buckets, so
- * that no value is misplaced.
+ * Upper bucket bounds from 16 µs to 17 s (1, 1.5, 2, 3, 4, ...): edges of the histogram's own
+ * buckets, so that no value is misplaced.
  */
 const BOUNDS_NS: readonly number[] = Array.from(
   { length: 41 },
@@ -35,7 +35,7 @@ class Distribution {
     this.#sumNs += sumNs;
   }
 
-  /** Values up to each of {@link BOUNDS_NS}, then all. */
+  /** Number of values up to each of {@link BOUNDS_NS}, then the total. */
   get cumulative(): number[] {
     const cumulative: number[] = [];
     let below = 0;
@@ -55,19 +55,22 @@ class Distribution {
   }
 }
 
-/** A value of a metric with its labels, and its name where that is not the metric's. */
+/** A metric value with its labels, and its name if it differs from the metric's. */
 interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   readonly metricName?: string;
 }
 
-/** A metric without labels; what has no value now is absent, not 0. */
+/** A metric without labels; a missing value is absent, not 0. */
 function single(value: number | null | undefined): MetricValue[] {
   return value === null || value === undefined ? [] : [{ labels: {}, value }];
 }
 
-/** Labels of a run as Prometheus takes them: `label_` stands before, and `_` for what no name may have. */
+/**
+ * A run's labels in Prometheus form: prefix `label_`, and `_` for characters that names may not
+ * contain.
+ */
 function metricLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const named = Object.entries(labels).map(([key, value]) => [
     `label_${key.replaceAll(/[^A-Za-z0-9_]/g, '_')}`,
@@ -77,8 +80,8 @@ function metricLabels(labels: Readonly<Record<string, string>>): Record<string, 
 }
 
 /**
- * Metrics of the LoadGen node for Prometheus: counters over all runs of this process, gauges of the
- * moment.
+ * Prometheus metrics of the LoadGen node: counters over all runs of this process, and gauges of
+ * current values.
  */
 export class LiveMetrics {
   readonly registry: Registry = new Registry();
@@ -89,7 +92,7 @@ export class LiveMetrics {
   #facts: LiveRunFacts | undefined;
   #nodes: readonly string[] = [];
   #last: LiveSnapshot | undefined;
-  /** Of the runs before this one. */
+  /** Totals of earlier runs. */
   #before: LiveTotals = NO_TOTALS;
   #runCount = 0;
   readonly #ended = new Map<RunEndState, number>(STATES.map((state) => [state, 0]));
@@ -97,7 +100,7 @@ export class LiveMetrics {
   constructor() {
     const { registry } = this;
     collectDefaultMetrics({ register: registry });
-    // Those of Node are of the thread that serves the metrics, not of the one that issues.
+    // Node's own metrics describe the thread that serves them, not the issuing one.
     for (const { name } of registry.getMetricsAsArray()) {
       if (name.startsWith('nodejs_')) registry.removeSingleMetric(name);
     }
@@ -115,7 +118,7 @@ export class LiveMetrics {
     this.#addHistogram('dispatch_lag', lagHelp, this.#lag);
   }
 
-  /** Takes what happened. */
+  /** Applies a message about a run. */
   apply(message: ToLiveThread): void {
     switch (message.kind) {
       case 'begin':
@@ -172,7 +175,7 @@ export class LiveMetrics {
     const partHelp =
       'Where the latency of those samples went, by part; the parts sum to the latency.';
     add('latency_part_seconds', partHelp, () =>
-      // The remainder may be a hair below 0, which no counter is.
+      // The remainder may be slightly below 0 by rounding; counters must not be.
       LATENCY_PARTS.map((part, i) => {
         return { labels: { part }, value: Math.max(0, (this.#partSumsNs[i] as number) / 1e9) };
       }),
@@ -192,7 +195,7 @@ export class LiveMetrics {
     const ofNode = 'Samples that wait for the answer of a node.';
     this.#add('gauge', 'node_outstanding_samples', ofNode, () => {
       const counts = this.#last?.nodes.outstanding;
-      // Nodes of one name are one series.
+      // Nodes with the same name share one series.
       const byName = new Map(this.#nodes.map((node, i) => [node, counts?.[i] ?? 0]));
       return [...byName].map(([node, value]) => ({ labels: { node }, value }));
     });
@@ -204,7 +207,7 @@ export class LiveMetrics {
       const { cumulative, sumS } = distribution;
       const values = cumulative.map((value, i) => {
         const boundNs = BOUNDS_NS[i];
-        // Exact edges in ns; 1e-9 times a whole number is not round.
+        // Exact edges in ns; 1e-9 times a whole number is not exact.
         const le = boundNs === undefined ? '+Inf' : Number((boundNs / 1e9).toPrecision(12));
         return { metricName: `${name}_bucket`, labels: { le }, value };
       });
@@ -216,10 +219,7 @@ export class LiveMetrics {
     });
   }
 
-  /**
-   * prom-client (15.1) uses only a metric's name and `get()`; its types want
-   * the class.
-   */
+  /** prom-client (15.1) uses only a metric's name and `get()`; its types require the class. */
   #add(type: string, shortName: string, help: string, values: () => MetricValue[]): void {
     const name = `longhaul_loadgen_${shortName}`;
     const get = () => Promise.resolve({ name, help, type, values: values(), aggregator: 'sum' });

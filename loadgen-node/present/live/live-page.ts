@@ -13,12 +13,12 @@ import {
 } from '../text/figure-text.ts';
 import type { LiveRunState, LiveState, RunVerdict } from './live-state.ts';
 
-// Contents of the live page by its state. Runs in the browser, without its APIs.
+// Content of the live page for its state. Runs in the browser, but without browser APIs.
 
 /** The page's connection to the command; `over`: the command has ended. */
 export type FeedConnection = 'connecting' | 'open' | 'lost' | 'over';
 
-/** Rows of the table of the last seconds. */
+/** Rows in the table of recent seconds. */
 const ROWS = 20;
 const NODE_COLUMNS = [
   ...['node', 'outstanding', 'samples/s', 'mean latency', 'failed'],
@@ -64,7 +64,7 @@ export function liveTitle({ runs }: LiveState): string {
   return `${run.verdict?.state ?? 'running'}: ${benchmark} ${scenario} - longhaul`;
 }
 
-/** Where the axes of time begin. */
+/** Start of the time axes. */
 export function originOf([first]: readonly LiveSnapshot[]): number {
   return first === undefined ? 0 : first.atS - first.windowS;
 }
@@ -73,7 +73,7 @@ function isFigure(column: number): boolean {
   return column > 0;
 }
 
-/** Whether anything goes on, in a word. */
+/** Current activity, in one word. */
 function stateOf(
   connection: FeedConnection,
   run: LiveRunState | undefined,
@@ -111,7 +111,10 @@ function progressOf(point: LiveSnapshot, isOver: boolean): Html {
 <p>${phase} run${part}: ${clock(elapsedS)}${done}${left}</p>`;
 }
 
-/** The verdict so far, by the rules of the verdict that can be judged while a run goes on. The others look at the whole of it. */
+/**
+ * Preliminary verdict, by the rules that can be judged during a run. Other rules need the whole
+ * run.
+ */
 function soFar(point: LiveSnapshot): Html {
   const { bound, overall, overShare, totals } = point;
   const lost = totals.lostSamples;
@@ -127,18 +130,21 @@ function soFar(point: LiveSnapshot): Html {
   addCourse(point, parts);
   const isGood = parts.every(([good]) => good);
   const text = parts.map(([, one]) => one).join('; ');
-  // Without a bound on the latency nothing tells yet; bounds on tokens are judged at the end.
+  // Without a latency bound nothing can be judged yet; token bounds are judged at the end.
   if (isGood && bound === null) return html`<p><strong>So far</strong>: ${text}</p>`;
   return html`<p><strong class="${isGood ? 'good' : 'bad'}">${isGood ? 'Good so far' : 'INVALID so far'}</strong>: ${text}</p>`;
 }
 
-/** Adds whether LoadGen keeps its schedule, and whether the SUT keeps up: what limits the run comes first. */
+/**
+ * Adds whether LoadGen keeps its schedule and whether the SUT keeps up: what limits the run comes
+ * first.
+ */
 function addCourse(
   { overall, lagSoFar, lagNsMax, growth, targetPerS }: LiveSnapshot,
   parts: [isGood: boolean, text: string][],
 ): void {
   const isLate = lagSoFar !== null && lagSoFar.p99Ns > lagNsMax;
-  // Of latencies that are far longer than LoadGen's lag the rest is the SUT's.
+  // If latencies are far longer than LoadGen's lag, the rest is the SUT's.
   const isOwn = isLate && lagSoFar.p99Ns > (overall?.p99Ns ?? 0) / 10;
   if (lagSoFar !== null) {
     const lag = `dispatch lag p99 ${formatNs(lagSoFar.p99Ns)}, at most ${formatNs(lagNsMax)} allowed`;
@@ -175,7 +181,7 @@ function tilesOf(point: LiveSnapshot): Html[] {
   ];
 }
 
-/** Figures of a snapshot that a bound may hold at, by the percentile. */
+/** Snapshot figures for a bound, by percentile. */
 const TAILS: ReadonlyMap<number, 'p50Ns' | 'p90Ns' | 'p99Ns' | 'p999Ns'> = new Map([
   [0.5, 'p50Ns'],
   [0.9, 'p90Ns'],
@@ -183,7 +189,10 @@ const TAILS: ReadonlyMap<number, 'p50Ns' | 'p90Ns' | 'p99Ns' | 'p999Ns'> = new M
   [0.999, 'p999Ns'],
 ]);
 
-/** The percentile that the bound holds at; where a snapshot has no such figure p99, and the bound with its own percentile. */
+/**
+ * Tile with the bound's percentile; if snapshots lack it, p99, and the bound with its own
+ * percentile.
+ */
 function tailTile({ overall, bound }: LiveSnapshot): Html {
   if (bound === null) return tile('p99 so far', timeOrDash(overall?.p99Ns));
   const figure = TAILS.get(bound.percentile);
@@ -195,7 +204,10 @@ function tailTile({ overall, bound }: LiveSnapshot): Html {
   return tile(`${name} so far`, timeOrDash(ns), html`<small>${text}</small>`, isBad);
 }
 
-/** True where a percentile breaks the bound: one that is above it breaks it at its own percentile and at all beyond. */
+/**
+ * True if a percentile misses the bound. A value above it misses it at the bound's own percentile
+ * and all higher ones.
+ */
 function isOver(bound: LiveSnapshot['bound'], percentile: number, ns: number | undefined): boolean {
   return bound !== null && percentile <= bound.percentile && (ns ?? 0) > bound.latencyNs;
 }
@@ -214,7 +226,7 @@ function nodeRows(names: readonly string[], point: LiveSnapshot | null): string[
   ]);
 }
 
-/** The newest first. */
+/** Newest first. */
 function secondRows(points: readonly LiveSnapshot[]): string[][] {
   const originS = originOf(points);
   return points

@@ -4,20 +4,20 @@ import {
   type WindowCounts,
 } from '../../observe/live/live-snapshot.ts';
 
-/** Runs that are remembered; a search makes many. */
+/** Most runs stored; a search makes many. */
 const RUNS_MAX = 100;
 
-/** The state for a page that connects late. */
+/** The whole state, for a page that connects late. */
 export interface WholeState {
-  /** The last ones, the newest at the end. */
+  /** The latest runs, newest last. */
   readonly runs: readonly LiveRunState[];
   readonly points: readonly LiveSnapshot[];
-  /** Seconds that a point covers. */
+  /** Seconds per point. */
   readonly pointS: number;
   readonly latest: LiveSnapshot | null;
 }
 
-/** State of the runs so far, in bounded memory. The thread and each page keep the same. */
+/** State of the runs so far, in bounded memory. The thread and each page hold the same state. */
 export class LiveState {
   readonly history: SnapshotHistory = new SnapshotHistory();
   #runs: LiveRunState[] = [];
@@ -31,7 +31,7 @@ export class LiveState {
     return { runs: this.#runs, points, pointS, latest };
   }
 
-  /** Takes over what another one has. */
+  /** Copies another state. */
   load({ runs, points, pointS, latest }: WholeState): void {
     this.#runs = [...runs];
     this.history.load(points, pointS, latest);
@@ -64,43 +64,40 @@ export class LiveState {
   }
 }
 
-/** Address to listen on; port 0 takes a free one. */
+/** Address to listen on; port 0 selects a free port. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/**
- * Where page and metrics are served; undefined: nowhere. The thread of the live view begins with
- * it.
- */
+/** Addresses for page and metrics; undefined: not served. The live view's thread starts with it. */
 export interface LiveViewSettings {
   readonly dashboard: ListenAddress | undefined;
   readonly metrics: ListenAddress | undefined;
 }
 
-/** A run, for people and as labels. */
+/** Facts of a run, as text and as labels. */
 export interface LiveRunFacts {
-  /** Name among the runs of the same command; empty where there is one only. */
+  /** Name among the runs of one command; empty for a single run. */
   readonly title: string;
   readonly benchmark: string;
   readonly scenario: string;
   readonly mode: string;
   readonly output: string;
-  /** The user's words about the run. Default: none. */
+  /** The user's labels of the run. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** How a run ended. `BROKEN`: without a result. */
+/** How a run ended. `BROKEN`: no result. */
 export type RunEndState = 'VALID' | 'INVALID' | 'INTERRUPTED' | 'BROKEN';
 
-/** The result of a run in words. */
+/** The result of a run as text. */
 export interface RunVerdict {
   readonly state: RunEndState;
-  /** Why it is INVALID, in few words; null: the reasons tell. */
+  /** Short cause of INVALID; null if the reasons are clear enough. */
   readonly cause: string | null;
   readonly reasons: readonly string[];
-  /** Final figures, exact. */
+  /** Final, exact figures. */
   readonly figures: readonly { readonly label: string; readonly value: string }[];
 }
 
@@ -108,30 +105,30 @@ export interface RunVerdict {
 export interface LiveRunState {
   readonly facts: LiveRunFacts;
   readonly nodes: readonly string[];
-  /** Null while it goes on. */
+  /** Null while the run is in progress. */
   readonly verdict: RunVerdict | null;
 }
 
-/** From the command to the thread. */
+/** Messages from the command to the thread. */
 export type ToLiveThread =
   | { readonly kind: 'begin'; readonly facts: LiveRunFacts }
   | { readonly kind: 'nodes'; readonly names: readonly string[] }
   | {
       readonly kind: 'snapshot';
       readonly snapshot: LiveSnapshot;
-      /** Only where metrics are served. */
+      /** Present only if metrics are served. */
       readonly counts?: WindowCounts;
     }
   | { readonly kind: 'end'; readonly verdict: RunVerdict }
   | { readonly kind: 'close' };
 
-/** URLs of page and metrics; undefined where they are not served. */
+/** URLs of page and metrics; undefined if not served. */
 export interface LiveAddresses {
   readonly dashboardUrl: string | undefined;
   readonly metricsUrl: string | undefined;
 }
 
-/** From the thread to the command. */
+/** Messages from the thread to the command. */
 export type FromLiveThread =
   | ({ readonly kind: 'listening' } & LiveAddresses)
   | { readonly kind: 'failed'; readonly text: string };

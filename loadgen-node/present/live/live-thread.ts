@@ -10,8 +10,8 @@ import type {
 } from './live-state.ts';
 import { say, startHttpServer, startPageServer } from './page-server.ts';
 
-// The thread of the live view: page and metrics are served here, so that no client disturbs the
-// thread that issues.
+// Thread of the live view. It serves page and metrics, so that no client disturbs the issuing
+// thread.
 
 const port = parentPort;
 assert(port !== null, 'this file is the entry of a worker thread');
@@ -54,7 +54,7 @@ async function openPage(at: ListenAddress): Promise<string> {
 }
 
 async function openMetrics(at: ListenAddress): Promise<string> {
-  // The package is loaded only where metrics are requested.
+  // The package is loaded only if metrics are requested.
   const { LiveMetrics } = await import('./live-metrics.ts');
   const metrics = new LiveMetrics();
   const { registry } = metrics;
@@ -66,7 +66,7 @@ async function openMetrics(at: ListenAddress): Promise<string> {
   return `${server.url}metrics`;
 }
 
-/** Ends the thread in order. */
+/** Shuts the thread down cleanly. */
 async function close(): Promise<void> {
   await Promise.all(viewers.map((viewer) => viewer.close()));
   port?.close();

@@ -9,19 +9,19 @@ import type {
   ToLiveThread,
 } from './live-state.ts';
 
-/** Longest wait for the thread to say good-bye to its pages. */
+/** Longest wait for the thread to close its pages' connections. */
 const CLOSE_MS = 2_000;
 
 /**
- * The live page and the metrics of this LoadGen node, served by a thread of their own for as long as a command runs: one
- * small message a second is all that the timed thread spends on them.
+ * The live page and the metrics of this LoadGen node, served by a separate thread while a command
+ * runs. The timed thread only sends one small message per second.
  */
 export class LiveView {
   readonly #worker: Worker;
   readonly #hasMetrics: boolean;
   readonly #exited: Promise<unknown>;
   #isGone = false;
-  /** Undefined where there is none. */
+  /** Undefined without a live page. */
   readonly dashboardUrl: string | undefined;
   readonly metricsUrl: string | undefined;
 
@@ -30,7 +30,7 @@ export class LiveView {
     this.#hasMetrics = at.metricsUrl !== undefined;
     this.dashboardUrl = at.dashboardUrl;
     this.metricsUrl = at.metricsUrl;
-    // A page that broke is reported, and does not end a run.
+    // A failed page is reported and does not end a run.
     worker.on('error', (error) => {
       this.#isGone = true;
       onGone(messageOf(error));
@@ -42,9 +42,10 @@ export class LiveView {
 
   /**
    * Opens the ports that are requested.
-   * @param onGone Called when the view breaks while a run goes on.
-   * @returns Undefined where no view is requested.
-   * @throws MlperfError `ERR_LIVE_LISTEN` that names the address; `ERR_NOT_INSTALLED` where the page was not built.
+   * @param onGone Called if the view fails during a run.
+   * @returns Undefined if no view is requested.
+   * @throws MlperfError `ERR_LIVE_LISTEN` naming the address; `ERR_NOT_INSTALLED` if the page was
+   *   not built.
    */
   static async open(
     start: LiveViewSettings,
@@ -70,13 +71,13 @@ export class LiveView {
     if (!this.#isGone) this.#worker.postMessage(message);
   }
 
-  /** @param counts Copied; used where metrics are served. */
+  /** @param counts Copied; used only for metrics. */
   snapshot(snapshot: LiveSnapshot, counts: WindowCounts): void {
     const distribution = this.#hasMetrics ? { counts } : {};
     this.post({ kind: 'snapshot', snapshot, ...distribution });
   }
 
-  /** No more runs: pages get a last event and keep their contents. Never rejects. */
+  /** Ends the view: pages get a last event and keep their content. Never rejects. */
   async close(): Promise<void> {
     this.post({ kind: 'close' });
     let timer: NodeJS.Timeout | undefined;

@@ -14,7 +14,7 @@ const SCRIPT = 'loadgen-node/present/live/page/main.js';
 
 /**
  * Serves the live page and its events.
- * @throws What `listen` throws; MlperfError `ERR_NOT_INSTALLED` where the page was not built.
+ * @throws Errors of `listen`; MlperfError `ERR_NOT_INSTALLED` if the page was not built.
  */
 export async function startPageServer(at: ListenAddress) {
   const state = new LiveState();
@@ -33,14 +33,14 @@ export async function startPageServer(at: ListenAddress) {
   });
   return {
     url: server.url,
-    /** Applies a message, and sends it to all pages. */
+    /** Applies a message and sends it to all pages. */
     apply(message: ToLiveThread): void {
       state.apply(message);
-      // Distributions are for the metrics; the page gets their percentiles.
+      // Distributions are for the metrics; pages get percentiles.
       const { kind } = message;
       feed.send('change', kind === 'snapshot' ? { kind, snapshot: message.snapshot } : message);
     },
-    /** Says good-bye to all pages, which keep what they have. */
+    /** Sends a last event to all pages, which keep their content. */
     async close(): Promise<void> {
       feed.send('bye', {});
       feed.end();
@@ -50,7 +50,7 @@ export async function startPageServer(at: ListenAddress) {
 }
 
 /**
- * A route for each module of the page: its script, and all that this imports. No other file of
+ * A route for each module of the page: its script and the script's imports. No other file of
  * `dist/` is served.
  */
 function moduleRoutes(): Record<string, Route> {
@@ -68,7 +68,7 @@ function moduleRoutes(): Record<string, Route> {
   return routes;
 }
 
-/** The page before its script has filled it. */
+/** The page before its script fills it. */
 function pageText(): string {
   const body = html`<div class="live"><div><h1>longhaul</h1>
 <p class="kicker" id="run">no run yet</p></div>
@@ -93,7 +93,7 @@ ${CHARTS.map(({ title, note }) => chartPlace(title, note))}</div></section>
 
 function chartPlace(title: string, note: string): Html {
   const label = `${title}: ${note}. Left and right arrows go through the points; Escape ends it.`;
-  // Its axes have no titles: their room is cut off.
+  // Axes without titles: their space is cut off.
   return html`<figure><h3>${title}</h3>
 <ul class="legend lines" aria-label="${`lines of ${title}`}"></ul>
 <svg class="plot" viewBox="0 14 ${PLOT.width} ${PLOT.height - 30}" tabindex="0" role="group" aria-label="${label}"><g></g><path class="frame"/></svg>
@@ -101,14 +101,14 @@ function chartPlace(title: string, note: string): Html {
 `;
 }
 
-/** Bounds for all clients of the port. */
+/** Limit on connections of all clients to the port. */
 const CONNECTIONS_MAX = 128;
 const REQUEST_MS_MAX = 10_000;
 const HEADER_BYTES_MAX = 8_192;
-/** Time for what was sent last to arrive. */
+/** Time for the last data to arrive, in ms. */
 const CLOSE_MS = 500;
 
-/** Headers of everything that is served. */
+/** Headers of every response. */
 const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'cross-origin-opener-policy': 'same-origin',
@@ -118,14 +118,14 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** Answers a GET or HEAD of a path. */
+/** Handles a GET or HEAD request of one path. */
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /**
- * Opens a port that answers GET and HEAD. Its URL has the address that was bound, and ends with `/`; `close` resolves when the
- * port and all connections are closed.
+ * Opens a port for GET and HEAD. The URL has the bound address and ends with `/`; `close` resolves
+ * when the port and all connections are closed.
  * @param routes By path.
- * @throws What `listen` throws: the port is in use, the address is not this machine's.
+ * @throws Errors of `listen`: port in use, address not on this machine.
  */
 export async function startHttpServer(at: ListenAddress, routes: Readonly<Record<string, Route>>) {
   const limits = {
@@ -175,7 +175,7 @@ async function answer(
   }
 }
 
-/** Ends a response with a text; Node leaves the text out where only the head was requested. */
+/** Sends a text response; Node omits the body for HEAD. */
 export function say(
   response: ServerResponse,
   code: number,
@@ -211,10 +211,10 @@ function close(server: Server): Promise<void> {
 }
 
 /**
- * Whether a request may be answered: one to a loopback address must name it so. A page of the Web whose name was pointed
- * at 127.0.0.1 ("DNS rebinding") sends that name, and is refused.
- * @param listensAt Host that was bound.
- * @param host Header of the request.
+ * True if a request may be answered: a request to a loopback address must name it in its Host
+ * header. This blocks DNS rebinding: a web page whose name points to 127.0.0.1 sends its own name.
+ * @param listensAt The bound host.
+ * @param host The request's Host header.
  */
 export function isOwnHost(listensAt: string, host: string | undefined): boolean {
   if (!isLoopback(listensAt)) return true;
@@ -223,15 +223,15 @@ export function isOwnHost(listensAt: string, host: string | undefined): boolean 
   return name !== undefined && isLoopback(name);
 }
 
-/** Pages that look on at once. */
+/** Most pages connected at the same time. */
 const CLIENTS_MAX = 64;
-/** Bytes that may wait for a page that does not read. */
+/** Most unsent bytes for a page that does not read. */
 const WAITING_BYTES_MAX = 8 * 2 ** 20;
-/** A line without meaning keeps the connection open through proxies. */
+/** Interval of comment lines that keep the connection open through proxies, in ms. */
 const HEARTBEAT_MS = 15_000;
-/** How soon a page that lost its connection comes back. */
+/** Delay before a page reconnects, in ms. */
 const RETRY_MS = 1_000;
-/** Figures of a number that travels: more than a picture shows. */
+/** Significant digits of numbers sent to pages: more than a picture shows. */
 const DIGITS = 6;
 
 /** One event of a stream of server-sent events (WHATWG HTML, section 9.2). */
@@ -245,7 +245,7 @@ export function eventText(event: string, content: unknown): string {
 }
 
 /**
- * Sends events to all pages. A page that does not read is dropped, and connects again by itself.
+ * Sends events to all pages. A page that does not read is disconnected, and reconnects by itself.
  */
 class EventFeed {
   readonly #clients = new Set<ServerResponse>();
@@ -256,13 +256,13 @@ class EventFeed {
     this.#heartbeat.unref();
   }
 
-  /** A client comes; it gets `first` at once. @returns False where there are too many. */
+  /** Adds a client, which gets `first` at once. @returns False if there are too many clients. */
   add(response: ServerResponse, first: string): boolean {
     if (this.#clients.size >= CLIENTS_MAX) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     response.write(`retry: ${RETRY_MS}\n\n${first}`);
     this.#clients.add(response);
-    // A page that comes back gets the whole state.
+    // A page that reconnects gets the whole state.
     const forget = (): boolean => this.#clients.delete(response);
     response.once('close', forget);
     response.on('error', forget);

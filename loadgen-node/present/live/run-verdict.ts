@@ -6,14 +6,11 @@ import { withoutRates } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import type { RunVerdict } from './live-state.ts';
 
-/** Reasons that are shown. */
+/** Most reasons shown. */
 const REASONS_MAX = 20;
 const SHOWN_PERCENTILES = ['p50', 'p90', 'p99', 'p99.9'] as const;
 
-/**
- * The result of a run for the live page: its exact figures, not the estimates that were shown while
- * it went on.
- */
+/** The result of a run for the live page: exact figures in place of the live estimates. */
 export function runVerdict(outcome: TestOutcome): RunVerdict {
   const { longhaul } = outcome.verdicts;
   const state = longhaul.isValid ? 'VALID' : 'INVALID';
@@ -52,7 +49,7 @@ function figuresOf(performance: PerformanceOutcome): RunVerdict['figures'] {
   );
 }
 
-/** A run with one query has no length of time to count in. */
+/** The rate if it is above 0: a run with one query has no duration for a rate. */
 function above0(perSecond: number | undefined): number | undefined {
   return perSecond !== undefined && perSecond > 0 ? perSecond : undefined;
 }

@@ -6,8 +6,7 @@ import { renderPage } from '../html/page.ts';
 import { fitText, formatNumber } from '../text/figure-text.ts';
 
 /**
- * A cell: what was found, with the interval that holds the limit and a word more; or a word for
- * what there is in its place, and why.
+ * A cell: a value with its interval and an extra word; or, without a value, a word and the reason.
  */
 export type HeatMapCell =
   | {
@@ -20,17 +19,17 @@ export type HeatMapCell =
 /** A value over two settings. */
 export interface HeatMapInput {
   readonly title: string;
-  /** Names of rows and columns: `delay`, `rate, loss`. */
+  /** Names of the settings: `delay`, `rate, loss`. */
   readonly rowLabel: string;
   readonly columnLabel: string;
-  /** With their units: `5 ms`. */
+  /** Row names with units: `5 ms`. */
   readonly rows: readonly string[];
   readonly columns: readonly string[];
-  /** By row, then by column. */
+  /** Cells by row, then by column. */
   readonly cells: readonly (readonly HeatMapCell[])[];
   /** Unit of the values: `queries/s`. */
   readonly unit: string;
-  /** Notes on top of the page. */
+  /** Notes at the top of the page. */
   readonly notes: readonly string[];
 }
 
@@ -38,24 +37,25 @@ const LEFT = 96;
 const TOP = 42;
 const TILE_WIDTH = 104;
 const TILE_HEIGHT = 56;
-/** From these strengths on text is dark whatever the page is, and light on a page that is light. */
+/** Colour strengths from which text is dark on any page, and light on a light page. */
 const TEXT_TONES = [
   { from: 0.8, className: 'on-strong' },
   { from: 0.6, className: 'on-medium' },
 ] as const;
-/** Weakest and strongest colour: the weakest still differs from the page. */
+/** Weakest and strongest colour; the weakest still differs from the page. */
 const OPACITY = { least: 0.08, most: 0.92 };
 
 /**
- * A heat map as an HTML page of its own: values, their intervals, and their share of the first cell, the one with the best
- * link. Cells without a value say why, in the map and in the table below it.
+ * A heat map as a standalone HTML page: values, intervals, and their share of the first cell, the
+ * one with the best link. Cells without a value state the reason, in the map and in the table
+ * below.
  */
 export function renderHeatMap(input: HeatMapInput): string {
   const { title, unit, rows, columns, cells, rowLabel, columnLabel, notes } = input;
   const empty = cells.flat().filter((cell) => 'word' in cell).length;
   const cellCount = rows.length * columns.length;
   const first = `${rows[0] ?? '-'}, ${columns[0] ?? '-'}`;
-  // No share is shown where the first cell has no value.
+  // Without a value in the first cell there are no shares.
   const share = shareOfFirst(input, 1) === '' ? '' : `, and the share of the first cell (${first})`;
   const body = html`<p class="kicker">longhaul sweep</p>
 <h1>${title}</h1>
@@ -74,7 +74,7 @@ ${scroll('Figures of all cells', cellTable(input), 'scroll cells')}`;
   return renderPage({ title, body, footer: 'Made by longhaul sweep.' });
 }
 
-/** Rows downwards, columns to the right, a rectangle with two lines of text per cell. */
+/** Rows downwards, columns to the right, one rectangle with two lines of text per cell. */
 function drawMap(input: HeatMapInput): Html {
   const { rows, columns, cells, rowLabel, columnLabel } = input;
   const largest = Math.max(...cells.flat().map((cell) => ('word' in cell ? 0 : cell.value)), 0);
@@ -110,13 +110,13 @@ function drawMap(input: HeatMapInput): Html {
 
 /** Colour and texts of one cell. */
 interface Tile {
-  /** 0 to 1: how strong the colour is; null: the cell failed. */
+  /** Colour strength, 0 to 1; null for a failed cell. */
   readonly level: number | null;
   /** Large line. */
   readonly main: string;
   /** Small line below it. */
   readonly detail: string;
-  /** All that is known, when a pointer rests on the cell. */
+  /** Hover text with everything known. */
   readonly hint: string;
 }
 
@@ -138,10 +138,7 @@ function drawTile({ x, y }: { x: number; y: number }, { level, main, detail, hin
   return html`<g><title>${hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${top}">${fitText(main, 13)}</text>${details}</g>`;
 }
 
-/**
- * One line, or two where it is too long, broken between words; the whole of it stands in the hint
- * and the table.
- */
+/** One line, or two if it is too long, broken between words; hint and table have the full text. */
 function twoLines(text: string, lengthMax: number): string[] {
   if (text.length <= lengthMax) return [text];
   const space = text.lastIndexOf(' ', lengthMax);
@@ -149,7 +146,7 @@ function twoLines(text: string, lengthMax: number): string[] {
   return [first, fitText(text.slice(first.length).trim(), lengthMax)];
 }
 
-/** Share of the first cell; empty where that one has no value. */
+/** Share of the first cell's value; empty if it has none. */
 function shareOfFirst({ cells }: HeatMapInput, value: number): string {
   const first = cells[0]?.[0];
   if (first === undefined || 'word' in first || first.value === 0) return '';

@@ -48,11 +48,11 @@ import {
   renderVerdict,
 } from './sections/verdict.ts';
 
-/** Name of a file that stands for stdout. */
+/** File name that stands for stdout. */
 export const STDOUT = '-';
 
 /**
- * Reads a run again: figures of its records beside those of its summary.
+ * Reads a run: its summary, and figures recomputed from its records.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`
  */
 export async function readReport(folder: string): Promise<DerivedReport> {
@@ -71,7 +71,7 @@ async function loadgenSummary({ folder }: ReadRun): Promise<DerivedReport['loadg
   return (await readSummaryLog(openRunFolder(folder).summary)).values;
 }
 
-/** Numbers as such; what is too large for one stays a text. */
+/** A number if it is exact, otherwise the text. */
 function ofPrograms(text: string): string | number {
   const value = Number(text);
   const isWhole = /^[+-]?\d+$/.test(text);
@@ -80,7 +80,7 @@ function ofPrograms(text: string): string | number {
   return isNumber ? value : text;
 }
 
-/** The report for programs. */
+/** The report as JSON. */
 export function reportDocument({
   run: { folder, summary, derived },
   differences,
@@ -110,17 +110,14 @@ export function reportDocument({
   };
 }
 
-/**
- * True where every figure of the summary follows from the records, or there are none to derive
- * from.
- */
+/** True if every figure of the summary follows from the records, or if there are no records. */
 export function followsFromRecords({ run: { derived }, differences }: DerivedReport): boolean {
   const isCut = derived !== null && derived.cut !== null;
   return !isCut && (differences === null || differences.length === 0);
 }
 
 /**
- * Input of a run's page: its summary, and the records that were read now.
+ * Input of a run's page: its summary, and the records as read now.
  * @throws MlperfError `ERR_CONFIG_FILE` without a summary
  */
 export function pageOf({ folder, summary, derived }: ReadRun): ReportInput {
@@ -134,7 +131,7 @@ export function pageOf({ folder, summary, derived }: ReadRun): ReportInput {
 }
 
 /**
- * Writes all records as CSV; a reader that wants no more (head) is no error.
+ * Writes all records as CSV; a reader that stops early (such as head) is no error.
  * @throws MlperfError
  */
 export async function writeCsv(folder: string, file: string): Promise<void> {
@@ -162,15 +159,15 @@ export async function writeCsv(folder: string, file: string): Promise<void> {
 /** Input of a report. */
 interface ReportInput {
   readonly summary: RunSummary;
-  /** Null without records; the report says what is missing. */
+  /** Null without records; the report states what is missing. */
   readonly records: SampleRecords | null;
-  /** The descriptions of both ends; null, the default: they are not known. */
+  /** Descriptions of both ends; null (default) if unknown. */
   readonly audit?: NetworkAudit | null;
 }
 
 /**
- * The report of a run as one HTML file that loads no other file, every text of a SUT or a user escaped. Records
- * are aggregated first: the size of the file, some hundred kB, does not grow with their number.
+ * The report of a run as one HTML file that loads no other file, with every text of a SUT or a user
+ * escaped. Records are aggregated first: the file has some hundred kB for any number of records.
  */
 export function renderReport({ summary, records, audit = null }: ReportInput): string {
   const table = records === null ? null : latencyTable(records, summary.scenario);
@@ -195,7 +192,7 @@ function renderCharts(summary: RunSummary, table: LatencyTable): Html {
     return html`<p>No sample of the ${grouped(table.count)} in the records was completed: there is no latency to draw.</p>`;
   }
   const timeline = timelineOf(table);
-  // In Offline all is due at the start: latency over time would show only when each was completed.
+  // In Offline everything is due at the start: latency over time would only show completion times.
   const isOffline = summary.scenario === 'Offline';
   return html`<div class="charts">
 ${renderDistribution(summary, sorted)}${isOffline ? null : renderLatencyTimeline(timeline, boundNsOf('latency', summary))}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' && hasSchedule(summary) ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;

@@ -21,7 +21,7 @@ import { boundsOfLanes } from '../../loadgen/settings/lanes.ts';
 import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { laneText } from './figure-text.ts';
 
-/** Our flags for the keys that LoadGen's rules name; other keys stay. */
+/** longhaul's flags for the keys in LoadGen's rules; other keys are used unchanged. */
 const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
   min_duration_ms: '--min-duration',
   max_duration_ms: '--max-duration',
@@ -34,26 +34,26 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
   multi_stream_expected_latency_ns: '--target-qps',
 };
 
-/** Rules on how long a run is. */
+/** Rules on the length of a run. */
 const LENGTH_RULES: readonly string[] = ['min-duration', 'min-queries', 'early-stopping'];
 
-/** Reasons of a run without an answer. */
+/** Reasons of a run without responses. */
 const NOT_ANSWERED: readonly string[] = ['all-failed', 'lost-samples'];
 
-/** Share by which an advised rate is above or below the measured one. */
+/** Relative margin between an advised rate and the measured one. */
 const MARGIN = 0.1;
 
 /** Settings of a run that its advice depends on. */
 interface AdvisedPlan {
-  /** Undefined: LoadGen's own. */
+  /** Undefined: LoadGen's own arrivals. */
   readonly arrivals?: OtherArrivals | undefined;
-  /** The latency bound is a default that stands for no requirement. */
+  /** True if the latency bound is only a default, not a requirement. */
   readonly isBoundUnsaid?: boolean;
-  /** Limits of its length that LoadGen's files set, by LoadGen's key: `user.conf:3`. */
+  /** Length limits set by LoadGen's files, by LoadGen's key, as `user.conf:3`. */
   readonly limitLines?: Readonly<Record<'max_duration' | 'max_query_count', string | undefined>>;
 }
 
-/** Which setting to change, and by how much; empty where no setting helps. */
+/** Which setting to change, and by how much; empty if no setting helps. */
 export function adviceOn(
   reason: VerdictReason,
   outcome: TestOutcome,
@@ -72,7 +72,8 @@ function adviceOnRule(
   const { performance, effectiveSettings: settings } = outcome;
   const ofEnd = adviceOnEnd(reason, outcome);
   if (ofEnd !== undefined) return ofEnd;
-  // Of a run that broke off, what its rates and lengths would have been is not known; where every sample failed, the cause is.
+  // The full rates and lengths of a run that broke off are unknown; if every sample failed, the
+  // cause is known.
   const endCause = performance?.endCause;
   if (endCause !== undefined && endCause !== 'all-failed' && isBrokenEnd(endCause)) return '';
   const ofArrivals =
@@ -83,7 +84,7 @@ function adviceOnRule(
       ? ''
       : 'No sample was answered well, and no setting changes that: look at why they failed.';
   }
-  // It had the requested lengths, and went by others.
+  // The requested lengths were set, but other settings decided.
   if (performance?.endCause === 'driver' && LENGTH_RULES.includes(reason.rule)) {
     return 'The C++ LoadGen stopped before the requested settings were met: look at the settings in its log.';
   }
@@ -97,7 +98,7 @@ function adviceOnRule(
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
 }
 
-/** Where the SUT broke or stopped answering; undefined for other reasons. */
+/** Advice if the SUT broke or stopped answering; undefined for other reasons. */
 function adviceOnEnd(
   { rule }: VerdictReason,
   { performance, accuracy }: TestOutcome,
@@ -109,7 +110,7 @@ function adviceOnEnd(
     : undefined;
 }
 
-/** What slowed LoadGen says what helps it. */
+/** Advice that follows from what slowed LoadGen. */
 function adviceOnGenerator(
   performance: PerformanceOutcome | null,
   arrivals: OtherArrivals | undefined,
@@ -127,7 +128,7 @@ function adviceOnGenerator(
   return `Give the LoadGen node a machine, or cores, of its own, or take a lower ${load}.`;
 }
 
-/** Where the arrivals decide rate or end, no setting of LoadGen's does. */
+/** Advice if the arrivals decide rate or end, so that no setting of LoadGen does. */
 function adviceOnArrivals(
   { rule }: VerdictReason,
   performance: PerformanceOutcome | null,
@@ -181,7 +182,7 @@ function specificAdvice(
   }
 }
 
-/** Where the bound was kept, and the late samples of a standstill alone ask for more queries. */
+/** Advice if the bound was kept, and only a standstill's late samples require more queries. */
 function adviceOnFewByStandstill(
   { course, summary }: PerformanceOutcome,
   cause: Cause | null,
@@ -211,20 +212,19 @@ function adviceOnEarlyStopping(
   const advisedCount = (needed: number): string =>
     `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
   if (settings.scenario !== 'Server') return advisedCount(minPassingQueries(1, percentile) + 1);
-  // How many are late is another reason; so many are too few without any.
+  // The number of late queries is another reason; this count is too small even without any.
   if (!validity.performance.isMet) {
     const least = queriesToDecide('Server', percentile);
     return `Even with none above the bound it takes ${grouped(least)} queries: ${longer(least)}`;
   }
-  // The bounds are about tokens then, and slow queries, which the counts below are about, have
-  // none.
+  // The bounds are on tokens then; the counts below are of slow queries, which do not apply.
   if (summary.tokens !== null) {
     return advisedCount(queryCount + validity.earlyStopping.missingQueries);
   }
   const needed = minPassingQueries(overlatencyCount, percentile) + overlatencyCount;
   const lasting = queriesAtSameShare(overlatencyCount / queryCount, percentile, needed);
   const least = `Needs ${grouped(needed - queryCount)} more queries if all of them are within the bound`;
-  // Of few slow queries one more is none in so many.
+  // With few slow queries, one more would not occur within so many.
   if (lasting === needed) return `${least}: ${longer(needed)}`;
   if (lasting === null)
     return `${least}; at this share of slow ones more do not help: ${lowerRate(settings, MARGIN)}`;
@@ -244,7 +244,7 @@ function queriesAtSameShare(share: number, percentile: number, from: number): nu
   return null;
 }
 
-/** A limit of ours that ended the run before its rules were met. */
+/** Advice for a limit of longhaul that ended the run before its rules were met. */
 function adviceOnLimit(
   { endCause, summary, durationNs }: PerformanceOutcome,
   settings: EffectiveSettings,
@@ -263,12 +263,12 @@ function adviceOnLimit(
   const value = isDuration ? `${seconds}s` : queries;
   const line = lines?.[key];
   if (line === undefined) return `${flag} ended the run: set it to ${value} or leave it out.`;
-  // LoadGen's files have durations in ms. A flag goes before them.
+  // LoadGen's files use ms. A flag overrides them.
   const inFile = isDuration ? seconds * 1e3 : queries;
   return `${key} in ${line} ended the run: set it to ${inFile} there, or ${flag} ${value}.`;
 }
 
-/** A run that had no queries left before its time was over. */
+/** Advice for a run that ran out of queries before its time was over. */
 function adviceOnLength(
   { summary, durationNs }: PerformanceOutcome,
   { scenario }: EffectiveSettings,
@@ -315,9 +315,9 @@ function adviceOnRate(
   return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
 }
 
-/** Of a cause that is no matter of the load; undefined: it may be one. */
+/** Advice for a cause unrelated to the load; undefined if the load may be the cause. */
 function adviceOnEvent(cause: Cause | null, { late }: RunCourse): string | undefined {
-  // What fails samples comes first, and what slow ones are slow for is not known then.
+  // Failed samples come first; the cause of slow ones is then unknown.
   if (cause?.kind === 'errors') return '';
   if (cause?.kind === 'shared') {
     return `${asSentence(cause.text)}: repeat the run while nothing else uses the SUT.`;
@@ -331,10 +331,10 @@ function asSentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** On a bound that not one sample kept; empty where some kept each. */
+/** Advice on a bound that no sample kept; empty if each bound was kept by some. */
 function adviceOnFastest({ lanes }: PerformanceSummary, keepsUp: boolean): string {
   const bound = boundsOfLanes(lanes).find(
-    // Where queries pile up, even the tokens of the first one may come slower than at a lower rate.
+    // If queries queue up, even the first query's tokens may be slower than at a lower rate.
     ({ name, ns, leastNs }) => leastNs > ns && (keepsUp || name !== 'tpot'),
   );
   if (bound === undefined) return '';
@@ -346,7 +346,7 @@ function adviceOnFastest({ lanes }: PerformanceSummary, keepsUp: boolean): strin
   );
 }
 
-/** Words before the shortest time, and the flag of its bound. */
+/** Text before the shortest time, and the flag of its bound. */
 const FASTEST: Readonly<Record<BoundName, readonly [what: string, flag: string]>> = {
   latency: ['fastest query took', '--target-latency'],
   ttft: ['shortest TTFT was', '--ttft'],

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/rules/compression-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 
-/** Round whose rules are shown; `text`: with the rules' own words. */
+/** Round whose rules to show; `text`: with the rules' exact words. */
 interface CompressionRequest {
   readonly round: Round;
   readonly text?: boolean;
@@ -16,9 +16,7 @@ interface CompressionRequest {
 
 const HEAD = ['Benchmark', 'Samples may travel', 'Responses', 'Per query'];
 
-/**
- * Which compression the rules of a round allow, by benchmark, and which codecs this process has.
- */
+/** Compressions that a round's rules allow, by benchmark, and codecs available in this process. */
 export function compressionResult({ round, text }: CompressionRequest): VerbResult {
   const rules = COMPRESSION_RULES.filter((rule) => rule.rounds.includes(round));
   const available = availableCodecs();

@@ -2,7 +2,7 @@ import { formatNs, grouped, percentage, rounded } from '../../../shared/base/tex
 import type { BoundVerdict } from '../../loadgen/results/bound-verdicts.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 
-// Figures as texts, for pages in a browser too: independent of Node.
+// Figures as text, also for pages in a browser, so independent of Node.
 
 /** A figure of a run for people, with its unit. */
 export function figureText(name: FigureName, value: number): string {
@@ -19,8 +19,8 @@ export function figureText(name: FigureName, value: number): string {
 }
 
 /**
- * A number for people, three significant figures, without exponent up to a million: `12.3`,
- * `1,230`, `1.2e+7`.
+ * A number with three significant digits, without exponent up to a million: `12.3`, `1,230`,
+ * `1.2e+7`.
  */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '-';
@@ -30,17 +30,17 @@ export function formatNumber(value: number): string {
   return short.toLocaleString('en-US', { maximumFractionDigits: 8 });
 }
 
-/** A share as a percentage: `0.12 %`; a dash for what is not finite. */
+/** A share as a percentage: `0.12 %`; a dash if not finite. */
 export function formatShare(share: number): string {
   return Number.isFinite(share) ? percentage(share) : '-';
 }
 
-/** A length of time, or a dash where there is none. */
+/** A duration, or a dash if missing. */
 export function timeOrDash(ns: number | null | undefined): string {
   return formatNs(ns ?? Number.NaN);
 }
 
-/** A rate or a count as the live page shows it, with a unit behind it, or a dash. */
+/** A rate or a count on the live page, followed by a unit, or a dash. */
 export function amount(value: number | null | undefined, unit = ''): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '-';
   const digits = value !== 0 && Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0;
@@ -59,7 +59,7 @@ export function formatMemory(bytes: number): string {
   return Number.isFinite(bytes) ? memoryText(bytes, ' ') : '-';
 }
 
-/** Bytes of memory where there is little room, as at an axis: `312Mi`. */
+/** Short form for bytes of memory, as at an axis: `312Mi`. */
 export function tickMemory(bytes: number): string {
   return memoryText(bytes, '').replace(/B$/, '');
 }
@@ -79,7 +79,7 @@ export function clock(seconds: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
 }
 
-/** A mark of an axis of time: no more figures than it needs, each with its unit. */
+/** A mark of a time axis: only the needed digits, each with its unit. */
 export function tickTime(ns: number): string {
   if (ns === 0) return '0';
   const size = Math.abs(ns) / (1 - 1e-9);
@@ -98,7 +98,10 @@ export function percentileName(percentile: number): string {
   return `p${Number((percentile * 100).toFixed(3))}`;
 }
 
-/** A bound in words, with its lane where there are several: `10 ms at p99`, `10 ms at p99 of lane short`. */
+/**
+ * A bound as text, with its lane if there are several: `10 ms at p99`,
+ * `10 ms at p99 of lane short`.
+ */
 export function boundInWords(
   { lane, ns, percentile }: Pick<BoundVerdict, 'lane' | 'ns' | 'percentile'>,
   place: string = percentileName(percentile),
@@ -106,17 +109,20 @@ export function boundInWords(
   return `${formatNs(ns)} at ${place}${laneText(lane)}`;
 }
 
-/** A lane behind what it is of; empty where there is one. */
+/** Suffix with the lane; empty if there is only one. */
 export function laneText(lane: string | null): string {
   return lane === null ? '' : ` of lane ${lane}`;
 }
 
-/** False where less than one of so many values is above a percentile, 0 to 1: it would be the largest of them. */
+/**
+ * True if at least one of `count` values is above a percentile (0 to 1); otherwise the percentile
+ * would be the maximum.
+ */
 export function isCarried(count: number, percentile: number): boolean {
   return count * (1 - percentile) > 1 - 1e-9;
 }
 
-/** A text that fits its place in a drawing. */
+/** A text cut to the space in a drawing. */
 export function fitText(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
@@ -124,12 +130,12 @@ export function fitText(text: string, lengthMax: number): string {
 /** Longest line of a table on a terminal. */
 const LINE_MAX = 118;
 
-/** A line of a table for the stream that it goes to: whole where that is no terminal. */
+/** A table line for an output stream; uncut unless it is a terminal. */
 export function fitLine(text: string, { isTTY }: { readonly isTTY?: boolean }): string {
   return isTTY === true ? fitText(text, LINE_MAX) : text;
 }
 
-/** An instant of ISO 8601 for people, to the second: `2026-11-21 21:00:00 UTC`. */
+/** An ISO 8601 time, to the second: `2026-11-21 21:00:00 UTC`. */
 export function instantText(iso: string): string {
   return iso.replace(/^(\S+)T([\d:]+)(?:\.\d+)?Z$/, '$1 $2 UTC');
 }

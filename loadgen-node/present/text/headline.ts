@@ -8,22 +8,25 @@ import {
 } from '../../observe/summary/run-summary.ts';
 import { figureText, formatShare, percentileName } from './figure-text.ts';
 
-/** Source of the three figures at the head: a summary, or the part of it that a list of runs reads. */
+/** Input for the three head figures: a summary, or the part of it that a list of runs reads. */
 export type HeadOfRun = Pick<RunSummary, 'scenario' | 'figures'> &
   Partial<Pick<RunSummary, 'round'>> &
   BoundsInSummary;
 
-/** One of the figures that matter most, in words. */
+/** One of the main figures, as text. */
 export interface HeadFigure {
   readonly figure: FigureName;
   readonly title: string;
   readonly value: string;
   readonly note: string;
-  /** It breaks the rule that it is compared with. */
+  /** True if it breaks its rule. */
   readonly isBad: boolean;
 }
 
-/** The metric of each scenario; of Server what was completed: a submission reports what was scheduled, which says nothing of the SUT. */
+/**
+ * Metric of each scenario. For Server the completed rate: a submission reports the scheduled rate,
+ * which does not describe the SUT.
+ */
 const METRICS: Readonly<Record<Scenario, readonly [figure: FigureName, title: string]>> = {
   Server: ['answered_qps', 'Samples completed per second'],
   Offline: ['completed_qps', 'Samples per second'],
@@ -31,7 +34,7 @@ const METRICS: Readonly<Record<Scenario, readonly [figure: FigureName, title: st
   MultiStream: ['p99', 'Latency, 99th percentile'],
 };
 
-/** The tail of each scenario beside its metric. */
+/** Tail latency of each scenario, shown beside its metric. */
 const TAILS: Readonly<Record<Scenario, FigureName>> = {
   Server: 'p99',
   Offline: 'p99',
@@ -39,10 +42,13 @@ const TAILS: Readonly<Record<Scenario, FigureName>> = {
   MultiStream: 'p99.9',
 };
 
-/** Rule: checkers from v4.1 on take result_completed_tokens_per_second (Server) and result_tokens_per_second (Offline). */
+/**
+ * Rule: checkers from v4.1 on use result_completed_tokens_per_second (Server) and
+ * result_tokens_per_second (Offline).
+ */
 const TOKEN_METRIC = ['tokens_per_second', 'Output tokens per second'] as const;
 
-/** Metric of a run: tokens per second where tokens are counted, and the scenario has a rate. */
+/** Metric of a run: tokens per second if tokens are counted and the scenario has a rate. */
 function metricOf({ scenario, figures }: HeadOfRun): readonly [FigureName, string] {
   const isRate = scenario === 'Server' || scenario === 'Offline';
   return isRate && figures.tokens_per_second !== undefined ? TOKEN_METRIC : METRICS[scenario];
@@ -53,7 +59,7 @@ export function headMetric(run: HeadOfRun): FigureName {
   return metricOf(run)[0];
 }
 
-/** The metric in few words, for a table: `94.1 /s`, `3.46 ms at p90`; a dash where there is none. */
+/** The metric in short, for a table: `94.1 /s`, `3.46 ms at p90`; a dash if missing. */
 export function metricText(run: HeadOfRun): string {
   const figure = headMetric(run);
   const value = run.figures[figure];
@@ -63,7 +69,7 @@ export function metricText(run: HeadOfRun): string {
   return text.endsWith('/s') ? text : `${text} at ${figure}`;
 }
 
-/** The three figures that matter: the metric, the tail against its bound, and what was answered. */
+/** The three main figures: the metric, the tail against its bound, and the share answered. */
 export function headFigures(run: HeadOfRun): HeadFigure[] {
   const [figure, title] = metricOf(run);
   const metric = run.figures[figure];
@@ -94,18 +100,21 @@ function tailFigures(run: HeadOfRun): HeadFigure[] {
   return tailFigure(run, figure, ['Latency', figure], bound);
 }
 
-/** The bound that a tail is held against, at the percentile that it holds at (`p90`). */
+/** Bound for a tail, at its percentile (`p90`). */
 interface TailBound {
   readonly ns: number | null;
-  /** In its place where it is null. */
+  /** Text to show if the value is null. */
   readonly unknown: string;
-  /** Empty: not known. */
+  /** Empty if unknown. */
   readonly target: string;
-  /** Behind the bound. */
+  /** Text after the bound. */
   readonly share?: string;
 }
 
-/** A percentile with its bound; where the run has no figure at the bound's percentile, the note says which that is. */
+/**
+ * A percentile with its bound; if the run lacks the figure at the bound's percentile, the note
+ * names the percentile.
+ */
 function tailFigure(
   { figures }: HeadOfRun,
   figure: FigureName,
@@ -127,7 +136,7 @@ function tailFigure(
   ];
 }
 
-/** Token models: their bounds are those of the two times, which LoadGen's verdict holds them to. */
+/** Token models: tails of both token times, with the bounds of LoadGen's verdict. */
 function tokenTails(run: HeadOfRun): HeadFigure[] {
   const { scenario, figures, targetPercentile } = run;
   const { ttft_p99: first, tpot_p99: each, goodput } = figures;

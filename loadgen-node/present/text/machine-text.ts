@@ -4,7 +4,7 @@ import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import type { NetworkAudit } from '../../observe/network-audit.ts';
 import { formatNumber } from './figure-text.ts';
 
-/** A machine in a line: `host-a: AMD EPYC, 2 cores, 23.5 GiB, Linux 6.1`. */
+/** A machine in one line: `host-a: AMD EPYC, 2 cores, 23.5 GiB, Linux 6.1`. */
 export function hostText(host: HostEvidence): string {
   const { cpuModel, cpuCount, memoryBytes } = host;
   const cores = `${cpuCount} ${cpuCount === 1 ? 'core' : 'cores'}`;
@@ -12,7 +12,10 @@ export function hostText(host: HostEvidence): string {
   return `${host.hostname}: ${cpuModel}, ${cores}, ${memory}, ${host.operatingSystem}`;
 }
 
-/** The link between LoadGen and its nodes by the audit. `kind`: in a word, to compare; `text`: with times. */
+/**
+ * The link between LoadGen and its nodes, from the audit. `kind`: one word, for comparisons;
+ * `text`: with times.
+ */
 export function linkWords({ nameCalls }: NetworkAudit): { kind: string | null; text: string } {
   const asked = nameCalls.flatMap(({ nodes }) => nodes);
   const addresses = asked.flatMap(({ remoteAddress }) => remoteAddress ?? []);

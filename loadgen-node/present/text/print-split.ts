@@ -9,7 +9,7 @@ import { leftOutText } from '../../observe/split/split-text.ts';
 import { hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
 import type { LabelledText } from './result-text.ts';
 
-/** Parts below this share of the latency are not shown. */
+/** Parts below this share of the latency are omitted. */
 const SHOWN_SHARE = 0.03;
 
 /** Split, ceiling and servers of a run. */
@@ -19,7 +19,10 @@ export interface TimeReport {
   readonly outcome: { readonly performance: PerformanceOutcome | null };
 }
 
-/** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
+/**
+ * Where the time went, what limits the run, and how LoadGen fared; lines without information are
+ * omitted.
+ */
 export function timeLines({
   summary: { split, ceiling, protocol, nodes = [], round = '', loadTest = null },
   outcome: { performance },
@@ -41,7 +44,7 @@ export function timeLines({
   const { health } = performance;
   const { scenario } = performance.summary;
   const finding = generatorFinding(performance, hasSchedule({ scenario, round, loadTest }));
-  // A limit of LoadGen stands before those of the SUT.
+  // A limit of LoadGen comes before limits of the SUT.
   const whys = finding.kind === 'bound' ? `LoadGen was ${finding.text}`.split('; ') : [];
   if (split !== null) whys.push(...sentencesOf(split.text));
   lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
@@ -50,9 +53,7 @@ export function timeLines({
   return lines;
 }
 
-/**
- * Never beside the parts of the split: these are averages of the server's own, of all its clients.
- */
+/** Not shown beside the split's parts: these are the server's averages over all its clients. */
 export function serverLines(nodes: RunSummary['nodes']): LabelledText[] {
   const lines = nodes.flatMap(({ address, server }) =>
     server?.statistics ? [`${address}: ${serverStatisticsText(server.statistics)}`] : [],
@@ -62,7 +63,7 @@ export function serverLines(nodes: RunSummary['nodes']): LabelledText[] {
   return [what, ...lines].map((text, i) => [i === 0 ? 'Server' : '', text]);
 }
 
-/** The sum, and the parts that matter, largest first. */
+/** The sum, and the relevant parts, largest first. */
 function shares<P extends string>(
   parts: readonly PartFigures<P>[],
   what: string,
@@ -77,7 +78,10 @@ function shares<P extends string>(
   return `${formatNs(sumNs)}${what}: ${texts.join(', ')}`;
 }
 
-/** Back-pressure counts where queries waited for it in a tenth of the time. */
+/**
+ * Lines on LoadGen's health. Back-pressure is reported if queries waited for it during a tenth of
+ * the time.
+ */
 function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding): LabelledText[] {
   const texts = kind === 'disturbed' ? [text] : [];
   const lengthNs = health.seconds.at(-1)?.atNs ?? 0;
@@ -96,8 +100,7 @@ function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding):
 }
 
 /**
- * Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages,
- * it is meaningless.
+ * The ceiling is in queries per second: meaningless in Offline, whose samples go in few messages.
  */
 function ceilingLines(
   { summary, durationNs }: PerformanceOutcome,

@@ -15,12 +15,12 @@ import { resultLines, row, rowsBelow } from './result-text.ts';
 const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
 
-/** A run that was read again, compared with its summary. */
+/** A run recomputed from its records, compared with its summary. */
 export interface DerivedReport {
   readonly run: ReadRun;
-  /** Null: there is no summary, or are no whole records, to compare. */
+  /** Null if there is no summary, or no complete records, to compare. */
   readonly differences: readonly SummaryDifference[] | null;
-  /** LoadGen's own summary by label; null: the run has a summary or records of longhaul. */
+  /** LoadGen's own summary by label; null if the run has a summary or records of longhaul. */
   readonly loadgen: ReadonlyMap<string, string> | null;
 }
 
@@ -47,7 +47,7 @@ function runLine({ folder, summary, derived }: ReadRun): string {
   return `${folder}   (${summary.startedAt}, ${summary.mode}, round ${summary.round})`;
 }
 
-/** The screen of the run. */
+/** The same lines as on the run's screen. */
 function resultOf(summary: RunSummary): string[] {
   const { result, verdict, loadgenVerdict, thresholds, notes, keyNotes, rows } = summary;
   return resultLines(
@@ -67,7 +67,7 @@ function resultOf(summary: RunSummary): string[] {
 function withoutRecords({ run: { summary }, loadgen }: DerivedReport): string[] {
   if (summary === null) {
     const why = `only LoadGen's logs are there: it has neither ${RUN_FILES.records} nor ${RUN_FILES.runSummary}`;
-    // Another program wrote them: what is no text would reach the terminal as it is.
+    // Another program wrote these: control characters would otherwise reach the terminal.
     const lines = [...(loadgen ?? [])].map(([label, text]) => asOneLine(`${label}: ${text}`));
     return [row('Records', `none; ${why}`), '', ...lines];
   }
@@ -158,7 +158,7 @@ function checkLines({ run: { summary, derived }, differences }: DerivedReport): 
   ];
 }
 
-/** In full: a difference of one ns must be seen. */
+/** With all digits: a difference of one ns must be visible. */
 function exact(value: number | null, unit: FigureUnit): string {
   if (value === null) return 'none';
   return unit === 'ns' || unit === '1/s' ? `${value} ${unit}` : String(value);

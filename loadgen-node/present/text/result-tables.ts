@@ -3,14 +3,14 @@ import type { StepFigures } from '../../observe/figures/step-figures.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { timeOrDash } from './figure-text.ts';
 
-/** A table of a result, which screen and page both draw: figures in all columns. */
+/** A table of a result for screen and page; all columns are figures. */
 export interface ResultTable {
-  /** Of its lines on a screen. */
+  /** Label of its lines on a screen. */
   readonly label: string;
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Its meaning in a sentence. */
+  /** Meaning of the table, as a sentence. */
   readonly verdict: string;
 }
 
@@ -46,7 +46,7 @@ export function stepTable(steps: readonly StepFigures[]): ResultTable {
   };
 }
 
-/** How far the SUT kept up, in a sentence. */
+/** How far the SUT kept up, as a sentence. */
 function stepVerdict(steps: readonly StepFigures[]): string {
   const first = steps.findIndex(({ isKeptUp }) => isKeptUp === false);
   const step = steps[first];

@@ -2,10 +2,10 @@ import { asOneLine, sentencesOf } from '../../../shared/base/text.ts';
 import type { CausedVerdict, VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 
-/** Column at which the texts behind the labels begin. */
+/** Column of the texts after the labels. */
 export const LABEL_WIDTH = 14;
 
-/** Few words for the first rule that a run without a cause does not meet, by the rule. */
+/** Short text for the first failed rule of a run without a cause, by rule. */
 export const RULE_WORDS: Readonly<Record<string, string>> = {
   'early-stopping': 'too few queries',
   'min-queries': 'too few queries',
@@ -19,29 +19,29 @@ export const RULE_WORDS: Readonly<Record<string, string>> = {
   'sut-name': 'name of the SUT',
 };
 
-/** The cause of an INVALID run in a few words, without one the first rule that it does not meet; null where there are none. */
+/** Short cause of an INVALID run; without a cause, its first failed rule; null if there is none. */
 export function causeWords({ cause, reasons }: CausedVerdict): string | null {
   return cause?.text ?? RULE_WORDS[reasons[0]?.rule ?? ''] ?? null;
 }
 
-/** A line: its label, empty below a line that has it, and its text. */
+/** A line: its label (empty if the line above has it) and its text. */
 export type LabelledText = readonly [label: string, text: string];
 
-/** The result of a run as both `run` and `report` print it. */
+/** The result of a run, as printed by `run` and `report`. */
 export interface ResultText extends Pick<RunSummary, 'result' | 'thresholds' | 'notes'> {
-  /** The verdict first. */
+  /** The verdict comes first. */
   readonly rows: readonly LabelledText[];
-  /** Those of the notes that change what the figures mean. */
+  /** Notes that change the meaning of the figures. */
   readonly keyNotes: readonly string[];
-  /** In the order in which to look at them. */
+  /** In the order to look at. */
   readonly reasons: readonly (VerdictReason & { readonly advice?: string })[];
-  /** By the rules of LoadGen alone. */
+  /** True if valid by LoadGen's rules alone. */
   readonly isValidForLoadgen: boolean;
 }
 
 /**
- * The verdict, why, and what was measured.
- * @param others Where the other notes are: a flag, a command or a file.
+ * Verdict, reasons and measured values.
+ * @param others Where to find the other notes: a flag, a command or a file.
  */
 export function resultLines(result: ResultText, others: string): string[] {
   const [verdict, ...rows] = result.rows;
@@ -55,7 +55,7 @@ export function resultLines(result: ResultText, others: string): string[] {
   ];
 }
 
-/** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
+/** One line. A text may come from a SUT node and must not contain line breaks. */
 export function row(label: string, text: string): string {
   return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
 }
@@ -65,18 +65,18 @@ export function rowsUnder(label: string, texts: readonly string[]): LabelledText
   return texts.map((text, i) => [i === 0 ? label : '', text]);
 }
 
-/** The same as lines. */
+/** {@link rowsUnder} as lines. */
 export function rowsBelow(label: string, texts: readonly string[]): string[] {
   return rowsUnder(label, texts).map((one) => row(...one));
 }
 
-/** The causes of a late LoadGen take several lines; any other reason takes one. */
+/** The causes of a late LoadGen take several lines; other reasons take one. */
 function reasonTexts({ rule, text }: ResultText['reasons'][number]): string[] {
   if (rule !== 'generator-bound') return [text];
   return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:) /));
 }
 
-/** Why a run is INVALID, in the order in which to change something, each with what to change. */
+/** Reasons for INVALID in the order to fix, each with its remedy. */
 function reasonLines({ result, reasons, isValidForLoadgen }: ResultText): string[] {
   if (result === 'INTERRUPTED')
     return ['  The run was ended early: its logs are incomplete and say so.'];
@@ -85,7 +85,7 @@ function reasonLines({ result, reasons, isValidForLoadgen }: ResultText): string
   const lines = reasons.flatMap((reason, i) => {
     const { advice = '' } = reason;
     const texts = reasonTexts(reason);
-    // Two reasons may have one remedy.
+    // Two reasons may share one remedy.
     if (advice !== '' && !given.has(advice)) texts.push(advice);
     given.add(advice);
     return texts.map((text, part) => asOneLine(`${part === 0 ? `  ${i + 1}.` : '    '} ${text}`));
@@ -98,7 +98,7 @@ function reasonLines({ result, reasons, isValidForLoadgen }: ResultText): string
   return lines;
 }
 
-/** Thresholds of the user; they are no part of the verdict by the rules. */
+/** The user's thresholds; not part of the verdict by the rules. */
 function thresholdLines(results: ResultText['thresholds']): string[] {
   const lines = rowsBelow(
     'Thresholds',
@@ -114,7 +114,7 @@ function thresholdLines(results: ResultText['thresholds']): string[] {
   return lines;
 }
 
-/** Notes that change what the numbers mean, and how many others there are. */
+/** Notes that change the meaning of the numbers, and the number of other notes. */
 function noteLines({ keyNotes, notes }: ResultText, others: string): string[] {
   const told = [...keyNotes];
   const count = notes.length - told.length;

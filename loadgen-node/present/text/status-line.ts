@@ -2,7 +2,7 @@ import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.t
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { clock } from './figure-text.ts';
 
-/** A piece of the line; the lower its rank, the longer it stays when the line gets narrow. */
+/** A piece of the line; lower ranks stay longer when the line gets narrow. */
 interface Piece {
   readonly rank: number;
   readonly text: string;
@@ -11,8 +11,8 @@ interface Piece {
 const GAP = '  ';
 
 /**
- * A run in one line of `width` characters at most: what matters most stays. From 40 on it tells the time, the rate against
- * its target and a percentile.
+ * A run in one line of at most `width` characters, most important pieces first. From 40 characters
+ * on it shows the time, the rate against its target and a percentile.
  */
 export function statusLine(snapshot: LiveSnapshot, width: number): string {
   const pieces = piecesOf(snapshot);
@@ -21,7 +21,7 @@ export function statusLine(snapshot: LiveSnapshot, width: number): string {
   let length = -GAP.length;
   for (const piece of byRank) {
     const longer = length + GAP.length + piece.text.length;
-    // No smaller piece slips in behind it: the line would look another way each second.
+    // No smaller piece takes its place: the line would change its layout every second.
     if (longer > width) break;
     kept.add(piece);
     length = longer;
@@ -32,7 +32,7 @@ export function statusLine(snapshot: LiveSnapshot, width: number): string {
     .join(GAP);
 }
 
-/** In the order in which they are read. */
+/** In reading order. */
 function piecesOf(snapshot: LiveSnapshot): Piece[] {
   const { set, totals, outstanding, share, remainingS, decision, latency, lag } = snapshot;
   const pieces: Piece[] = [];
@@ -72,7 +72,7 @@ function decisionPieces(
   return [{ rank: 4.4, text: `${end} in about ${clockTime(remainingS)}` }, ...pieces];
 }
 
-/** Samples complete in batches, some seconds apart: their rate is that since the start. */
+/** Samples complete in batches some seconds apart, so this is the mean rate since the start. */
 function rateText(snapshot: LiveSnapshot): string {
   const { completedPerS, targetPerS, rateUnit, completedSamplesOfSet, elapsedS } = snapshot;
   const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
@@ -81,7 +81,7 @@ function rateText(snapshot: LiveSnapshot): string {
   return `${rate(isSinceStart ? completedSamplesOfSet / elapsedS : completedPerS)}${target} ${unit}`;
 }
 
-/** Four figures at most. */
+/** At most four significant digits. */
 function rate(perS: number): string {
   return perS >= 1000 ? grouped(Math.round(perS)) : rounded(perS, 3);
 }

@@ -12,13 +12,13 @@ import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import { type DataRequest, generatedSetOf, isGeneratedData } from './generated-data.ts';
 import { loadgenBenchmark } from './registry.ts';
 
-/** Which data set. */
+/** Selects a data set. */
 export interface DataValues extends DataRequest {
   readonly cacheDir: string | undefined;
 }
 
 /**
- * The list of the checksums of a data set, as text or in a file.
+ * The checksum list of a data set, as text or written to a file.
  * @throws MlperfError `ERR_DATA_SET`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT`
  */
 export async function writeChecksums(
@@ -46,7 +46,7 @@ export async function writeChecksums(
 }
 
 /**
- * Compares a data set with a list of checksums, its own or one that is named.
+ * Compares a data set with its own or a given checksum list.
  * @throws MlperfError `ERR_DATA_SET` naming each file that differs, `ERR_CONFIG_INVALID`
  */
 export async function verifyDataSet(
@@ -56,7 +56,7 @@ export async function verifyDataSet(
   const { benchmark, dataDir, checksums } = values;
   const isFolder = dataDir !== undefined && !isGeneratedData(values) && existsSync(dataDir);
   const [opened] = await Promise.allSettled([openFiles(values, onProgress)]);
-  // A broken data set may not open: the list tells file by file what it lacks.
+  // A broken data set may fail to open; the list reports what is wrong, file by file.
   if (opened.status === 'rejected' && !isFolder) throw opened.reason;
   const { folder, files } =
     opened.status === 'fulfilled' ? opened.value : { folder: dataDir as string, files: [] };

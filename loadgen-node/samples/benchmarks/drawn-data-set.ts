@@ -5,13 +5,13 @@ import { type ArtifactOptions, ensureArtifact } from '../../../shared/base/cache
 import { jpegCodecVersion } from '../../../shared/benchmarks/image/jpeg.ts';
 import type { GeneratedSet } from '../../../shared/rules/rows/benchmark-card.ts';
 
-/** Images that longhaul draws for a benchmark, and how they lie in their folder. */
+/** Images that longhaul draws for a benchmark, and their folder layout. */
 export interface DrawnData<Content> {
-  /** Name of the artifact in the cache. */
+  /** Name of the cache artifact. */
   readonly name: string;
   /** All that the files depend on but the set and the codec. */
   readonly recipe: object;
-  /** Name of the images in the progress text: `images of digits`. */
+  /** Text in progress reports: `images of digits`. */
   readonly what: string;
   draw(
     images: GeneratedSet,
@@ -24,11 +24,11 @@ export interface DrawnData<Content> {
   list(contents: readonly Content[], pathOf: (index: number) => string): string;
 }
 
-/** Images between two reports of progress. */
+/** Images between two progress reports. */
 const PROGRESS_STEP = 50;
 
 /**
- * Finds a set of images in the cache, checked against their checksums, or draws them.
+ * Gets a set of images from the cache, verified by checksums, or draws them.
  * @returns Folder of the data set.
  * @throws MlperfError `ERR_CACHE`, `ERR_NOT_INSTALLED`
  */
@@ -40,7 +40,8 @@ export async function ensureDrawnDataSet<Content>(
   return ensureArtifact({
     cacheFolder,
     name: data.name,
-    // The same pixels may become other bytes: who compares two runs must find two data sets then.
+    // Another codec may give other bytes for the same pixels: for comparisons this is a different
+    // data set.
     recipe: { ...data.recipe, images, jpegCodec: await jpegCodecVersion() },
     build: (folder, onBuildProgress) => writeDataSet(data, images, folder, onBuildProgress),
     onProgress,

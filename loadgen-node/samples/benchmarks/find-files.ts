@@ -6,26 +6,26 @@ import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { firstOf } from '../../../shared/base/text.ts';
 import type { PrepareProgress } from '../data-set/data-set.ts';
 
-/** Files between two reports of progress. */
+/** Files between two progress reports. */
 const PROGRESS_STEP = 1000;
 
-/** Missing files that a message names; of more it tells the number. */
+/** At most this many missing files are named; the rest are counted. */
 const NAMED_MAX = 20;
 
-/** Files that a list of a data set names. */
+/** Files named in a data set's list. */
 interface ListedFiles {
   readonly folder: string;
   /** Path of the list, for messages. */
   readonly list: string;
   /** Relative to the folder. */
   readonly paths: readonly string[];
-  /** Where the list has a file, for people: `line 3`. */
+  /** Position of a file in the list, for messages: `line 3`. */
   placeOf(index: number): string;
-  /** Stands behind the error. */
+  /** Hint appended to the error. */
   readonly hint: string;
 }
 
-/** @throws MlperfError `ERR_DATA_SET` naming the files that are not there, with their places in the list. */
+/** @throws MlperfError `ERR_DATA_SET` with the missing files and their positions in the list. */
 export async function findFiles(
   { folder, list, paths, placeOf, hint }: ListedFiles,
   onProgress: PrepareProgress,
@@ -34,7 +34,7 @@ export async function findFiles(
   await forEachIndex(paths.length, FILES_AT_ONCE, async (index) => {
     const isThere = await stat(join(folder, at(paths, index))).then(
       (found) => found.isFile(),
-      // Whatever keeps it from being found, the message names the file.
+      // Whatever the reason, the message names the file.
       () => false,
     );
     if (!isThere) missing.push(index);

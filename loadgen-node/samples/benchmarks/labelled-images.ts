@@ -10,31 +10,31 @@ import { withoutByteOrderMark } from '../../../shared/base/text.ts';
 import type { DataSet } from '../data-set/data-set.ts';
 import { readSampleFile } from './sample-file.ts';
 
-/** One image. Its sample index is its place in the list; its line in the file is that + 1. */
+/** One image. Its sample index is its position in the list; its line number is that + 1. */
 export interface LabelledImage {
-  /** Relative to the folder of the list, with forward slashes; may name sub-folders. */
+  /** Relative to the list's folder, with forward slashes; may contain subfolders. */
   readonly path: string;
   /** The class that it shows. */
   readonly label: number;
 }
 
-/** The form of a list: a text file with a line per image. */
+/** Format of a list: a text file with one line per image. */
 export interface ImageList {
-  /** Its name in the folder of the data set. */
+  /** File name in the data set's folder. */
   readonly file: string;
-  /** Stands behind the error of a list that cannot be read. */
+  /** Hint appended to the error if the list cannot be read. */
   readonly hint: string;
-  /** Stands behind `FILE is empty`. */
+  /** Hint appended to `FILE is empty`. */
   readonly emptyHint: string;
-  /** True where no image may be listed twice. */
+  /** True if images must not be listed twice. */
   readonly isUnique: boolean;
-  /** @param wrong Makes an error that names the line. */
+  /** @param wrong Makes an error naming the line. */
   parseLine(line: string, wrong: (what: string) => MlperfError): LabelledImage;
 }
 
 /**
  * Reads the list of a data set.
- * @throws MlperfError `ERR_DATA_SET` naming the file, and the line that is wrong.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the wrong line.
  */
 export async function readImageList(list: ImageList, folder: string): Promise<LabelledImage[]> {
   const path = join(folder, list.file);
@@ -48,9 +48,9 @@ export async function readImageList(list: ImageList, folder: string): Promise<La
 }
 
 /**
- * Reads the text of a list. The number of the line decides which sample it is, so a line may not be empty.
+ * Parses a list. Line numbers are sample indices, so lines must not be empty.
  * @param path Of the list, for messages.
- * @throws MlperfError `ERR_DATA_SET` naming the first line that is wrong.
+ * @throws MlperfError `ERR_DATA_SET` with the first wrong line.
  */
 export function parseImageList(list: ImageList, text: string, path: string): LabelledImage[] {
   const trimmed = text.trimEnd();
@@ -68,22 +68,23 @@ export function parseImageList(list: ImageList, text: string, path: string): Lab
   });
 }
 
-/** Parts of a data set of images. */
+/** Parts of an image data set. */
 export interface ImageSet
   extends Pick<DataSet, 'name' | 'folder' | 'isManifestChecked' | 'quality' | 'marks'> {
   readonly images: readonly LabelledImage[];
   readonly list: ImageList;
-  /** Decoder of a file for each form on the wire but `jpeg`, which is the file as it is. */
+  /** Decoder for each wire form except `jpeg`, which is the unchanged file. */
   readonly decoders: Readonly<Record<string, (file: Uint8Array) => Promise<Uint8Array>>>;
   readonly scoreAccuracy: DataSet['scoreAccuracy'];
 }
 
 /**
  * Images on disk and their labels in memory. Decoding happens when a sample is loaded, untimed.
- * Rule: inference_rules v4.1, "Sample-independent pre-processing that matches the reference model is untimed".
+ * Rule: inference_rules v4.1, "Sample-independent pre-processing that matches the reference model
+ * is untimed".
  */
 export function imageDataSet({ images, list, decoders, ...parts }: ImageSet): DataSet {
-  // A list may name an image twice.
+  // A list may contain an image twice.
   const files = [...new Set([list.file, ...images.map(({ path }) => path)])];
   return {
     ...parts,

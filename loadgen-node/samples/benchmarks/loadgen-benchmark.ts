@@ -2,28 +2,29 @@ import type { BenchmarkRules, GeneratedSet } from '../../../shared/rules/rows/be
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import type { TokenType } from '../data-set/token-numbers.ts';
 
-/** Settings of samples that a benchmark makes up; undefined: the benchmark's own default. */
+/** Settings of made-up samples; undefined: the benchmark's default. */
 export interface SyntheticSamples {
   /** Bytes of each payload. */
   readonly sampleBytes: number | undefined;
   readonly sampleCount: number | undefined;
-  /** Bytes that each response must have. */
+  /** Required bytes of each response. */
   readonly responseBytes: number | undefined;
 }
 
-/** A benchmark on the LoadGen node: data set in, payload bytes and accuracy out. */
+/** A benchmark on the LoadGen node: provides payload bytes of a data set, and scores responses. */
 export interface LoadgenBenchmark {
   readonly rules: BenchmarkRules;
-  /** True where answers are token ids, of which a log may have several types. Default: false. */
+  /** True if responses are token ids, whose number type may differ between logs. Default: false. */
   readonly answersInTokens?: boolean;
   /**
-   * Opens the data set: finds its list and its files; makes it first where this benchmark's data is generated.
-   * Its checksums are compared afterwards, for all benchmarks alike (data-set/check-data-set.ts).
-   * @param dataFolder Folder of the user's own copy; undefined: the generated or cached one.
-   * @param generated Which images, of a benchmark whose data longhaul draws; undefined: the standard ones.
-   * @param synthetic Of a benchmark whose samples are generated; others have no use for it.
-   * @param isScoreOnly True where no sample will be read, so that the files of samples need not be there.
-   * @param tokenType Of answers in tokens: their type in the log; undefined: int32, as SUT nodes send them.
+   * Opens the data set: its list and files, or first generates them. Checksums are compared later,
+   * for all benchmarks (data-set/check-data-set.ts).
+   * @param dataFolder The user's own copy; undefined: generated or cached data.
+   * @param generated Image set, for a benchmark with drawn data; undefined: the standard set.
+   * @param synthetic For a benchmark with made-up samples; ignored by others.
+   * @param isScoreOnly True if no sample will be read, so that sample files may be missing.
+   * @param tokenType Number type of response tokens in the log; undefined: int32, as SUT nodes
+   *   send.
    * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`, `ERR_CONFIG_INVALID`
    */
   openDataSet(options: {

@@ -6,9 +6,10 @@ import {
 } from '../../../shared/base/errors/mlperf-error.ts';
 
 /**
- * Reads the file of a sample and decodes it, when the sample is loaded: untimed.
- * @param place Where the data set lists it, for people: `val_map.txt, line 3`.
- * @throws MlperfError `ERR_DATA_SET` naming file and place; `ERR_NOT_INSTALLED` of the codec
+ * Reads and decodes a sample's file when the sample is loaded: untimed.
+ * @param place Position in the data set's list, for messages: `val_map.txt, line 3`.
+ * @throws MlperfError `ERR_DATA_SET` with file and position; `ERR_NOT_INSTALLED` if the codec is
+ *   missing
  */
 export async function readSampleFile(
   path: string,
@@ -18,7 +19,7 @@ export async function readSampleFile(
   try {
     return await decode(await readFile(path));
   } catch (error) {
-    // That the codec is not installed is no fault of the file.
+    // A missing codec is not a fault of the file.
     if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
     throw dataSetError(`${path} (${place}): ${describeSystemError(error)}`, error);
   }

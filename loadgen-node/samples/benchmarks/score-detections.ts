@@ -7,11 +7,13 @@ import { readDetections } from '../metrics/coco-detections.ts';
 import { scoreCoco } from '../metrics/coco-map.ts';
 
 /**
- * COCO's mAP of a log, as MLCommons' accuracy-openimages.py and accuracy-coco.py print it; of several responses to one sample
- * the first one counts. In memory are 36 bytes per detection, and 25 for those of one category. The first number of a detection, an index of the sample, is not
- * looked at: the scripts only print a line where it is another than the log's.
+ * COCO's mAP of a log, as printed by MLCommons' accuracy-openimages.py and accuracy-coco.py; the
+ * first response to a sample counts. Memory: 36 bytes per detection, plus 25 per detection of one
+ * category. The first number of a detection (sample index) is ignored: the scripts only print a
+ * line if it differs from the log's.
  * @param useInvMap As in {@link scoreCoco}.
- * @throws MlperfError `ERR_DATA_SET` when a response is no detections or for no sample, and where none has a detection.
+ * @throws MlperfError `ERR_DATA_SET` if a response is not detections or is for an unknown sample,
+ *   and if no response has a detection.
  */
 export async function scoreDetections(
   entries: AccuracyEntries,

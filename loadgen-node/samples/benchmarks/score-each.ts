@@ -6,13 +6,13 @@ import { formatFixed } from '../../loadgen/base/number-format.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';
 
-/** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
+/** The line printed by accuracy-imagenet.py, which submission checkers read. */
 export function formatScriptLine(correctCount: number, sampleCount: number): string {
   const percent = sampleCount === 0 ? 0 : (100 * correctCount) / sampleCount;
   return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
 }
 
-/** Note on samples that were logged several times; begins with a semicolon, or is empty. */
+/** Note on samples logged several times; begins with a semicolon, or is empty. */
 export function repeatsInWords(
   entryCount: number,
   { sampleCount, counted = 'first' }: Pick<AccuracyReport, 'sampleCount' | 'counted'>,
@@ -23,10 +23,10 @@ export function repeatsInWords(
 }
 
 /**
- * Scores an accuracy log of a run of any LoadGen. Of a sample that was logged several times the first response
- * counts (of bert the last, as in its script). The log is streamed.
- * @throws MlperfError `ERR_OUTPUT` when the log is damaged, `ERR_DATA_SET` when a response is no answer to the
- *   benchmark; what `turns` throw.
+ * Scores the accuracy log of any LoadGen. The first response to a sample counts (for bert the last,
+ * as in its script). Streamed.
+ * @throws MlperfError `ERR_OUTPUT` if the log is damaged, `ERR_DATA_SET` if a response does not
+ *   fit the benchmark; errors of `turns`.
  */
 export async function scoreAccuracyLog(
   dataSet: DataSet,
@@ -48,34 +48,39 @@ export async function scoreAccuracyLog(
   };
 }
 
-/** Accuracy by a log. */
+/** Accuracy computed from a log. */
 export interface AccuracyLogScore {
-  /** Of the samples that are in the log: they may be a part of the data set. */
+  /** Score of the samples in the log, possibly only a part of the data set. */
   readonly report: AccuracyReport;
-  /** Entries of the log; more than the samples where some were logged several times. */
+  /** Log entries; more than the samples if some were logged several times. */
   readonly entryCount: number;
 }
 
 const SIGNIFICANT_DIGITS = 5;
 
-/** Noise of binary fractions, far above what a product of two of them has and far below one sample. */
+/**
+ * Tolerance for rounding: far above the error of a product of two fractions, far below one sample.
+ */
 const NOISE = 1e-9;
 
-/** The quality that a run must reach: the benchmark's in the round, or that of a data set with its own. */
+/** Required quality: the benchmark's in the round, or the data set's own. */
 export function qualityOfRun(rules: BenchmarkRules, round: Round, dataSet: DataSet): NamedQuality {
   if (dataSet.quality !== undefined) return dataSet.quality;
-  // In a round that does not have the benchmark its last one counts.
+  // For a round without the benchmark, use the benchmark's last round.
   const { rounds = [] } = rules;
   const named = rounds.includes(round) ? round : (rounds.at(-1) ?? round);
   return { ...qualityOf(rules, named), source: `FP32 reference of round ${named}` };
 }
 
-/** Fewest right answers of `sampleCount` that meet the target: counts are compared, not rounded numbers. */
+/**
+ * Smallest number of correct answers out of `sampleCount` that meets the target: compares counts,
+ * not rounded numbers.
+ */
 export function neededCount({ target }: NamedQuality, sampleCount: number): number {
   return Math.ceil(target * sampleCount - NOISE);
 }
 
-/** True when the quality target is met; false without samples. */
+/** True if the quality target is met; false without samples. */
 export function isMet(
   { correctCount, sampleCount, value, more = {} }: AccuracyReport,
   quality: NamedQuality,
@@ -94,7 +99,7 @@ export function isMet(
   return correctCount >= neededCount(quality, sampleCount);
 }
 
-/** A fraction in percent with five significant figures: `76.460 %`. */
+/** A fraction as percentage with five significant digits: `76.460 %`. */
 export function accuracyPercent(fraction: number): string {
   return `${(fraction * 100).toPrecision(SIGNIFICANT_DIGITS)} %`;
 }
@@ -110,7 +115,10 @@ export function accuracyInWords(report: AccuracyReport) {
   return `${metric} ${accuracyPercent(value)} (${counts})${others.join('')}`;
 }
 
-/** `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`; further metrics behind it: `, ROUGE2 21.8148 or more`. */
+/**
+ * `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`; further metrics follow:
+ * `, ROUGE2 21.8148 or more`.
+ */
 export function targetInWords({ target, max, reference, source, more = [] }: NamedQuality): string {
   const others = more.map((bounds) => `, ${boundsInWords(bounds)}`).join('');
   const text = accuracyPercent(target) + (max === undefined ? '' : ` to ${accuracyPercent(max)}`);

@@ -20,28 +20,31 @@ import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
 /** Facts of a data set at the start of a run. */
 export interface DataSetCheck {
   readonly name: string;
-  /** Empty where the samples are generated in memory. */
+  /** Empty if samples are generated in memory. */
   readonly folder: string;
   readonly sampleCount: number;
   readonly fileCount: number;
-  /** Of all its files (checksum-list.ts); empty where there are none. Two runs with equal digests had equal data. */
+  /**
+   * Digest of all its files (checksum-list.ts); empty without files. Equal digests mean equal data.
+   */
   readonly digest: string;
-  /** The list of checksums that every file was compared with; undefined: there was none. */
+  /** The checksum list used for comparison; undefined without one. */
   readonly list: string | undefined;
 }
 
-/** A list and where it comes from. */
+/** A checksum list and its source. */
 interface NamedList {
   readonly name: string;
   readonly checksums: Checksums;
 }
 
 /**
- * Compares a data set with its list of checksums, untimed, before a run; without a list it is digested all
- * the same, so that two runs can be compared.
- * Rule: inference_rules v4.1, benchmarks: "The dataset must be unchanged at the start of each run."
- * @param listFile List that was requested; undefined: `SHA256SUMS` or the manifest in the data set's folder.
- * @throws MlperfError `ERR_DATA_SET` naming the files that differ.
+ * Compares a data set with its checksum list, untimed, before a run; without a list it is still
+ * digested, so that two runs can be compared. Rule: inference_rules v4.1, benchmarks: "The dataset
+ * must be unchanged at the start of each run."
+ * @param listFile Requested list; undefined: `SHA256SUMS` or the manifest in the data set's
+ *   folder.
+ * @throws MlperfError `ERR_DATA_SET` listing the differing files.
  */
 export async function checkDataSet(
   dataSet: DataSet,
@@ -61,7 +64,7 @@ export async function checkDataSet(
     const checksums = await digestFiles(folder, files, onProgress);
     return { ...found, digest: digestOfList(checksums), list: undefined };
   }
-  // Opening the data set has just compared these: they need not be read twice.
+  // Opening the data set has already compared these.
   const isDone = dataSet.isManifestChecked === true && list.name === MANIFEST_FILE;
   if (isDone) requireNoDifference(folder, list, files, {});
   else await compareFiles(folder, list, files, onProgress);
@@ -70,9 +73,9 @@ export async function checkDataSet(
 }
 
 /**
- * The list of checksums of the data set in a folder: the one that was requested, `SHA256SUMS`, or the manifest of
- * what longhaul made itself; undefined where there is none.
- * @throws MlperfError `ERR_DATA_SET` when it cannot be read.
+ * Checksum list of a data set's folder: the requested one, `SHA256SUMS`, or the manifest of
+ * generated data; undefined if there is none.
+ * @throws MlperfError `ERR_DATA_SET` if it cannot be read.
  */
 export async function findList(
   folder: string,
@@ -87,7 +90,7 @@ export async function findList(
   return checksums === undefined ? undefined : { name: MANIFEST_FILE, checksums };
 }
 
-/** The data set's files for people; undefined where there are none. */
+/** Text on the data set's files; undefined without files. */
 export function dataSetInWords(check: DataSetCheck): string | undefined {
   if (check.fileCount === 0) return undefined;
   const { folder, fileCount, digest, list } = check;
@@ -95,16 +98,17 @@ export function dataSetInWords(check: DataSetCheck): string | undefined {
   return `${counted(fileCount, 'file')} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
 }
 
-/** Files of one kind that a message names; of more it tells the number. */
+/** At most this many files of one kind are named; the rest are counted. */
 const NAMED_MAX = 20;
 
-/** Files between two reports of progress. */
+/** Files between two progress reports. */
 const PROGRESS_STEP = 100;
 
 /**
- * Compares files with a list of checksums.
- * @param present Paths of the files that should be in the list, relative to `folder`.
- * @throws MlperfError `ERR_DATA_SET` naming each file that differs, or one that is there and cannot be read
+ * Compares files with a checksum list.
+ * @param present Paths of files that must be in the list, relative to `folder`.
+ * @throws MlperfError `ERR_DATA_SET` listing files that differ, and existing files that cannot be
+ *   read
  */
 export async function compareFiles(
   folder: string,
@@ -135,9 +139,9 @@ function requireNoDifference(
 }
 
 /**
- * Digests files that were listed a moment ago.
+ * Digests files that were just listed.
  * @param paths Relative to `folder`, with forward slashes.
- * @throws MlperfError `ERR_DATA_SET` naming the files that cannot be read
+ * @throws MlperfError `ERR_DATA_SET` listing files that cannot be read
  */
 export async function digestFiles(
   folder: string,
@@ -152,7 +156,7 @@ export async function digestFiles(
   );
 }
 
-/** Digests several files at once. @returns The paths of files that are not there, too. */
+/** Digests several files concurrently. @returns Also the paths of missing files. */
 async function hashFiles(
   folder: string,
   paths: readonly string[],

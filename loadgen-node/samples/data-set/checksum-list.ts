@@ -10,28 +10,28 @@ import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read
 /** SHA-256 in lower-case hexadecimal by path, relative to the data set's folder, with forward slashes. */
 export type Checksums = ReadonlyMap<string, string>;
 
-/** Name under which a list of checksums lies in the folder of its data set. */
+/** File name of the checksum list in its data set's folder. */
 export const CHECKSUM_FILE = 'SHA256SUMS';
 
 const LINE = /^(\\?)([0-9a-fA-F]{64}) [ *](.+)$/;
 
 /**
- * A list of checksums as sha256sum writes and reads it (`sha256sum -c`, in the data set's folder), sorted by
- * path, so that equal sets have equal lists.
+ * A checksum list in sha256sum's format (`sha256sum -c` in the data set's folder), sorted by path
+ * so that equal sets give equal lists.
  */
 export function formatChecksumList(checksums: Checksums): string {
   const paths = [...checksums.keys()].sort();
   return paths.map((path) => `${lineOf(path, checksums.get(path) as string)}\n`).join('');
 }
 
-/** One number for a whole data set: SHA-256 of its list of checksums, in hexadecimal. */
+/** One digest for a whole data set: SHA-256 of its checksum list, in hexadecimal. */
 export function digestOfList(checksums: Checksums): string {
   return createHash('sha256').update(formatChecksumList(checksums)).digest('hex');
 }
 
 /**
  * Reads a list of checksums.
- * @throws MlperfError `ERR_DATA_SET` naming the file, and the line that is wrong.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the wrong line.
  */
 export async function readChecksumList(path: string): Promise<Checksums> {
   let text: string;
@@ -45,9 +45,9 @@ export async function readChecksumList(path: string): Promise<Checksums> {
 }
 
 /**
- * Reads the text of a list of checksums.
+ * Parses a checksum list.
  * @param file Name of the list, for messages.
- * @throws MlperfError `ERR_DATA_SET` naming the line that is wrong.
+ * @throws MlperfError `ERR_DATA_SET` with the wrong line.
  */
 export function parseChecksumList(text: string, file: string): Checksums {
   const checksums = new Map<string, string>();
@@ -72,7 +72,10 @@ export function parseChecksumList(text: string, file: string): Checksums {
   return checksums;
 }
 
-/** Names with a line break or a backslash are escaped, and the line says so with a backslash, as in GNU's tools. */
+/**
+ * A line; names with a line break or backslash are escaped, and a leading backslash marks such a
+ * line, as in GNU's tools.
+ */
 function lineOf(path: string, sha256: string): string {
   if (!/[\\\n\r]/.test(path)) return `${sha256}  ${path}`;
   const escaped = path.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');

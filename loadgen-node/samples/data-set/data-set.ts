@@ -9,86 +9,87 @@ import type { Quality } from '../../../shared/rules/rows/benchmark-card.ts';
 /** One response of the accuracy log. */
 export interface AccuracyEntry {
   readonly sampleIndex: number;
-  /** Response bytes as the SUT sent them. */
+  /** Response bytes as sent by the SUT. */
   readonly response: Uint8Array;
 }
 
-/** Responses in the order of their log. A large log comes response by response: a metric keeps scores. */
+/** Responses in log order. A large log is streamed: metrics store scores, not responses. */
 export type AccuracyEntries = Iterable<AccuracyEntry> | AsyncIterable<AccuracyEntry>;
 
 /** Score of a run by the benchmark's metric. */
 export interface AccuracyReport {
-  /** `top-1`, ... */
+  /** Name, such as `top-1`. */
   readonly metric: string;
-  /** Fraction from 0 to 1; of a metric with an official script the number that the script prints. */
+  /** Fraction from 0 to 1; for a metric with an official script, the number that it prints. */
   readonly value: number;
-  /** Further metrics, in the unit in which the official script prints them; see `Quality.more`. */
+  /** Further metrics, in the official script's unit; see `Quality.more`. */
   readonly more?: Readonly<Record<string, number>>;
-  /** Samples that are right; absent where the metric is no share of samples. */
+  /** Number of correct samples; absent if the metric is not a share of samples. */
   readonly correctCount?: number;
-  /** Samples that were scored; must be the whole data set in a complete run. */
+  /** Scored samples; must be the whole data set in a complete run. */
   readonly sampleCount: number;
-  /** Which of several responses to one sample counts, as in the official script; absent: the first. */
+  /** Which response to a sample counts, as in the official script; absent: the first. */
   readonly counted?: 'first' | 'last';
-  /** Lines of the benchmark's official script for this log (accuracy.txt); absent without one. */
+  /** Output lines of the official script for this log (accuracy.txt); absent without a script. */
   readonly scriptLine?: string;
-  /** Files that the official script writes beside it, by path; absent without any. */
+  /** Further files of the official script, by path; absent without any. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
-/** A quality and whose it is. */
+/** A quality target and its source. */
 export interface NamedQuality extends Quality {
-  /** Name of the reference, for people: `FP32 reference of round v4.1`. */
+  /** Name of the reference: `FP32 reference of round v4.1`. */
   readonly source: string;
 }
 
-/** A data set that was found (or made) and checked: payloads by index, and how to score responses. */
+/** An opened and checked data set: payloads by index, and scoring of responses. */
 export interface DataSet {
   readonly name: string;
   readonly totalSampleCount: number;
-  /** Folder in which its files lie. */
+  /** Folder of its files. */
   readonly folder: string;
   /**
-   * Its files, relative to the folder, with forward slashes; absent where samples are generated in memory. Other files in
-   * the folder do not belong to it: no list of checksums needs to have them.
+   * Its files, relative to the folder, with forward slashes; absent if samples are generated in
+   * memory. Other files in the folder are not part of it, and need not be in a checksum list.
    */
   readonly files?: readonly string[];
-  /** True where opening it has compared every file with the folder's manifest. */
+  /** True if opening it compared every file with the folder's manifest. */
   readonly isManifestChecked?: boolean;
-  /** Quality that holds in place of the benchmark's, for data that is not the benchmark's own. */
+  /** Quality target in place of the benchmark's, for data other than the benchmark's own. */
   readonly quality?: NamedQuality | undefined;
   /**
-   * How often the library of a performance run has the samples, one round behind the other: its sample i is sample i modulo
-   * their number, and lies in memory once. Accuracy runs have each sample once. Absent: 1.
+   * Repetitions of the samples in a performance run's library: sample i is sample i modulo their
+   * number, in memory once. Accuracy runs have each sample once. Absent: 1.
    */
   readonly performanceRepeats?: number;
-  /** Bytes that {@link readPayload} will give; absent where that is not known before. */
+  /** Bytes that {@link readPayload} will return; absent if unknown in advance. */
   readonly payloadBytes?: (sampleIndex: number, form: string) => number;
-  /** Whether a response is that of a sample, where its bytes are known. Absent: not known. */
+  /** True if a response is correct for a sample, where exact bytes are known. Absent: unknown. */
   readonly isRight?: (sampleIndex: number, response: Uint8Array) => boolean;
   /** Notes on this data for readers of a result. */
   readonly marks?: readonly string[];
   /**
-   * Payload bytes of one sample as they will travel; untimed.
-   * @param form `jpeg` (the file as it is) or `raw` (uint8, height x width x channel, RGB).
-   * @throws MlperfError `ERR_DATA_SET` naming the file that is missing or broken.
+   * Payload of one sample as sent; untimed.
+   * @param form `jpeg` (the unchanged file) or `raw` (uint8, height x width x channel, RGB).
+   * @throws MlperfError `ERR_DATA_SET` with the missing or broken file.
    */
   readPayload(sampleIndex: number, form: string): Promise<Uint8Array>;
   /**
    * Scores the responses of an accuracy run.
-   * @param turns Are taken by a metric that needs seconds behind the last entry; default: of its own.
-   * @throws MlperfError `ERR_DATA_SET` when a response is no answer to this benchmark (wrong length), and what `turns` throw.
+   * @param turns For metrics that need seconds after the last entry; default: their own.
+   * @throws MlperfError `ERR_DATA_SET` if a response does not fit this benchmark (wrong length),
+   *   and errors of `turns`.
    */
   scoreAccuracy(entries: AccuracyEntries, turns?: TurnTaker): Promise<AccuracyReport>;
 }
 
-/** Tells how far a preparation is: 0 to 1, and what is done now. */
+/** Reports the progress of a preparation: 0 to 1, and the current activity. */
 export type PrepareProgress = (fraction: number, what: string) => void;
 
 /**
  * Reads a file or a folder of a data set.
- * @returns What `read` gives; the error of a file that cannot be read names its path.
- * @throws MlperfError `ERR_DATA_SET`, and any other code that `read` throws
+ * @returns The result of `read`; if the file cannot be read, the error names its path.
+ * @throws MlperfError `ERR_DATA_SET`, and errors of `read` with other codes
  */
 export async function readingFile<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {

@@ -2,11 +2,11 @@ import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { AccuracyEntries, AccuracyEntry, AccuracyReport } from './data-set.ts';
 
 /**
- * Share of the samples whose response is right. Every response is checked, so that an empty one does not pass;
- * of several for one sample the first one counts, as in MLPerf's own accuracy scripts.
- * @param total Samples of the data set.
- * @param isRight Throws where a response is no answer at all.
- * @throws MlperfError `ERR_DATA_SET` when a response is for a sample that there is not.
+ * Share of samples with a correct response. Every response is checked, so an empty one fails; the
+ * first of several responses to a sample counts, as in MLPerf's accuracy scripts.
+ * @param total Number of samples in the data set.
+ * @param isRight Throws if a response is malformed.
+ * @throws MlperfError `ERR_DATA_SET` for a response to an unknown sample.
  */
 export async function scoreEach(
   entries: AccuracyEntries,
@@ -30,9 +30,9 @@ export async function scoreEach(
 }
 
 /**
- * The first entry of each sample: further ones do not count in MLPerf's own accuracy scripts.
- * @param total Samples of the data set.
- * @throws MlperfError `ERR_DATA_SET` for a sample that there is not.
+ * The first entry of each sample; MLPerf's accuracy scripts ignore further ones.
+ * @param total Number of samples in the data set.
+ * @throws MlperfError `ERR_DATA_SET` for an unknown sample.
  */
 export async function* firstOfEachSample(
   entries: AccuracyEntries,
@@ -54,7 +54,9 @@ function requireSample(index: number, total: number): void {
   );
 }
 
-/** Share of the samples that have a response of one byte or more: of data whose right answers only the user knows. */
+/**
+ * Share of samples with a non-empty response, for data whose correct answers only the user knows.
+ */
 export async function scoreAnswered(
   entries: AccuracyEntries,
   total: number,

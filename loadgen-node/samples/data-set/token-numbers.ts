@@ -1,10 +1,10 @@
-/** Types of a token's number in an accuracy log, little-endian. */
+/** Number types of tokens in an accuracy log, little-endian. */
 export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
 
 /** One of {@link TOKEN_TYPES}. */
 export type TokenType = (typeof TOKEN_TYPES)[number];
 
-/** Bytes of a token, and how one is read. Token numbers are far below 2^53. */
+/** Bytes per token, and how to read one. Token ids are far below 2^53. */
 const READERS: Readonly<
   Record<TokenType, readonly [bytes: number, read: (view: DataView, offset: number) => number]>
 > = {
@@ -14,7 +14,7 @@ const READERS: Readonly<
   float32: [4, (view, offset) => view.getFloat32(offset, true)],
 };
 
-/** The tokens of a response; undefined where the bytes are no whole number of tokens. */
+/** The tokens of a response; undefined if its length is not a multiple of the type's size. */
 export function readTokens(bytes: Uint8Array, type: TokenType): number[] | undefined {
   const [size, read] = READERS[type];
   if (bytes.length % size !== 0) return undefined;

@@ -3,19 +3,22 @@ import type { NamedTensor, SampleTensor } from '../../../shared/domain/tensors.t
 import { classResponse, type ResponseClass } from '../../../shared/rules/response-class.ts';
 import type { AccuracyEntries, AccuracyEntry, DataSet } from './data-set.ts';
 
-/** Form of samples on the wire, and of responses. */
+/** Wire form of samples and of responses. */
 export interface WireForm {
   readonly tensors: (sampleIndex: number) => Promise<readonly NamedTensor[]>;
-  /** A sample as the protocol takes it. @throws MlperfError `ERR_DATA_SET` naming the sample */
+  /**
+   * Payload of a sample in the protocol's form. @throws MlperfError `ERR_DATA_SET` naming the
+   * sample
+   */
   readonly payloadOf: (sampleIndex: number, tensors: readonly NamedTensor[]) => Uint8Array;
-  /** Set where responses have to be read for the benchmark's accuracy. */
+  /** Set if responses must be converted for the benchmark's accuracy metric. */
   readonly responseClass?: ResponseClass | undefined;
   readonly responseTensor: SampleTensor | undefined;
 }
 
 /**
- * A data set whose payloads are as a protocol takes them. Made when samples are loaded, untimed; the QDL sends them as they
- * are. Files, marks and quality stay those of the data set.
+ * A data set with payloads in a protocol's form, made when samples are loaded (untimed); the QDL
+ * sends them unchanged. Files, marks and quality are those of the original data set.
  */
 export function wireDataSet(dataSet: DataSet, form: WireForm): DataSet {
   const { tensors, payloadOf, responseClass, responseTensor } = form;
@@ -26,8 +29,8 @@ export function wireDataSet(dataSet: DataSet, form: WireForm): DataSet {
 }
 
 /**
- * A data set that scores responses of a model that tells the class otherwise than the benchmark does.
- * @param responseClass Undefined: responses are read as they are.
+ * A data set that scores responses of a model with another class output than the benchmark's.
+ * @param responseClass Undefined: responses are not converted.
  */
 export function readableDataSet(
   dataSet: DataSet,
@@ -48,7 +51,7 @@ export function readableDataSet(
   };
 }
 
-/** Answers of a log, each changed, or looked at, as it is read. */
+/** Log entries, each converted or inspected while it is read. */
 export async function* changedEntries(
   entries: AccuracyEntries,
   change: (entry: AccuracyEntry) => AccuracyEntry,

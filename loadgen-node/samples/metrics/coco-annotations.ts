@@ -7,7 +7,7 @@ import { readJsonForm } from '../data-set/read-json.ts';
 /** An id of COCO: any whole number. */
 const ID = z.int();
 
-/** The part of COCO's object-detection JSON that is read; other keys are left alone. */
+/** The fields of COCO's object detection JSON that are read; other keys are ignored. */
 const FORM = z.object({
   images: z.array(
     z.object({
@@ -24,30 +24,30 @@ const FORM = z.object({
       id: ID,
       image_id: ID,
       category_id: ID,
-      /** Left, top, width and height in pixels. */
+      /** Left, top, width and height in pixels of the bounding box. */
       bbox: z.tuple(
         [z.number(), z.number(), z.number(), z.number()],
         'must be a list of 4 numbers',
       ),
-      /** Of the object in square pixels; of a mask it is smaller than the box. */
+      /** Area of the object in square pixels; that of a mask is smaller than the box. */
       area: z.number(),
-      /** Other than 0 for a group of objects in one box. */
+      /** Not 0 for a group of objects in one box. */
       iscrowd: z.int(),
     }),
   ),
 });
 
-/** Objects in images, as a file of COCO's object detection has them: image `i` is sample `i`. */
+/** A file of COCO's object detection annotations: image `i` is sample `i`. */
 export type CocoAnnotations = Readonly<z.infer<typeof FORM>>;
 
-/** An object that a detection should find. */
+/** An annotated object. */
 export type CocoObject = CocoAnnotations['annotations'][number];
 
 /**
  * Reads a file of annotations and checks it.
  * @param file Relative to the folder of the data set.
- * @param hint Stands behind the error of a file that cannot be read.
- * @throws MlperfError `ERR_DATA_SET` that names the file and the entry that is wrong.
+ * @param hint Appended to the error if the file cannot be read.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the wrong entry.
  */
 export async function readCocoAnnotations(
   folder: string,
@@ -56,7 +56,7 @@ export async function readCocoAnnotations(
 ): Promise<CocoAnnotations> {
   const path = join(folder, file);
   const data = await readJsonForm(path, FORM).catch((error: unknown) => {
-    // The form is known where the file could be read.
+    // The form is only checked if the file could be read.
     throw existsSync(path) ? error : dataSetError(`${messageOf(error)}${hint}`, error);
   });
   checkUnique(path, data);
@@ -64,7 +64,7 @@ export async function readCocoAnnotations(
   return data;
 }
 
-/** @throws MlperfError `ERR_DATA_SET` for an id that two entries have, and for a file outside of the folder. */
+/** @throws MlperfError `ERR_DATA_SET` for a repeated id, and for a file outside the folder. */
 function checkUnique(path: string, annotations: CocoAnnotations): void {
   for (const key of ['images', 'categories', 'annotations'] as const) {
     const placeOfId = new Map<number, number>();
@@ -83,7 +83,10 @@ function checkUnique(path: string, annotations: CocoAnnotations): void {
   }
 }
 
-/** @throws MlperfError `ERR_DATA_SET` where there is no image or no object, and for an object of an unknown image or category. */
+/**
+ * @throws MlperfError `ERR_DATA_SET` without any image or object, and for an object of an unknown
+ *   image or category.
+ */
 function checkObjects(path: string, annotations: CocoAnnotations): void {
   for (const key of ['images', 'annotations'] as const) {
     if (annotations[key].length === 0) throw dataSetError(`${path}: ${key} is empty`);

@@ -2,17 +2,18 @@ import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { DETECTION_FLOATS } from '../../../shared/rules/cards/detection.ts';
 import type { CocoAnnotations, CocoObject } from './coco-annotations.ts';
 
-/** Detections of an image and category that count: the best ones. */
+/** Most detections per image and category: only the best count. */
 const DETECTIONS_MAX = 100;
 
 /**
- * The detections of a response.
- * @returns {@link DETECTION_FLOATS} numbers for each; empty without any.
- * @throws MlperfError `ERR_DATA_SET` when the bytes are no detections, or a number of them is not finite.
+ * Parses the detections of a response.
+ * @returns {@link DETECTION_FLOATS} numbers per detection; empty without detections.
+ * @throws MlperfError `ERR_DATA_SET` if the bytes are not detections, or contain a number that is
+ *   not finite.
  */
 export function readDetections(response: Uint8Array, sampleIndex: number): Float32Array {
   const floats = new Float32Array(new Uint8Array(response).buffer, 0, response.length >> 2);
-  // As the script has it: what is too short for one detection is none.
+  // As in the script: too few bytes for one detection mean none.
   if (response.length % 4 === 0 && floats.length < DETECTION_FLOATS) return NONE;
   if (response.length % (DETECTION_FLOATS * 4) !== 0) {
     throw dataSetError(
@@ -40,20 +41,20 @@ interface ImageOfCategory {
 /** Detections and objects of one category in all images. */
 export interface CategoryGroup {
   readonly detectionCount: number;
-  /** Those with detections in the order of their ids, then those without. */
+  /** Images with detections in id order, then those without. */
   images(): Iterable<ImageOfCategory>;
 }
 
-/** An image that has a response: only such images are evaluated. */
+/** An image with a response: only these are evaluated. */
 type EvaluatedImage = CocoAnnotations['images'][number] & {
   readonly sampleIndex: number;
   readonly floats: Float32Array;
 };
 
 /**
- * Sorts detections and objects by category, the categories in the order of their ids. What is of no category of the file is left
- * out, as pycocotools leaves it out.
- * @throws MlperfError `ERR_DATA_SET` without any detection, and for a label that there is not.
+ * Groups detections and objects by category, in order of category id. Those of categories not in
+ * the file are dropped, as in pycocotools.
+ * @throws MlperfError `ERR_DATA_SET` without any detection, and for an unknown label.
  */
 export function groupByCategory(
   annotations: CocoAnnotations,
@@ -89,10 +90,10 @@ export function groupByCategory(
   }));
 }
 
-/** Detections of an image have places of their own: image * this + number of the detection. */
+/** Factor for unique detection positions: image * this + number of the detection. */
 const DETECTIONS_OF_IMAGE_MAX = 2 ** 32;
 
-/** Per category: a number for each detection, in the order of images and of the log. */
+/** Detections per category as position numbers, in image and log order. */
 function groupDetections(
   images: readonly EvaluatedImage[],
   categoryCount: number,
@@ -120,13 +121,13 @@ function noDetection(imageCount: number) {
   );
 }
 
-/** Finds the place of a label's category; undefined for a category that there is not. */
+/** Returns a function from label to category index; undefined for an unknown category. */
 function placeFinder(
   { categories }: CocoAnnotations,
   places: ReadonlyMap<number, number>,
   useInvMap: boolean,
 ) {
-  // As the script makes its list: label 0 is the id 0.
+  // As in the script's list: label 0 is id 0.
   const ids = [0, ...categories.map(({ id }) => id)];
   return (label: number, sampleIndex: number): number | undefined => {
     const whole = Math.trunc(label); // As Python's int().
@@ -154,7 +155,7 @@ function* imagesOfCategory(
     }
     const { floats, ...size } = images[image] as EvaluatedImage;
     const scoreAt = (offset: number): number => floats[offset + 5] as number;
-    // Equal ones stay as logged.
+    // Ties keep log order.
     const best = offsets.sort((a, b) => scoreAt(b) - scoreAt(a)).slice(0, DETECTIONS_MAX);
     const scores = Float32Array.from(best, scoreAt);
     yield { boxes: boxesOf(floats, best, size), scores, objects: left.get(image) ?? [] };
@@ -164,7 +165,7 @@ function* imagesOfCategory(
   for (const own of left.values()) yield { ...none, objects: own };
 }
 
-/** Left, top, width and height in pixels, detection after detection. */
+/** Boxes of consecutive detections: left, top, width and height in pixels. */
 function boxesOf(
   floats: Float32Array,
   offsets: readonly number[],

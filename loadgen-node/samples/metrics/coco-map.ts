@@ -5,16 +5,19 @@ import { type CategoryGroup, groupByCategory } from './coco-detections.ts';
 import { matchDetections, THRESHOLDS } from './coco-match.ts';
 import { numpyMean } from './numpy-mean.ts';
 
-// COCO's mean average precision of boxes, as pycocotools' COCOeval computes it. Its numbers are kept to the last bit,
-// sums in NumPy's order among them, so that the printed digits are the same.
+// COCO's mean average precision of boxes, as computed by pycocotools' COCOeval: the same to the
+// last bit, with sums in NumPy's order, so that printed digits are equal.
 
-/** Recalls at which precision is read: 0, 0.01, ... 1. */
+/** Recall levels at which precision is read: 0, 0.01, ... 1. */
 const RECALL_POINTS: readonly number[] = Array.from({ length: 101 }, (_, i) => i * 0.01);
 
-/** Added to a divisor that may be 0: NumPy's `spacing(1)`. */
+/** NumPy's `spacing(1)`, added to a divisor that may be 0. */
 const TINY = 2 ** -52;
 
-/** Objects and detections of other sizes (square pixels) are ignored, neither right nor wrong. */
+/**
+ * Area ranges in square pixels. Objects and detections outside a range are ignored: neither right
+ * nor wrong.
+ */
 const AREAS = [
   { name: 'all', from: 0, to: 1e10 },
   { name: 'small', from: 0, to: 32 ** 2 },
@@ -22,7 +25,7 @@ const AREAS = [
   { name: 'large', from: 96 ** 2, to: 1e10 },
 ] as const;
 
-/** The printed figures; `threshold` is a place in {@link THRESHOLDS}, undefined: all of them. */
+/** The printed figures; `threshold` is an index into {@link THRESHOLDS}, undefined for all. */
 const FIGURES = [
   { kind: 'precision', area: 0, detectionsMax: 100 },
   { kind: 'precision', area: 0, detectionsMax: 100, threshold: 0 },
@@ -38,36 +41,40 @@ const FIGURES = [
   { kind: 'recall', area: 3, detectionsMax: 100 },
 ] as const;
 
-/** An evaluation over one range of areas and one limit of detections: a row per category that has objects. */
+/** Evaluation for one area range and one limit of detections: one row per category with objects. */
 interface Curves {
   readonly area: number;
   readonly detectionsMax: number;
-  /** Per category: precision by threshold and recall point, row-major. */
+  /** Per category: precision by threshold and recall level, row-major. */
   readonly precisions: Float64Array[];
-  /** Per category: recall that is reached, by threshold. */
+  /** Per category: recall reached, by threshold. */
   readonly recalls: Float64Array[];
 }
 
 /** Detections of one category over all images. */
 interface Outcomes {
-  /** Their places in the arrays below, best first, equal ones by image. */
+  /** Indices into the arrays below, best first, ties by image. */
   readonly order: Uint32Array;
-  /** Place among the detections of the image and category, from 0. */
+  /** Rank among the detections of its image and category, from 0. */
   readonly ranks: Uint8Array;
-  /** Per range of areas: bits of {@link matchDetections}. */
+  /** Per area range: bits from {@link matchDetections}. */
   readonly flags: readonly Uint32Array[];
-  /** Per range of areas: objects that count. */
+  /** Per area range: number of counted objects. */
   readonly objectCounts: number[];
 }
 
 /**
- * Scores detections by COCO's metric. Images without an entry in `responses` take no part; those with an empty one do.
- * @param responses Sample index → 7 numbers for each detection. Fewer numbers than that in all: none.
- * @param useInvMap Labels count the categories from 1 in the order of the file, as the script's `--use-inv-map`; false:
- *   labels are the ids.
- * @returns mAP from 0 to 1, -1 where no object can be counted; `lines`: the twelve of pycocotools, then the script's `mAP=..%`.
- * @throws MlperfError `ERR_DATA_SET` for responses without any detection, and for a label that there is not; what `turns` throw.
- * Source: MLCommons inference, vision/classification_and_detection/tools/accuracy-openimages.py.
+ * Scores detections by COCO's metric. Images without an entry in `responses` are not evaluated;
+ * those with an empty entry are.
+ * @param responses By sample index: 7 numbers per detection. Fewer than 7 numbers in total mean
+ *   no detections.
+ * @param useInvMap True: labels are category numbers from 1 in file order, as with the script's
+ *   `--use-inv-map`; false: labels are ids.
+ * @returns mAP from 0 to 1, -1 if no object counts; `lines`: the twelve of pycocotools, then the
+ *   script's `mAP=..%`.
+ * @throws MlperfError `ERR_DATA_SET` for responses without any detection, and for an unknown
+ *   label; errors of `turns`. Source: MLCommons inference,
+ *   vision/classification_and_detection/tools/accuracy-openimages.py.
  */
 export async function scoreCoco(
   annotations: CocoAnnotations,
@@ -117,7 +124,7 @@ async function matchCategory(
 const keyOf = ({ area, detectionsMax }: Pick<Curves, 'area' | 'detectionsMax'>): string =>
   `${area} ${detectionsMax}`;
 
-/** Adds a category; one without objects that count is left out. */
+/** Adds a category; skipped if it has no counted objects. */
 function addCurves(curves: Curves, { order, ranks, flags, objectCounts }: Outcomes): void {
   const { area, detectionsMax } = curves;
   const objectCount = objectCounts[area] as number;
@@ -134,9 +141,9 @@ function addCurves(curves: Curves, { order, ranks, flags, objectCounts }: Outcom
 }
 
 /**
- * Precision at the points of recall, for one threshold.
+ * Precision at the recall levels, for one threshold.
  * @param order Detections, best first.
- * @returns The recall that is reached.
+ * @returns The recall reached.
  */
 function drawCurve(
   order: Uint32Array,
@@ -169,12 +176,12 @@ function drawCurve(
   return length === 0 ? 0 : (recalls[length - 1] as number);
 }
 
-/** Of the flags, shifted by the threshold. */
+/** Bit in the flags, shifted by the threshold, for an ignored detection. */
 const IGNORED_BIT: number = 1 << THRESHOLDS.length;
 
 type Figure = (typeof FIGURES)[number];
 
-/** Mean over thresholds, recall points and categories, -1 without any. */
+/** Mean over thresholds, recall levels and categories; -1 without any. */
 function meanOf(figure: Figure, curves: ReadonlyMap<string, Curves>): number {
   const { precisions, recalls } = curves.get(keyOf(figure)) as Curves;
   const rows = figure.kind === 'precision' ? precisions : recalls;
@@ -192,7 +199,7 @@ function meanOf(figure: Figure, curves: ReadonlyMap<string, Curves>): number {
   return values.length === 0 ? -1 : numpyMean(values);
 }
 
-/** As pycocotools prints it. */
+/** Line in pycocotools' format. */
 function lineOf(figure: Figure, value: number): string {
   const [title, type] =
     figure.kind === 'precision' ? ['Average Precision', '(AP)'] : ['Average Recall', '(AR)'];

@@ -1,27 +1,32 @@
 import type { CocoObject } from './coco-annotations.ts';
 
-/** Overlaps (intersection over union) from which a detection finds an object: 0.5, 0.55, ... 0.95, as NumPy's linspace has them. */
+/**
+ * Overlaps (intersection over union) from which a detection matches an object: 0.5, 0.55, ... 0.95,
+ * with the values of NumPy's linspace.
+ */
 export const THRESHOLDS: readonly number[] = Array.from({ length: 10 }, (_, i) =>
   i === 9 ? 0.95 : i * ((0.95 - 0.5) / 9) + 0.5,
 );
 
-/** Below 1, so that a perfect overlap is enough for every threshold. */
+/** Slightly below 1, so that a perfect overlap meets every threshold. */
 const OVERLAP_ASKED_MAX = 1 - 1e-10;
 
-/** An object, and whether it counts. */
+/** An object, and whether it counts or is ignored. */
 interface Candidate {
   readonly object: CocoObject;
   readonly isIgnored: boolean;
 }
 
 /**
- * Gives detections of one category in one image the objects that they find. Each takes the free object that it overlaps most, the
- * last of equal ones; objects that do not count (a group, or of another size) come last, and a group can be found many times.
- * @param boxes Of detections, best first: left, top, width and height.
- * @param objects Of the same image and category.
- * @param area Sizes that count, in square pixels.
- * @param flags Is filled per detection: bit `t`: it found an object at threshold `t`; bit `t + 10`: it is ignored there.
- * @returns Objects that count.
+ * Matches detections of one category in one image to objects. Each takes the free object with the
+ * largest overlap (the last of ties); ignored objects (groups, other sizes) come last, and a group
+ * can match many times.
+ * @param boxes Boxes of detections, best first: left, top, width and height.
+ * @param objects Objects of the same image and category.
+ * @param area Range of counted sizes, in square pixels.
+ * @param flags Filled per detection: bit `t`: matched an object at threshold `t`; bit `t + 10`:
+ *   ignored there.
+ * @returns Number of counted objects.
  */
 export function matchDetections(
   boxes: Float64Array,
@@ -58,7 +63,7 @@ export function matchDetections(
 
 const ALL_IGNORED: number = ((1 << THRESHOLDS.length) - 1) << THRESHOLDS.length;
 
-/** COCOeval marks a match with the object's id, so that one with the id 0 counts as none. */
+/** COCOeval stores a match as the object's id, so an object with id 0 counts as no match. */
 function withMatch(flags: number, t: number, { object, isIgnored }: Candidate): number {
   const ignoredBit = 1 << (t + THRESHOLDS.length);
   if (isIgnored) return flags | (1 << t) | ignoredBit;
@@ -75,7 +80,7 @@ function findObject(
   let found: number | undefined;
   for (const [place, { object, isIgnored }] of candidates.entries()) {
     if (isTaken[place] === 1 && object.iscrowd === 0) continue;
-    // What counts goes before what does not, however well that fits.
+    // Counted objects take precedence over ignored ones, however well those fit.
     if (found !== undefined && isIgnored && candidates[found]?.isIgnored === false) break;
     const overlap = overlaps[place] as number;
     if (overlap < asked) continue;
@@ -85,7 +90,10 @@ function findObject(
   return found;
 }
 
-/** Intersection over union of each detection with each object; for a group: the share of the detection that it covers. */
+/**
+ * Intersection over union of each detection with each object; for a group, the share of the
+ * detection that it covers.
+ */
 function overlapsOf(boxes: Float64Array, candidates: readonly Candidate[]): Float64Array {
   const overlaps = new Float64Array((boxes.length / 4) * candidates.length);
   let next = 0;

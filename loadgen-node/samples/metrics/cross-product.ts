@@ -8,26 +8,27 @@ export interface Matrix {
   readonly columns: number;
 }
 
-/** Zeros and symmetry that need no work. */
+/** Known zeros and symmetry that save work. */
 interface KnownForm {
-  /** In row i of `a` (of `b`) all columns behind i are 0. */
+  /** True: `a` (`b`) is lower triangular. */
   readonly isLowerA?: boolean;
   readonly isLowerB?: boolean;
-  /** The product is symmetric: what is above its diagonal is left undefined. */
+  /** True: the product is symmetric; entries above its diagonal are undefined. */
   readonly isSymmetric?: boolean;
 }
 
-/** Rows at a time: a strip of them stays in the nearest cache. */
+/** Rows per step: a strip of them stays in the L1 cache. */
 const DEPTH = 128;
 
-/** A tile of the product, whose sums fit into the processor's registers. */
+/** Tile size of the product: its sums fit into registers. */
 const TILE_ROWS = 4;
 const TILE_COLUMNS = 2;
 
 /**
- * target += A' B, summed tile by tile from strips that lie together in memory: several times as fast as row by row.
- * @param turns Are taken between rows of tiles.
- * @param target As many rows as A has columns, as many columns as B.
+ * target += A' B, tile by tile from strips packed contiguously: several times faster than row by
+ * row.
+ * @param turns Yields between rows of tiles.
+ * @param target Rows: columns of A; columns: columns of B.
  */
 export async function addCrossProduct(
   target: Matrix,
@@ -57,19 +58,19 @@ export async function addCrossProduct(
   }
 }
 
-/** Columns that may hold other numbers than 0 in the rows before `end`. */
+/** Number of columns that may be nonzero in the rows before `end`. */
 function columnsUntil({ columns }: Matrix, end: number, isLower = false): number {
   return isLower ? Math.min(columns, end) : columns;
 }
 
-/** Part of a matrix: rows from `first` on, the first columns. */
+/** Part of a matrix: rows from `first` on, and the first columns. */
 interface Part {
   readonly first: number;
   readonly depth: number;
   readonly columns: number;
 }
 
-/** Strips of `width` columns, one behind the other; the last one is filled up with zeros. */
+/** Packs strips of `width` columns consecutively; the last one is padded with zeros. */
 function packStrips(
   strips: Float64Array,
   { values, columns: stride }: Matrix,
@@ -87,7 +88,7 @@ function packStrips(
   }
 }
 
-/** tile = (a strip of A)' x a strip of B. @param atA Where the strip of A begins. */
+/** tile = (a strip of A)' x a strip of B. @param atA Offset of A's strip. */
 function multiplyStrips(
   a: Float64Array,
   atA: number,
@@ -126,7 +127,7 @@ function multiplyStrips(
   tile[7] = s31;
 }
 
-/** Adds a tile where it belongs; what stands over the edges is of no use. */
+/** Adds a tile to the target, without the part beyond its edges. */
 function addTile(
   { values, rows, columns }: Matrix,
   i: number,

@@ -11,12 +11,12 @@ export interface FeatureStatistics {
   readonly covariance: Float64Array;
 }
 
-/** Rows of features that are centred at a time. */
+/** Feature rows centred at a time. */
 const ROWS_AT_ONCE = 512;
 
 /**
- * Statistics of features as NumPy's mean and cov have them: divided by the number of rows less one.
- * @param rows Features of each picture, of the same length; two rows or more.
+ * Mean and covariance like NumPy's mean and cov: divisor is the number of rows - 1.
+ * @param rows Features of each picture, all of the same length; at least two rows.
  */
 export async function featureStatistics(
   rows: readonly Float32Array[],
@@ -59,8 +59,9 @@ function meanOf(rows: readonly Float32Array[], size: number): Float64Array {
 
 /**
  * Frechet distance of two normal distributions: |m1 - m2|² + tr(S1) + tr(S2) - 2 tr(sqrt(S1 S2)).
- * Source: text_to_image/tools/fid/fid_score.py. The trace is the sum of the roots of the eigenvalues of S1 S2, which are those
- * of L' S2 L with S1 = L L': no root of a matrix has to be found, and a singular product is no special case.
+ * Source: text_to_image/tools/fid/fid_score.py. The trace is the sum of square roots of the
+ * eigenvalues of S1 S2, which equal those of L' S2 L with S1 = L L': no matrix root is needed, and
+ * a singular product is not a special case.
  */
 export async function frechetDistance(
   a: FeatureStatistics,
@@ -79,7 +80,9 @@ export async function frechetDistance(
   return eigenvalues.reduce((sum, value) => sum - 2 * Math.sqrt(Math.max(0, value)), distance);
 }
 
-/** L' S L with L L' = matrix; of it the lower triangle is filled, as large as the rank of the matrix. */
+/**
+ * L' S L with L L' = matrix; only the lower triangle is filled, and its size is the matrix's rank.
+ */
 async function sandwich(
   matrix: Float64Array,
   other: Float64Array,
@@ -91,7 +94,7 @@ async function sandwich(
   for (let i = 0; i < rank; i += 1) {
     for (let j = i; j < size; j += 1) factor.values[j * rank + i] = at(upper, i * size + j);
   }
-  // U is done with: its memory takes S in the order of the pivots.
+  // U is no longer needed: its memory is reused for S in pivot order.
   const inOrder: Matrix = { values: upper, rows: size, columns: size };
   for (const [i, from] of order.entries()) {
     for (const [j, to] of order.entries()) upper[i * size + j] = at(other, from * size + to);

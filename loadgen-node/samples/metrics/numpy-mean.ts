@@ -1,6 +1,6 @@
 /**
- * The sum in NumPy's order: blocks of up to 128 numbers in eight sums, and halves of what is longer. The last digit of a
- * mean depends on it.
+ * Sum in NumPy's order: blocks of up to 128 numbers in eight partial sums, longer arrays in halves.
+ * The last digit of a mean depends on it.
  */
 function pairwiseSum(values: Float64Array): number {
   const { length } = values;
@@ -18,7 +18,7 @@ function pairwiseSum(values: Float64Array): number {
   return sum;
 }
 
-/** The mean as `numpy.mean` has it, to the last digit; NaN of nothing. */
+/** Mean equal to `numpy.mean` to the last digit; NaN if empty. */
 export function numpyMean(values: Float64Array): number {
   return pairwiseSum(values) / values.length;
 }

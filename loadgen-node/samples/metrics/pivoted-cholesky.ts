@@ -1,21 +1,26 @@
 import type { TurnTaker } from '../../../shared/base/async.ts';
 
-/** Pivots below this share of the largest one, times the size, are noise of rounding. */
+/** Pivots below this share of the largest one times the size are rounding noise. */
 const PIVOT_MIN = 1e-15;
 
-/** Rows of U whose squares are taken off the rest at a time: reading the rest takes most of the time. */
+/**
+ * Rows of U whose squares are subtracted at a time: reading the remaining matrix dominates the
+ * time.
+ */
 const ROWS_AT_ONCE = 4;
 
 /**
- * Cholesky's factor of a symmetric matrix that may be singular: the largest pivot first, as many rows as the rank.
- * @param matrix Square, row-major, of which the upper triangle is read.
- * @returns `upper`: U, row-major, with U' U = the matrix in another order; below its diagonal lies what has no meaning. `order`: by
- *   place in that order the place in the matrix. `rank`: rows of U that count.
+ * Cholesky factor of a symmetric, possibly singular matrix: largest pivot first, as many rows as
+ * the rank.
+ * @param matrix Square, row-major; the upper triangle is read.
+ * @returns `upper`: U, row-major, with U' U = the permuted matrix; entries below its diagonal are
+ *   meaningless. `order`: position in the permutation to position in the matrix. `rank`: valid rows
+ *   of U.
  */
 export async function pivotedCholesky(matrix: Float64Array, size: number, turns: TurnTaker) {
   const upper = Float64Array.from(matrix);
   const order = Uint32Array.from({ length: size }, (_, i) => i);
-  /** The diagonal, less the steps done so far. */
+  /** The diagonal after the steps so far. */
   const left = Float64Array.from({ length: size }, (_, i) => upper[i * size + i] as number);
   const least = left.reduce((max, value) => Math.max(max, value), 0) * PIVOT_MIN * size;
   let done = 0;
@@ -52,7 +57,7 @@ function largestFrom(values: Float64Array, from: number): number {
   return place;
 }
 
-/** target -= row' row in the row of the place `at`, from there on. */
+/** target -= row' row, restricted to columns from `at` on. */
 function subtract(target: Float64Array, row: Float64Array, at: number): void {
   const factor = row[at] as number;
   for (let j = at; j < target.length; j += 1) {
@@ -60,7 +65,7 @@ function subtract(target: Float64Array, row: Float64Array, at: number): void {
   }
 }
 
-/** Takes the squares of four rows off all rows behind them. */
+/** Subtracts the squares of four rows from all later rows. */
 function subtractSquares(upper: Float64Array, size: number, first: number): void {
   const [r0, r1, r2, r3] = [0, 1, 2, 3].map((i) =>
     upper.subarray((first + i) * size, (first + i + 1) * size),
@@ -77,7 +82,7 @@ function subtractSquares(upper: Float64Array, size: number, first: number): void
   }
 }
 
-/** Exchanges rows and columns of two places, a before b. */
+/** Swaps rows and columns a and b, a < b. */
 function exchange(upper: Float64Array, size: number, a: number, b: number): void {
   if (a === b) return;
   const swap = (i: number, j: number): void => {

@@ -12,7 +12,7 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map([
   ['cannings', 'canning'],
 ]);
 
-/** A suffix, and what takes its place. */
+/** A suffix and its replacement. */
 type Replacement = readonly [suffix: string, by: string];
 
 const STEP_2: readonly Replacement[] = [
@@ -35,8 +35,9 @@ function pairs(list: string): Replacement[] {
 }
 
 /**
- * The stem of an English word as NLTK's `PorterStemmer` has it, in its default mode: Porter's algorithm with his later
- * changes and NLTK's (irregular words, -ied and -ies of short words, -y behind a consonant only, -alli, -fulli, -logi).
+ * Stem of an English word like NLTK's `PorterStemmer` in its default mode: Porter's algorithm with
+ * his later changes and NLTK's (irregular words, -ied and -ies of short words, -y only after a
+ * consonant, -alli, -fulli, -logi).
  * @param word In lower case; letters and digits.
  */
 export function porterStem(word: string): string {
@@ -48,7 +49,7 @@ export function porterStem(word: string): string {
   return withoutEnd(step4(replaced(step2(withI(present)), STEP_3)));
 }
 
-/** `v` or `c` for each letter, vowel or consonant: a `y` is a vowel behind a consonant. */
+/** `v` (vowel) or `c` (consonant) for each letter: `y` after a consonant is a vowel. */
 function formOf(text: string): string {
   let form = '';
   for (const letter of text) {
@@ -58,12 +59,15 @@ function formOf(text: string): string {
   return form;
 }
 
-/** Porter's measure: how often vowels are followed by consonants. */
+/** Porter's measure: number of vowel-consonant sequences. */
 function measure(stem: string): number {
   return formOf(stem).match(/vc/g)?.length ?? 0;
 }
 
-/** True for -cvc but -w, -x and -y at the end; and for a word of a vowel and a consonant. */
+/**
+ * True for a stem ending in -cvc without final -w, -x or -y; and for a word of one vowel and one
+ * consonant.
+ */
 function endsShort(stem: string): boolean {
   const form = formOf(stem);
   return form === 'vc' || (form.endsWith('cvc') && !/[wxy]$/.test(stem));
@@ -97,12 +101,12 @@ function withI(word: string): string {
 
 function step2(word: string): string {
   const isAlli = word.endsWith('alli') && measure(word.slice(0, -4)) > 0;
-  // NLTK measures with the l of -logi: "analogi" is enough.
+  // NLTK includes the l of -logi in the measure: "analogi" is long enough.
   if (word.endsWith('logi')) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
   return isAlli ? step2(word.slice(0, -2)) : replaced(word, STEP_2);
 }
 
-/** The first suffix that a word has decides, whether its stem is long enough or not. */
+/** Applies the first matching suffix only, whether or not its stem is long enough. */
 function replaced(word: string, replacements: readonly Replacement[]): string {
   const found = replacements.find(([suffix]) => word.endsWith(suffix));
   if (found === undefined) return word;

@@ -1,10 +1,13 @@
-/** Two dashes or points and more; points with a blank behind each. */
+/** Two or more dashes or points; also points separated by blanks. */
 const REPEATED = String.raw`(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)`;
 
-/** Marks that are in no word. */
+/** Marks that are not part of a word. */
 const OUTSIDE = String.raw`[)";}\]*:@'({[!?]`;
 
-/** A mark that may end a sentence. Groups: a mark outside of words, or blanks and a token; that token. */
+/**
+ * A mark that may end a sentence. Groups: a following mark outside of words, or blanks and a token;
+ * that token.
+ */
 const PERHAPS_END = new RegExp(String.raw`[.?!](?=(${OUTSIDE}|\s+(\S+)))`, 'gu');
 
 /** A word with the points in it, or marks. */
@@ -13,15 +16,18 @@ const TOKENS = new RegExp(
   'gu',
 );
 
-/** Marks that close what the sentence before them opened; sticky: only where the next sentence begins. */
+/**
+ * Closing marks that belong to the previous sentence; sticky: only at the start of the next
+ * sentence.
+ */
 const CLOSING = /["')\]}]+?(?:\s+|(?=--)|$)/muy;
 
 const NUMBER = /^-?[.,]?\d[\d,.-]*$/u;
 const INITIAL = /^[\p{L}\p{Nl}\p{No}_]\.$/u;
 
 /**
- * The sentences of an English text as NLTK's Punkt splits them where it was not trained: it knows the marks, numbers and
- * initials, and no abbreviations.
+ * Sentences of an English text like NLTK's untrained Punkt: it knows marks, numbers and initials,
+ * but no abbreviations.
  */
 export function sentencesOfText(text: string): string[] {
   const sentences: string[] = [];
@@ -37,7 +43,7 @@ export function sentencesOfText(text: string): string[] {
   return rest === '' ? sentences : [...sentences, rest];
 }
 
-/** Ends of all sentences but the last one, and where the next one begins. */
+/** End of each sentence except the last, and the start of the next. */
 function sentenceEnds(text: string): { readonly end: number; readonly next: number }[] {
   const ends: { end: number; next: number }[] = [];
   let mark: RegExpExecArray | undefined;
@@ -53,7 +59,7 @@ function sentenceEnds(text: string): { readonly end: number; readonly next: numb
   };
   for (const match of text.matchAll(PERHAPS_END)) {
     const begin = beginOfWord(text, word.end, match.index) ?? word.begin;
-    // Of several marks in a word the last one counts, and one that begins the word.
+    // With several marks in a word the last counts; a mark at the start of the word counts, too.
     if (word.end <= begin) judge();
     mark = match;
     word = { begin, end: match.index };
@@ -62,7 +68,7 @@ function sentenceEnds(text: string): { readonly end: number; readonly next: numb
   return ends;
 }
 
-/** Behind the last blank, if there is one behind `from`. */
+/** Start of the word: after the last blank, if there is one after `from`. */
 function beginOfWord(text: string, from: number, end: number): number | undefined {
   for (let begin = end; begin > from + 1; begin -= 1) {
     if (/\s/u.test(text.charAt(begin - 1))) return begin;
@@ -70,7 +76,7 @@ function beginOfWord(text: string, from: number, end: number): number | undefine
   return undefined;
 }
 
-/** @param context A word, its mark, and what stands behind: by its tokens a sentence ends there or not. */
+/** True if a sentence ends here. @param context A word, its mark, and the following text. */
 function isEnd(context: string): boolean {
   const tokens = context.split('\n').flatMap((line) => line.match(TOKENS) ?? []);
   return tokens.some((token, i) => {

@@ -9,27 +9,27 @@ export interface RougeScores {
   readonly rougeLsum: number;
 }
 
-/** Words of at most so many letters are their own stem. */
+/** Longest words that are not stemmed, in letters. */
 const UNSTEMMED_LETTERS_MAX = 3;
 
-/** Words whose number is kept: texts come from outside, and memory is bounded. */
+/** Most words cached: texts come from outside, so memory must be bounded. */
 const WORDS_MAX = 1_000_000;
 
 /**
- * ROUGE-1, -2, -L and -Lsum as the official scripts take them: rouge_score with the Porter stemmer, no bootstrap.
- * Source: google-research, rouge/rouge_scorer.py and tokenize.py.
+ * ROUGE-1, -2, -L and -Lsum with the official scripts' settings: rouge_score with the Porter
+ * stemmer, no bootstrap. Source: google-research, rouge/rouge_scorer.py and tokenize.py.
  */
 export class RougeScorer {
-  /** Number of the stem of each word; 0: the word has none left. */
+  /** Number of each word's stem; 0 if nothing is left of the word. */
   readonly #numbers = new Map<string, number>();
   readonly #numbersOfStems = new Map<string, number>();
-  /** Lengths of common subsequences, row after row. */
+  /** Lengths of common subsequences, row by row. */
   #table = new Uint16Array(0);
 
   /**
    * Scores a text.
-   * @param prediction Its sentences, one per line: see {@link bySentence}.
-   * @param target The same of the reference.
+   * @param prediction One sentence per line: see {@link bySentence}.
+   * @param target Reference, one sentence per line.
    */
   score(prediction: string, target: string): RougeScores {
     if (this.#numbers.size > WORDS_MAX) {
@@ -52,7 +52,7 @@ export class RougeScorer {
     };
   }
 
-  /** Numbers of the stems of each line. */
+  /** Stem numbers of each line's words. */
   #sentences(text: string): number[][] {
     return text.split('\n').map((line) => {
       const words = line.toLowerCase().match(/[a-z0-9]+/g) ?? [];
@@ -72,8 +72,8 @@ export class RougeScorer {
   }
 
   /**
-   * Lengths of the longest common subsequences of beginnings: of the first `i` of `a` and the first `j` of `b`. The table is
-   * one for all: it is read before the next is made.
+   * Returns a function for the length of the longest common subsequence of the first `i` of `a` and
+   * the first `j` of `b`. The table is shared: use the result before the next call.
    */
   #commonTable(a: readonly number[], b: readonly number[]): (i: number, j: number) => number {
     const width = b.length + 1;
@@ -96,7 +96,10 @@ export class RougeScorer {
     return (i, j) => table[i * width + j] as number;
   }
 
-  /** Words of the reference that its sentences have in common with any of the prediction's, each as often as both have it. */
+  /**
+   * Number of words that the reference's sentences share with any sentence of the prediction, with
+   * multiplicity.
+   */
   #summaryHits(
     predicted: readonly (readonly number[])[],
     wanted: readonly (readonly number[])[],
@@ -119,7 +122,10 @@ export class RougeScorer {
     return hits;
   }
 
-  /** Marks the words of a sentence that are in a longest common subsequence: of several the one that the script takes. */
+  /**
+   * Marks the words of a sentence in a longest common subsequence; of several, the one that the
+   * script finds.
+   */
   #markCommon(sentence: readonly number[], other: readonly number[], isCommon: Uint8Array): void {
     const lengthAt = this.#commonTable(sentence, other);
     let i = sentence.length;
@@ -135,12 +141,12 @@ export class RougeScorer {
   }
 }
 
-/** A text with a sentence on each line, as the official scripts hand it to ROUGE. */
+/** A text with one sentence per line, as the official scripts pass it to ROUGE. */
 export function bySentence(text: string): string {
   return sentencesOfText(text.trim()).join('\n');
 }
 
-/** Pairs of neighbours as one number each; exact, since numbers of words are below 2^26. */
+/** Bigrams as single numbers; exact, since word numbers are below 2^26. */
 function bigrams(words: readonly number[]): number[] {
   return words.slice(1).map((word, i) => (words[i] as number) * 2 ** 26 + word);
 }
@@ -151,7 +157,7 @@ function countOf(words: readonly number[]): Map<number, number> {
   return counts;
 }
 
-/** F-measure of what two lists have in common, each word as often as in both. */
+/** F-measure of the common elements of two lists, with multiplicity. */
 function overlap(ours: readonly number[], theirs: readonly number[]): number {
   const counts = countOf(ours);
   let common = 0;

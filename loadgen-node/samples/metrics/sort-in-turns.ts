@@ -1,9 +1,12 @@
 import type { TurnTaker } from '../../../shared/base/async.ts';
 
-/** Keys that are sorted or counted without a turn of the event loop: some 100 ms. */
+/** Keys processed without yielding to the event loop: about 100 ms. */
 export const KEYS_AT_ONCE: number = 2 ** 20;
 
-/** Sorts in place: what is too long for one piece is parted at one of its keys, until the parts are short. */
+/**
+ * Sorts in place, yielding in between: long arrays are partitioned at a pivot until the parts are
+ * short.
+ */
 export async function sortInTurns(
   keys: Uint32Array,
   turns: TurnTaker,
@@ -21,13 +24,13 @@ export async function sortInTurns(
   }
 }
 
-/** The middle one of three keys, so that sorted ones are halved too. */
+/** Median of three keys, so that sorted input is also halved. */
 function middleOf(keys: Uint32Array): number {
   const places = [0, keys.length >> 1, keys.length - 1];
   return Uint32Array.from(places, (place) => keys[place] as number).sort()[1] as number;
 }
 
-/** Brings smaller keys to the front and larger ones to the back. @returns Where those that are equal begin and end. */
+/** Three-way partition: smaller keys first, larger keys last. @returns Range of the equal keys. */
 async function partAt(
   keys: Uint32Array,
   pivot: number,

@@ -1,12 +1,12 @@
 import { LoopTurns, type TurnTaker } from '../../../shared/base/async.ts';
 
-/** Iterations for one eigenvalue; two or three are usual. */
+/** Most iterations per eigenvalue; two or three are usual. */
 const ITERATIONS_MAX = 60;
 
 /**
- * Eigenvalues of a symmetric matrix, in no order: Householder's reduction to three diagonals, then the QL method with implicit
- * shifts.
- * @param matrix Square, row-major, of which the lower triangle is read; overwritten.
+ * Eigenvalues of a symmetric matrix, unordered: Householder reduction to tridiagonal form, then the
+ * QL method with implicit shifts.
+ * @param matrix Square, row-major; the lower triangle is read; overwritten.
  */
 export async function symmetricEigenvalues(
   matrix: Float64Array,
@@ -24,8 +24,9 @@ export async function symmetricEigenvalues(
 }
 
 /**
- * Begins with the last row, so that what is left is the upper left part and rows stay rows. A row's change by one reflection and
- * its share of the next product are made together, since reading the matrix takes most of the time.
+ * Householder reduction from the last row on, so that the rest is the upper left part and rows stay
+ * contiguous. Each reflection's update is combined with the next product, since reading the matrix
+ * dominates the time.
  */
 async function reduce(
   matrix: Float64Array,
@@ -35,7 +36,9 @@ async function reduce(
 ): Promise<void> {
   const size = diagonal.length;
   const product = new Float64Array(size);
-  /** matrix -= vector x other' + other x vector' is still to be done, but for rows that were read since. */
+  /**
+   * Pending update matrix -= vector x other' + other x vector', except for rows already updated.
+   */
   let pending: Change = { vector: new Float64Array(size), other: new Float64Array(size) };
   for (let last = size - 1; last > 0; last -= 1) {
     if (turns.isDue) await turns.take();
@@ -54,7 +57,7 @@ async function reduce(
   }
 }
 
-/** A change of the matrix: two vectors. */
+/** A rank-2 update of the matrix: two vectors. */
 interface Change {
   readonly vector: Float64Array;
   readonly other: Float64Array;
@@ -68,8 +71,9 @@ function subtractFromRow(row: Float64Array, { vector, other }: Change, i: number
 }
 
 /**
- * Makes a row the vector of the reflection that leaves of it the last element alone, which goes beside the diagonal.
- * @returns Half the square of the vector's length; 0 where nothing is to be done.
+ * Turns a row into a reflection vector that leaves only its last element, stored in `beside`
+ * (off-diagonal).
+ * @returns Half the squared length of the vector; 0 if nothing is to be done.
  */
 function reflector(vector: Float64Array, beside: Float64Array, last: number): number {
   const end = vector[last - 1] as number;
@@ -88,8 +92,8 @@ function otherOf(product: Float64Array, vector: Float64Array, factor: number): F
 }
 
 /**
- * Makes the pending change, and product = matrix x vector, of the lower triangle, for as many rows as the vector has: two rows at
- * a time, which share what is read of the vectors.
+ * Applies the pending update to the lower triangle and computes product = matrix x vector, for as
+ * many rows as the vector has; two rows at a time share reads of the vectors.
  */
 function changeAndMultiply(
   matrix: Float64Array,
@@ -137,7 +141,7 @@ function changeAndMultiply(
   product[last] = (product[last] as number) + (row[last] as number) * own;
 }
 
-/** Last place of the block that begins at `first`: beside it stands nothing that counts. */
+/** Last index of the block that begins at `first`: its off-diagonal element is negligible. */
 function blockEnd(diagonal: Float64Array, beside: Float64Array, first: number): number {
   for (let end = first; end < diagonal.length - 1; end += 1) {
     const size = Math.abs(diagonal[end] as number) + Math.abs(diagonal[end + 1] as number);
@@ -146,7 +150,7 @@ function blockEnd(diagonal: Float64Array, beside: Float64Array, first: number): 
   return diagonal.length - 1;
 }
 
-/** Turns the matrix of three diagonals until place `first` holds an eigenvalue. */
+/** Iterates on the tridiagonal matrix until index `first` holds an eigenvalue. */
 function isolate(diagonal: Float64Array, beside: Float64Array, first: number): void {
   const at = (values: Float64Array, i: number): number => values[i] as number;
   for (let iteration = 0; iteration < ITERATIONS_MAX; iteration += 1) {

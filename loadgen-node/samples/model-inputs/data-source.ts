@@ -1,6 +1,6 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 
-/** Where samples come from, as `--data` says it. */
+/** Source of samples, as given by `--data`. */
 export type DataSource =
   | { readonly kind: 'random' }
   | { readonly kind: 'zeros' }
@@ -10,7 +10,7 @@ export type DataSource =
 /** Forms of `--data`, for people. */
 export const DATA_SOURCE_FORM = 'random|zeros|npy:DIR|jsonl:FILE';
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` that says what there is. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` listing the valid forms. */
 export function parseDataSource(text: string): DataSource {
   if (text === 'random' || text === 'zeros') return { kind: text };
   const [, kind, path] = /^(npy|jsonl):(.+)$/s.exec(text) ?? [];
@@ -23,8 +23,8 @@ export function parseDataSource(text: string): DataSource {
 /** Samples of `--data`. */
 export interface DataAsked {
   readonly source: DataSource;
-  /** Of random data; undefined: always the same. */
+  /** Seed of random data; undefined: the default seed. */
   readonly dataSeed?: number | undefined;
-  /** Of random data and zeros; undefined: 256. */
+  /** Number of samples of random data and zeros; undefined: 256. */
   readonly dataCount?: number | undefined;
 }

@@ -12,16 +12,18 @@ import { openNpyDataSet } from '../tensors/npy/npy-data-set.ts';
 import type { TensorDataSet } from '../tensors/tensor-data-set.ts';
 import type { DataAsked, DataSource } from './data-source.ts';
 
-/** Options of samples beside their source. */
+/** Options of samples, besides their source. */
 interface TensorDataOptions extends Omit<DataAsked, 'source'> {
   readonly onProgress?: PrepareProgress;
 }
 
 /**
- * Opens the samples of `--data`, each of which is one sample of a model's inputs. Files are checked now, all of them, and
- * read when they are loaded.
- * @param inputs Of one sample, without the batch axis (resolveInputs); axes may be free where files bring the lengths.
- * @throws MlperfError `ERR_CONFIG_INVALID` (free axes, options without effect), `ERR_DATA_SET` naming the file
+ * Opens the samples of `--data`; each is one sample of a model's inputs. All files are checked now,
+ * and read when they are loaded.
+ * @param inputs Inputs of one sample, without the batch axis (resolveInputs); axes may be free if
+ *   files define their lengths.
+ * @throws MlperfError `ERR_CONFIG_INVALID` (free axes, options without effect), `ERR_DATA_SET`
+ *   with the file
  */
 export async function openTensorDataSet(
   source: DataSource,

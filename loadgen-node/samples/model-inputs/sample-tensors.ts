@@ -19,10 +19,12 @@ import {
 import { type DataSet, readingFile } from '../data-set/data-set.ts';
 import { bytesContents } from '../tensors/tensor-data-set.ts';
 
-/** Inputs of a sample. @param form Name of the benchmark's encoding on the wire. */
+/** Inputs of a sample. @param form Name of the benchmark's wire encoding. */
 export type SampleTensors = (sampleIndex: number, form: string) => Promise<readonly NamedTensor[]>;
 
-/** Payloads of a data set as the model's one input; where an axis of it is free, the payload tells its length. */
+/**
+ * Payloads of a data set as the model's only input; a free axis gets its length from the payload.
+ */
 export function benchmarkTensors(dataSet: DataSet, input: OipTensor): SampleTensors {
   const { name, datatype } = input;
   return async (sampleIndex, form) => {
@@ -30,7 +32,7 @@ export function benchmarkTensors(dataSet: DataSet, input: OipTensor): SampleTens
     if (datatype === 'BYTES') {
       return [{ name, datatype, shape: input.shape, raw: bytesContents([payload]) }];
     }
-    const fixed = input.shape.map((length) => Math.abs(length)); // 1 in place of the free axis.
+    const fixed = input.shape.map((length) => Math.abs(length)); // 1 for the free axis.
     const freeLength = payload.length / (elementCount(fixed) * OIP_ELEMENT_BYTES[datatype]);
     const shape = input.shape.map((length) => (length < 0 ? freeLength : length));
     return [{ name, datatype, shape, raw: payload }];
@@ -38,10 +40,11 @@ export function benchmarkTensors(dataSet: DataSet, input: OipTensor): SampleTens
 }
 
 /**
- * Files as raw contents of all inputs, one behind the other; of a model whose one input is BYTES of one element, each file is
- * that element.
- * @param inputs Of one sample.
- * @throws MlperfError `ERR_CONFIG_INVALID` where files cannot be cut into inputs; `ERR_DATA_SET` naming a file of another size
+ * Files as raw contents of all inputs, concatenated; for a model with a single BYTES input of one
+ * element, each file is that element.
+ * @param inputs Inputs of one sample.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if files cannot be divided into inputs; `ERR_DATA_SET`
+ *   with a file of another size
  */
 export async function fileTensors(
   dataSet: DataSet,
@@ -63,9 +66,9 @@ export async function fileTensors(
 }
 
 /**
- * Asks for the sizes of all files before the run, as its logs replace those of an earlier one.
+ * Checks the sizes of all files before the run, since its logs replace those of an earlier one.
  * @returns Bytes of a sample.
- * @throws MlperfError `ERR_DATA_SET` naming the first file that has another size
+ * @throws MlperfError `ERR_DATA_SET` with the first file of another size
  */
 async function checkFileSizes(
   { folder, files = [] }: DataSet,
@@ -98,7 +101,7 @@ function wrongSize(
   );
 }
 
-/** Each payload as its inputs; a file may have been changed since its size was requested. */
+/** Splits each payload into inputs; a file may have changed since its size was checked. */
 function cutPayloads(
   dataSet: DataSet,
   inputs: readonly OipTensor[],

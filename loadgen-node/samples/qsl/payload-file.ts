@@ -6,14 +6,15 @@ import { withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 
 /**
- * Bytes of the payloads that were read last and are kept: those of two parts, which are sized before they are cut. With four
- * times as much V8 collects the old ones with a mark and compact, and LoadGen takes 0.9 ms more per 245 KB, not 0.15.
+ * Bytes of recently read payloads to cache: two parts, whose size is needed before they are cut.
+ * With four times as much, V8 collects old ones by mark-compact, and LoadGen takes 0.9 ms more per
+ * 245 KB instead of 0.15.
  */
 const KEPT_BYTES_MAX: number = 8 * 1024 * 1024;
 
 /**
- * Payloads in a file that has no name: it goes with the process. What fits into the memory that is free otherwise the
- * system keeps there, so that reading is copying; the rest comes from the disk, on LoadGen's thread.
+ * Payloads in an unnamed file, which disappears with the process. The system caches what fits into
+ * free memory, so that reading is a copy; the rest is read from disk on LoadGen's thread.
  */
 export class PayloadFile {
   readonly #folder: string;
@@ -23,7 +24,7 @@ export class PayloadFile {
   #file: number | undefined;
   #end = 0;
 
-  /** @param folder For the file; made when it is absent. */
+  /** @param folder Folder of the file; created if missing. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -48,7 +49,7 @@ export class PayloadFile {
     }
   }
 
-  /** The payload in memory of its own; undefined where there is none. */
+  /** The payload in newly allocated memory; undefined if missing. */
   read(index: number): Uint8Array | undefined {
     const place = this.#places.get(index);
     if (place === undefined) return undefined;
@@ -75,7 +76,7 @@ export class PayloadFile {
     }
   }
 
-  /** Forgets a payload; the last one gives the room back. */
+  /** Removes a payload; removing the last one frees the space. */
   delete(index: number): void {
     this.#places.delete(index);
     this.#keptBytes -= this.#kept.get(index)?.length ?? 0;

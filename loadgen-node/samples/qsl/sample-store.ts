@@ -25,31 +25,38 @@ const READS_AT_ONCE = 8;
 interface SampleStoreOptions {
   readonly encoding: PayloadEncoding;
   readonly performanceSampleCount: number;
-  /** `query`: queries of one sample are prepared as a whole as well; the default is `sample`. */
+  /** `query`: queries of one sample are also prepared as a whole. Default: `sample`. */
   readonly compressionScope?: CompressionScope;
-  /** True: every payload is digested once, untimed, when it is loaded: 32 B and an object per sample. */
+  /**
+   * True: every payload is digested once, untimed, when it is loaded: 32 B and one object per
+   * sample.
+   */
   readonly isDigested?: boolean;
-  /** Folder of a file that keeps the payloads; undefined: they stay in RAM. */
+  /** Folder for a file with the payloads; undefined: payloads stay in RAM. */
   readonly fileFolder?: string | undefined;
-  /** Ends the loading: of large samples it takes long. Default: nothing does. */
+  /** Aborts the loading, which can take long for large samples. Default: none. */
   readonly signal?: AbortSignal | undefined;
-  /** Told now and then while samples are loaded. Default: nobody is. */
+  /** Reports progress while samples are loaded. Default: none. */
   readonly onProgress?: PrepareProgress | undefined;
 }
 
-/** Compressing and digesting hold the event loop no longer than this, or than compressing one sample takes. */
+/**
+ * Compressing and digesting block the event loop for at most this long, or for the compression of
+ * one sample.
+ */
 const PAUSE_EVERY_MS = 50;
 
-/** Loaded samples of fewer bytes need no word. */
+/** Loaded bytes below which memory needs no message. */
 const LARGE_SET_BYTES = 1e9;
 
-/** Samples that are compressed to tell how large all will be. */
+/** Samples compressed to estimate the total size. */
 const TRIED_SAMPLES = 16;
 
 /**
- * The sample library: payloads of the loaded samples in RAM (or in a file), exactly as they will travel. Reading,
- * decoding and compressing happen here, once per loaded sample, untimed, before the clock starts (rule:
- * inference_rules v4.1, Network division: "Compression is performed by QSL, and is untimed").
+ * The sample library: payloads of the loaded samples in RAM (or in a file), exactly as sent.
+ * Reading, decoding and compressing happen here, once per loaded sample, untimed, before the clock
+ * starts (rule: inference_rules v4.1, Network division: "Compression is performed by QSL, and is
+ * untimed").
  */
 export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly name: string;
@@ -58,7 +65,9 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly performanceSampleCount: number;
   readonly encoding: PayloadEncoding;
   readonly isRight: QuerySampleLibrary['isRight'];
-  /** A query of one sample is known when its sample is: what is stored for that is the query's payload. */
+  /**
+   * A one-sample query is known when its sample is: the query's payload is stored for the sample.
+   */
   readonly preparedQueryPayload: SamplePayloads['preparedQueryPayload'];
   readonly #dataSet: DataSet;
   readonly #codec: Codec;
@@ -71,10 +80,10 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly #onProgress: PrepareProgress | undefined;
   #turn: Promise<void> = Promise.resolve();
   #turnAtMs = 0;
-  /** For the ledger, of the bytes as they travel; undefined where no digests are wanted. Hot path. */
+  /** Digest for the ledger, of the bytes as sent; undefined if no digests are made. Hot path. */
   readonly digestOf?: (sampleIndex: number) => Uint32Array;
 
-  /** @throws MlperfError `ERR_NOT_INSTALLED` where this Node lacks the compression. */
+  /** @throws MlperfError `ERR_NOT_INSTALLED` if this Node lacks the compression. */
   constructor(dataSet: DataSet, options: SampleStoreOptions) {
     const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
     const isWhole = compressionScope === 'query';
@@ -112,8 +121,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   }
 
   /**
-   * Tells how much room the samples take that are loaded at once, where the data set knows and it is much.
-   * @throws MlperfError `ERR_CONFIG_INVALID` where this machine has less; `ERR_CACHE`
+   * Reports the memory needed for the samples loaded at once, if it is known and large.
+   * @throws MlperfError `ERR_CONFIG_INVALID` if this machine has less; `ERR_CACHE`
    */
   async requireRoom(report: (text: string) => void): Promise<void> {
     const { payloadBytes } = this.#dataSet;
@@ -137,7 +146,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     throw configInvalid(`${text}: ${advice}a machine with more`);
   }
 
-  /** Bytes of the first samples behind the compression, by those before it. */
+  /** Ratio of compressed to uncompressed bytes, from the first samples. */
   async #compressedShare(): Promise<number> {
     if (this.encoding.compression === 'identity') return 1;
     let [before, after] = [0, 0];
@@ -186,8 +195,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   }
 
   /**
-   * Signals, timers and keepalives come between two turns of the event loop alone: now and then one is waited for, by one
-   * of those that load after the other.
+   * Signals, timers and keepalives only run between turns of the event loop: one of the parallel
+   * loaders yields now and then.
    * @throws The signal's reason
    */
   readonly #pause = async (): Promise<void> => {
@@ -201,7 +210,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   async #load(index: number): Promise<void> {
     const bytes = await this.#dataSet.readPayload(index, this.encoding.form);
     await this.#pause();
-    // A list may name a sample twice (MultiStream pads its sets).
+    // A list may contain a sample twice (MultiStream pads its sets).
     if (this.#isLoaded(index)) return;
     const payload = this.#codec.compress(bytes);
     if (this.#file === undefined) this.#payloads[index] = payload;

@@ -26,10 +26,10 @@ interface MadeUpSet {
 }
 
 /**
- * Samples that are made when they are loaded: sample i is the i-th sequence of the seed, so a larger set begins as a smaller
- * one. All have one shape and one length.
- * @param inputs Of one sample; all lengths are known (requireKnownShapes).
- * @throws MlperfError `ERR_CONFIG_INVALID` where a sample would be too large.
+ * Samples generated when loaded: sample i is the i-th sequence of the seed, so a larger set starts
+ * with a smaller one. All have the same shape and length.
+ * @param inputs Inputs of one sample, with all lengths known (requireKnownShapes).
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a sample would be too large.
  */
 export function madeUpDataSet(
   inputs: readonly OipTensor[],
@@ -67,24 +67,24 @@ export function madeUpDataSet(
   });
 }
 
-/** Bytes of a made-up text: all have the same length, so that all samples have. */
+/** Bytes of each generated text; equal, so that all samples are equally long. */
 const TEXT_BYTES = 16;
-/** Length before an element of BYTES. */
+/** Length prefix of a BYTES element. */
 const LENGTH_BYTES = 4;
 const TEXT_LETTERS = Buffer.from('abcdefghijklmnopqrstuvwxyz 0123456789');
 
-/** Largest whole number: token ids and indices of that size are in nearly every model's table. */
+/** Largest generated integer: valid as token id or index in nearly every model. */
 const WHOLE_NUMBER_MAX = 99;
 
-/** Draws one element into its place. */
+/** Draws one element into its position. */
 type Draw = (view: DataView, at: number, random: SeededRandom) => void;
 
 const drawByte: Draw = (view, at, random) => view.setUint8(at, random.nextUint32() & 0xff);
 
 /**
- * How elements are drawn. Images are bytes, so 8-bit numbers take their whole range; larger whole numbers are most often
- * indices. Floating-point numbers are uniform over [0, 1), in steps that their type holds exactly, so that none is rounded
- * to 1: sequences are the same on every machine, bit by bit.
+ * Generators by datatype. 8-bit integers use their whole range, as in images; larger integers are
+ * mostly indices. Floating-point numbers are uniform in [0, 1), in steps that the type holds
+ * exactly, so that none is rounded to 1: sequences are bit-identical on every machine.
  */
 const DRAWS: Readonly<Record<Exclude<OipDataType, 'BYTES'>, Draw>> = {
   BOOL: (view, at, random) => view.setUint8(at, random.nextUint32() >>> 31),
@@ -107,7 +107,7 @@ const DRAWS: Readonly<Record<Exclude<OipDataType, 'BYTES'>, Draw>> = {
   },
 };
 
-/** Bytes of the raw contents of a made-up tensor. @param kind Texts of zeros are empty. */
+/** Raw contents of a generated tensor. @param kind With zeros, texts are empty. */
 export function madeUpBytes(
   datatype: OipDataType,
   elementCount: number,
@@ -143,7 +143,7 @@ function wholeNumber(random: SeededRandom): number {
   return random.integerBelow(WHOLE_NUMBER_MAX + 1);
 }
 
-/** @param value Below 1, so that the type holds it. */
+/** @param value Below 1, so that the type can hold it. */
 function setSmall(view: DataView, at: number, value: number, form: 'FP16' | 'BF16'): void {
   view.setUint16(at, toSmallFloat(value, form) as number, true);
 }

@@ -10,23 +10,23 @@ import { scoreAnswered } from '../data-set/first-of-each.ts';
 
 /** A data set whose samples are the inputs of a model. */
 export interface TensorDataSet extends DataSet {
-  /** True where all samples have the same shapes and, input by input, the same number of bytes. */
+  /** True if all samples have the same shapes and, per input, the same number of bytes. */
   readonly isUniform: boolean;
   /**
-   * The inputs of one sample, in the order of the model's; untimed.
-   * @throws MlperfError `ERR_DATA_SET` naming the file, and the line where it has lines.
+   * The inputs of one sample, in the model's order; untimed.
+   * @throws MlperfError `ERR_DATA_SET` with the file, and the line if it has lines.
    */
   sampleTensors(sampleIndex: number): Promise<readonly NamedTensor[]>;
 }
 
-/** The part of a data set that its source of tensors decides. */
+/** Part of a data set that depends on the source of its tensors. */
 type TensorSource = Omit<TensorDataSet, 'readPayload' | 'scoreAccuracy'>;
 
 const { metric } = benchmarkRules('custom').quality;
 
 /**
- * A data set of the samples of a source. A payload is the raw contents of all inputs, one behind the other. Only the user
- * knows which answers are right: the accuracy is the share of the samples with a response of one byte or more.
+ * A data set of a source's samples. A payload is the concatenated raw contents of all inputs. Only
+ * the user knows the correct answers: accuracy is the share of samples with a non-empty response.
  */
 export function tensorDataSet(source: TensorSource): TensorDataSet {
   return {
@@ -37,9 +37,10 @@ export function tensorDataSet(source: TensorSource): TensorDataSet {
 }
 
 /**
- * The shape of one sample in a file, where it is one of the input's: as it is, or behind a batch axis of length 1.
- * @param input Of one sample; free axes take any length.
- * @returns undefined where it does not fit.
+ * Shape of one sample in a file, if it fits the input: unchanged, or after a batch axis of length
+ * 1.
+ * @param input Input of one sample; free axes take any length.
+ * @returns undefined if it does not fit.
  */
 export function fitShape(
   shape: readonly number[],
@@ -55,10 +56,10 @@ export function shapeText(shape: readonly number[]): string {
   return `[${shape.join(', ')}]`;
 }
 
-/** Length before an element of BYTES in raw contents. */
+/** Length prefix of a BYTES element in raw contents. */
 const LENGTH_BYTES = 4;
 
-/** Raw contents of a tensor of BYTES: 4 bytes of length, little-endian, before each element. */
+/** Raw contents of a BYTES tensor: each element after its length, 4 bytes little-endian. */
 export function bytesContents(elements: readonly Uint8Array[]): Uint8Array {
   const total = elements.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0);
   const raw = Buffer.allocUnsafe(total);

@@ -6,8 +6,8 @@ import { clock } from '../../text/figure-text.ts';
 import { type ChartSpec, chartLines, drawChart, valueText } from '../chart-specs.ts';
 
 /**
- * One chart with its legend, whose buttons show and hide lines and show the values at the cursor,
- * else the last ones.
+ * One chart with its legend. Its buttons show and hide lines, and show the values at the cursor
+ * (without a cursor, the latest).
  */
 export class Chart {
   readonly #spec: ChartSpec;
@@ -16,15 +16,15 @@ export class Chart {
   readonly #drawing: Element;
   readonly #cursor: Element;
   readonly #legend: Element;
-  /** Read out when the cursor is moved by keyboard. */
+  /** Text for screen readers when the cursor is moved by keyboard. */
   readonly #spoken: Element;
   readonly #hidden = new Set<string>();
   #lines: readonly Series[] = [];
   #x: Axis | undefined;
-  /** Number of the point at the cursor; null: none. */
+  /** Index of the point at the cursor; null without a cursor. */
   #at: number | null = null;
 
-  /** @param figure Its place in the page. */
+  /** @param figure Its element in the page. */
   constructor(spec: ChartSpec, figure: Element) {
     const part = <T extends Element>(selector: string): T => figure.querySelector(selector) as T;
     this.#spec = spec;
@@ -43,12 +43,12 @@ export class Chart {
     });
   }
 
-  /** Draws what there is. */
+  /** Draws the current points. */
   update(points: readonly LiveSnapshot[], nodes: readonly string[], originS: number): void {
     const before = this.#lines.map(({ name }) => name).join('\n');
     this.#lines = chartLines(this.#spec, points, nodes, originS);
     this.#figure.toggleAttribute('hidden', points.length > 0 && this.#lines.length === 0);
-    // A button that has the focus keeps it.
+    // Keep a focused button in place.
     if (this.#lines.map(({ name }) => name).join('\n') !== before) this.#fillLegend();
     this.#draw();
   }
@@ -76,7 +76,7 @@ export class Chart {
   }
 
   /**
-   * Moves the cursor to a point, and shows its values; null: no cursor, and the values of the last
+   * Moves the cursor to a point and shows its values; null removes the cursor and shows the last
    * point.
    */
   #moveTo(at: number | null): void {

@@ -3,9 +3,9 @@ import { type FeedConnection, livePanels, liveTitle, originOf } from '../live-pa
 import { LiveState, type ToLiveThread, type WholeState } from '../live-state.ts';
 import { Chart } from './chart.ts';
 
-// The script of the live page: keeps the same state as the command, and draws it.
+// Script of the live page: holds the same state as the command, and draws it.
 
-/** A browser gives up by itself where it is refused. */
+/** Delay before reconnecting after a refusal, when browsers stop trying by themselves, in ms. */
 const AGAIN_MS = 3_000;
 
 const state = new LiveState();
@@ -15,7 +15,7 @@ const shown = new Map<string, string>();
 let connection: FeedConnection = 'connecting';
 let isDrawPlanned = false;
 
-/** A hidden page is drawn when it is shown again: a browser calls no frame before. */
+/** Schedules a draw; browsers run no frames for a hidden page, so it is drawn when shown again. */
 function planDraw(): void {
   if (isDrawPlanned) return;
   isDrawPlanned = true;
@@ -29,7 +29,7 @@ function draw(): void {
   document.title = liveTitle(state);
   for (const [id, content] of Object.entries(livePanels(state, connection))) {
     const text = content?.text ?? '';
-    // A status is read out when it changes, not each second.
+    // Screen readers announce a status when it changes, not every second.
     if (shown.get(id) === text) continue;
     shown.set(id, text);
     const element = document.getElementById(id);
@@ -40,7 +40,7 @@ function draw(): void {
   for (const chart of charts) chart.update(points, nodes, originOf(points));
 }
 
-/** Listens until the command says good-bye; comes back by itself when the connection is lost. */
+/** Receives events until the command ends; reconnects when the connection is lost. */
 function listen(): void {
   const source = new EventSource('events');
   const on = <T>(name: string, take: (content: T) => void): void =>

@@ -1,14 +1,18 @@
-// The script of pages that open from disk: shows the values below the pointer in each chart, and zooms along x; y then fits what
-// is visible. All figures are in the page's tables as well, so the page is complete without it.
+// Script of pages opened from disk: shows the values at the pointer in each chart, and zooms along
+// x, fitting y to the visible part. The page's tables contain all figures too, so the page is
+// complete without it.
 
-/** As charts/hover.ts makes it: places along x, their texts, and of each line the text at each place. */
+/**
+ * Format written by charts/hover.ts: positions along x, their texts, and for each line the text at
+ * each position.
+ */
 interface Group {
   readonly at: string;
   readonly x: string;
   readonly lines: readonly (readonly [name: string, texts: string])[];
 }
 
-/** A group taken apart. */
+/** A parsed group. */
 interface ReadGroup {
   readonly places: readonly number[];
   readonly texts: readonly string[];
@@ -16,23 +20,26 @@ interface ReadGroup {
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** A pointer that moved less, in units of the drawing, did not drag. */
+/** Smallest pointer movement that counts as dragging, in drawing units. */
 const DRAG_MIN = 8;
 const TICKS = 5;
-/** Where the axes of a chart are, in units of the drawing (PLOT of charts/plot.ts): from its top, and from its bottom. */
+/**
+ * Position of a chart's axes in drawing units (PLOT in charts/plot.ts): from its top, and from its
+ * bottom.
+ */
 const TOP = 26;
 const BELOW = 42;
-/** A zoomed chart leaves such a share of its height above and below the lines. */
+/** Margin above and below the lines of a zoomed chart, as a share of its height. */
 const ROOM = 0.06;
-/** More is never seen along y: closer marks have no texts. */
+/** Largest zoom along y: closer marks have no texts. */
 const FACTOR_MAX = 25;
-/** Marks along y that a chart has at least, where there are some, and how far apart their texts are. */
+/** Fewest marks along y, if available, and the spacing of their texts. */
 const ROWS_MIN = 3;
 const ROW_HEIGHT = 16;
 
 type Point = readonly [x: number, y: number];
 
-/** A mark along y: its place as it was drawn first, and its text. */
+/** A mark along y: its original position, and its text. */
 interface Mark {
   readonly y: number;
   readonly text: string;
@@ -49,7 +56,7 @@ class ZoomedChart {
   readonly #lines: readonly (readonly Point[])[];
   /** From coarse to fine. */
   readonly #marks: readonly (readonly Mark[])[];
-  /** Texts, dots and lines that keep their size: each has its place as it was drawn first. */
+  /** Elements that keep their size (texts, dots, lines), each with its original position. */
   readonly #moved: readonly SVGGraphicsElement[];
   readonly #cursor: SVGElement;
   readonly #ticks: SVGElement;
@@ -57,11 +64,11 @@ class ZoomedChart {
   readonly #all: HTMLButtonElement;
   #from: number;
   #to: number;
-  /** Visible range along y, in places as they were drawn first. */
+  /** Visible y range, in original positions. */
   #low: number;
   #high = TOP;
   #dragFrom: number | null = null;
-  /** Place of the cursor as it was drawn first. */
+  /** Original position of the cursor. */
   #at: number | null = null;
 
   constructor(svg: SVGSVGElement) {
@@ -134,14 +141,14 @@ class ZoomedChart {
     svg.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
-  /** Place of a pointer in the drawing. */
+  /** Position of a pointer in the drawing. */
   #placeOf({ clientX }: PointerEvent): number {
     const { left, width } = this.#svg.getBoundingClientRect();
     const place = ((clientX - left) / width) * this.#svg.viewBox.baseVal.width;
     return Math.min(Math.max(place, this.#left), this.#right);
   }
 
-  /** Where a place of the zoomed drawing was before. */
+  /** Original position for a position in the zoomed drawing. */
   #unzoomed(place: number): number {
     const share = (place - this.#left) / (this.#right - this.#left);
     return this.#from + share * (this.#to - this.#from);
@@ -168,7 +175,7 @@ class ZoomedChart {
     this.#show(null);
   }
 
-  /** Range along y of the visible lines, with some room, inside the axis. */
+  /** Visible lines' y range with a margin, within the axis. */
   #fit(): [high: number, low: number] {
     let high = Number.POSITIVE_INFINITY;
     let low = Number.NEGATIVE_INFINITY;
@@ -189,7 +196,7 @@ class ZoomedChart {
     return TOP + share * (this.#bottom - TOP);
   }
 
-  /** Brings an element to where its place is now, or hides it. */
+  /** Moves an element to its zoomed position, or hides it. */
   #move(element: SVGGraphicsElement): void {
     const { x, y } = element.dataset;
     const isSeen = (place: number, from: number, to: number): boolean =>
@@ -205,7 +212,7 @@ class ZoomedChart {
     element.setAttribute('transform', `translate(${dx} ${dy})`);
   }
 
-  /** Marks along y from the coarsest list that has enough of them. */
+  /** Marks along y, from the coarsest list with enough of them. */
   #drawRows(): SVGElement[] {
     const seen = this.#marks.map((marks) =>
       marks.filter(({ y }) => y >= this.#high - 0.1 && y <= this.#low + 0.1),
@@ -215,7 +222,7 @@ class ZoomedChart {
     let lastText = '';
     return marks.flatMap(({ y, text }) => {
       const place = this.#zoomedY(y);
-      // A text has three digits: two close marks may have the same.
+      // Texts have three digits: two close marks may have equal texts.
       if (last - place < ROW_HEIGHT || text === lastText) return [];
       [last, lastText] = [place, text];
       const line = document.createElementNS(SVG, 'path');
@@ -230,7 +237,7 @@ class ZoomedChart {
     });
   }
 
-  /** Marks at places that the chart has values of: their texts are known. */
+  /** Marks at positions with chart values, whose texts are known. */
   #drawTicks(): SVGElement[] {
     const group = this.#groups[0];
     if (group === undefined) return [];
@@ -259,7 +266,7 @@ class ZoomedChart {
     });
   }
 
-  /** Shows the values at a place of the drawing; null: none. */
+  /** Shows the values at a position of the drawing; null hides them. */
   #show(place: number | null): void {
     const main = this.#groups[0];
     this.#tip.hidden = place === null || main === undefined;
@@ -291,7 +298,7 @@ class ZoomedChart {
     this.#placeTip(x);
   }
 
-  /** Beside the cursor, on the side that has room. */
+  /** Places the tip beside the cursor, on the side with room. */
   #placeTip(x: number): void {
     const figure = this.#tip.parentElement?.getBoundingClientRect();
     const drawn = this.#svg.getBoundingClientRect();
@@ -329,18 +336,18 @@ class ZoomedChart {
     action();
   }
 
-  /** Zooms to a width around a place, within the chart. */
+  /** Zooms to a width around a position, within the chart. */
   #zoomTo(middle: number, width: number): void {
     const whole = this.#right - this.#left;
     const wanted = Math.min(width, whole);
     const from = Math.min(Math.max(middle - wanted / 2, this.#left), this.#right - wanted);
     this.#zoom(from, from + wanted);
-    // The next key goes on from there.
+    // The next key continues from there.
     this.#show(this.#zoomed(middle));
   }
 }
 
-/** Number of the place that is nearest; places rise. */
+/** Index of the nearest position; positions are ascending. */
 function nearest(places: readonly number[], wanted: number): number {
   let best = 0;
   places.forEach((place, i) => {
@@ -349,7 +356,7 @@ function nearest(places: readonly number[], wanted: number): number {
   return best;
 }
 
-/** The lines of a path, by the commands that charts/plot.ts writes. */
+/** Points of a path's lines, from the commands that charts/plot.ts writes. */
 function pointsOf(path: string): Point[][] {
   const lines: Point[][] = [];
   let [x, y] = [0, 0];
@@ -366,7 +373,9 @@ function pointsOf(path: string): Point[][] {
   return lines;
 }
 
-/** The y of all points of a line within a range of x, and where it crosses the ends of the range. */
+/**
+ * The y values of a line's points within an x range, and where it crosses the ends of the range.
+ */
 function visibleOf(line: readonly Point[], from: number, to: number): number[] {
   return line.flatMap(([x, y], i) => {
     const seen = x >= from && x <= to ? [y] : [];
@@ -378,7 +387,7 @@ function visibleOf(line: readonly Point[], from: number, to: number): number[] {
   });
 }
 
-/** As charts/hover.ts writes them. */
+/** Marks in the format that charts/hover.ts writes. */
 function marksOf(lists: string): Mark[][] {
   return lists.split('\n').map((list) =>
     list.split('|').flatMap((mark) => {

@@ -9,9 +9,11 @@ import { type Html, html, htmlTable } from '../../html/html.ts';
 import { formatNumber, formatShare } from '../../text/figure-text.ts';
 
 /**
- * How many batches had each size: index 0 is size 1. A node reports the times of the whole batch with each of its samples, to
- * the ns, so samples of a node with the same three times were in one batch. Null where that cannot be told: a node without
- * batches, one that generates sequences side by side, one that reports no pre- and post-processing, or more alike than its batches hold.
+ * Number of batches of each size; index 0 is size 1. A node reports the whole batch's times with
+ * each of its samples, in ns, so samples of a node with the same three times were in one batch.
+ * Null if that cannot be determined: a node without batches, one that generates sequences
+ * concurrently, one that reports no pre- and post-processing, or more equal times than a batch can
+ * hold.
  */
 export function sizesOfBatches(
   records: SampleRecords,
@@ -40,7 +42,7 @@ export function sizesOfBatches(
   return sizes;
 }
 
-/** Histogram of the sizes of batches; absent where they are unknown. */
+/** Histogram of batch sizes; absent if they are unknown. */
 export function renderBatchSizes(
   records: SampleRecords | null,
   audit: NetworkAudit | null,

@@ -9,13 +9,11 @@ import { linearAxis, logAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable } from '../../html/html.ts';
 import { formatNumber, isCarried, percentileName, tickTime } from '../../text/figure-text.ts';
 
-/**
- * Percentiles of the tables below charts, and those of the words for who does not see the chart.
- */
+/** Percentiles of the tables below charts, and of the text alternatives. */
 const TABLED = [0, 0.5, 0.9, 0.95, 0.97, 0.99, 0.999, 0.9999, 1];
 const SPOKEN = [0.5, 0.9, 0.99, 0.999, 1];
 
-/** Distribution of latency on the axis of the tail. */
+/** Latency distribution, on the tail axis. */
 export function renderDistribution(summary: RunSummary, sorted: Float64Array): Html {
   const boundNs = boundNsOf('latency', summary);
   const bound = boundNs === null ? '' : ` The bound is ${formatNs(boundNs)}.`;
@@ -79,7 +77,7 @@ export function renderHistogram(sorted: Float64Array): Html {
   });
 }
 
-/** Values at the percentiles that charts are read at, as a table. */
+/** Values at the usual percentiles, as a table. */
 export function percentileTable(sorted: Float64Array): Html {
   const rows = carried(TABLED, sorted).map((share) => [
     nameOf(share),
@@ -88,7 +86,7 @@ export function percentileTable(sorted: Float64Array): Html {
   return htmlTable(['percentile', 'value'], rows, (column) => column === 1);
 }
 
-/** Percentiles beyond p99 only where so many values have one. */
+/** Percentiles that the number of values supports; up to p99 always. */
 function carried(shares: readonly number[], { length }: Float64Array): readonly number[] {
   return shares.filter((share) => share <= 0.99 || share === 1 || isCarried(length, share));
 }
@@ -98,7 +96,7 @@ function nameOf(share: number): string {
   return share === 1 ? 'largest' : percentileName(share);
 }
 
-/** The main percentiles, for who does not see the chart. */
+/** The main percentiles as text alternative. */
 export function percentileWords(sorted: Float64Array): string {
   return carried(SPOKEN, sorted)
     .map((share) => `${nameOf(share)} ${formatNs(percentileOf(sorted, share))}`)

@@ -8,7 +8,7 @@ import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts'
 import { formatNumber } from '../../text/figure-text.ts';
 import { linkWords } from '../../text/machine-text.ts';
 
-/** One end of the run: its facts by their names; absent is what it did not tell. */
+/** Facts of one end of the run by name; those not reported are absent. */
 interface End {
   readonly title: string;
   readonly facts: Readonly<Record<string, string | Html>>;
@@ -29,8 +29,9 @@ const ROWS = [
 ];
 
 /**
- * Section "What was measured on what": both ends as they described themselves, and the link between them.
- * @param audit Null: the run left none.
+ * Section "What was measured on what": both ends as they described themselves, and the link between
+ * them.
+ * @param audit Null without an audit.
  */
 export function renderMachines(summary: RunSummary, audit: NetworkAudit | null): Html {
   const title = 'What was measured on what';
@@ -59,7 +60,7 @@ function sutName(summary: RunSummary): Html {
   return html`<p class="quiet">SUT name: ${name}. Mode ${mode}, round ${round}, ${divisionInWords(round, division)}, longhaul ${longhaul}, run ${runId}.</p>${engine === undefined ? null : engineTable(engine)}`;
 }
 
-/** The C++ LoadGen of the run: which one it was, and how its files are known again. */
+/** The C++ LoadGen of the run, and hashes that identify its files. */
 function engineTable(engine: CppEngine): Html {
   const rows: readonly (readonly [string, string | null | undefined])[] = [
     ['Version', engine.version],
@@ -87,7 +88,7 @@ function loadgenEnd({ loadgenNode }: NetworkAudit): End {
   return { title: 'LoadGen', facts };
 }
 
-/** The nodes; those that are alike share a column. */
+/** The nodes; equal nodes share a column. */
 function nodeEnds({ nodes, nameCalls }: NetworkAudit): End[] {
   const groups = new Map<string, { names: string[]; facts: End['facts'] }>();
   for (const node of nodes) {
@@ -110,12 +111,12 @@ function nodeFacts(node: NodeEvidence): End['facts'] {
   const { description } = node;
   if (description === null) return serverFacts(node.server);
   const { host, software, softwareVersion, components, model, settings } = description;
-  // Benchmarks without a model run no ONNX Runtime, and have no workers and no batches.
+  // Benchmarks without a model have no ONNX Runtime, no workers and no batches.
   const hasModel = model === null || model.sha256 !== '';
   const of = (key: string): string | undefined =>
     (hasModel ? settings[key] : undefined) || undefined;
   const sequences = of('sequencesMax');
-  // A node that generates forms no batches.
+  // A node that generates sequences has no batches.
   const batch = sequences === undefined ? of('batchSizeMax') : undefined;
   return known({
     ...(host === null ? {} : hostFacts(host)),
@@ -134,7 +135,7 @@ function nodeFacts(node: NodeEvidence): End['facts'] {
   });
 }
 
-/** A server reports its model, and no machine. */
+/** A server reports its model, but not its machine. */
 function serverFacts(server: ServerEvidence | undefined): End['facts'] {
   if (server === undefined) return {};
   return known({
@@ -175,7 +176,7 @@ function componentFacts(
   );
 }
 
-/** The digest in full where a pointer rests. */
+/** A digest, shortened; the full text on hovering. */
 function digest(sha256: string): Html {
   return html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`;
 }

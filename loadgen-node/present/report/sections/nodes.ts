@@ -16,7 +16,7 @@ import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts'
 import { fitText, formatShare, timeOrDash } from '../../text/figure-text.ts';
 import { renderUse, useCells } from './use.ts';
 
-/** More bars than that are a list: the table has it. */
+/** Most bars; with more nodes the table is enough. */
 const BARS_MAX = 24;
 
 const COLUMNS = [
@@ -25,7 +25,7 @@ const COLUMNS = [
 ];
 const USE_COLUMNS = ['cores busy', 'memory'];
 
-/** Share of each SUT node, with its latencies where there are records. */
+/** Share of each SUT node, with latencies if there are records. */
 export function renderNodes(
   { nodes }: RunSummary,
   latencies: LatencyTable | null,
@@ -73,7 +73,7 @@ export function renderNodes(
   );
 }
 
-/** Latencies by the number of the node that answered; what was lost is in none. */
+/** Latencies by node number, without lost samples. */
 function latenciesOfNodes({ count, node: nodes, latencyNs }: LatencyTable): ExactDistribution[] {
   const latencies: ExactDistribution[] = [];
   for (let row = 0; row < count; row += 1) {
@@ -86,7 +86,7 @@ function latenciesOfNodes({ count, node: nodes, latencyNs }: LatencyTable): Exac
   return latencies;
 }
 
-/** Samples of a node with their share of all: `12 (12 %)`. */
+/** A node's samples and their share: `12 (12 %)`. */
 function partText(part: number, whole: number): string {
   return whole === 0 ? String(part) : `${grouped(part)} (${formatShare(part / whole)})`;
 }
@@ -98,8 +98,7 @@ const SERVER_COLUMNS = [
 ];
 
 /**
- * Statistics of servers of the Open Inference Protocol, as they report them; absent where no server has
- * any.
+ * Statistics reported by servers of the Open Inference Protocol; absent if no server reports any.
  */
 export function renderServers({ nodes }: RunSummary): Html | null {
   const rows = nodes.flatMap(({ address, server }) => {
@@ -150,7 +149,10 @@ const ABOUT: Readonly<Record<AnyPart, string>> = {
 
 const PART_COLUMNS = ['part', 'typical', 'tail', 'grows by', 'mean', ''];
 
-/** Where the time went: a typical sample against the slowest; absent where no server tells it. */
+/**
+ * Where the time went, for a typical sample and for the slowest ones; absent if no server reports
+ * it.
+ */
 export function renderSplit({ split, protocol }: RunSummary): Html | null {
   const title = 'Where the time went';
   if (split === null) {
@@ -159,7 +161,7 @@ export function renderSplit({ split, protocol }: RunSummary): Html | null {
     const { hasDurations } = protocolNamed(protocol).traits;
     return hasDurations ? section('split', title, html`<p>${why}</p>`) : null;
   }
-  // What is left is selected by its times: its parts are not those of the run.
+  // The remaining samples were selected by their times: their parts do not represent the run.
   if (leftOutText(split) !== null) return section('split', title, html`<p>${split.text}</p>`);
   const { tokens } = split;
   const parts =

@@ -24,7 +24,7 @@ import {
   tickTime,
 } from '../../text/figure-text.ts';
 
-/** Widths that intervals of time may have, in ns. */
+/** Possible widths of time intervals, in ns. */
 const WIDTHS_NS = [
   1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 3e10, 6e10, 12e10, 3e11, 6e11, 18e11, 36e11,
 ];
@@ -32,18 +32,19 @@ const WIDTHS_NS = [
 /** As many as a chart shows. */
 const INTERVALS_MAX = 200;
 
-/** Fewer rows than that per interval make percentiles of noise. */
+/** With fewer rows per interval, percentiles are noise. */
 const ROWS_PER_INTERVAL = 100;
 
 /**
- * Follows a run over time, in intervals of equal width from the start. Rows count where they were due, completed samples where
- * they were completed. Latencies are of samples due in the interval, NaN without any; rates are per second.
+ * A run over time, in equal intervals from the start. Rows count when they were due, completed
+ * samples when they completed. Latencies are of samples due in the interval, NaN without any; rates
+ * are per second.
  */
 export function timelineOf(table: LatencyTable, intervalsMax = INTERVALS_MAX) {
   const { count, scheduledNs, latencyNs, completedSamples, endNs } = table;
   if (count === 0) return { widthNs: 1e9, intervals: [] };
   const widthNs = widthFor(endNs, count, intervalsMax);
-  // A rest below half an interval goes to the last one: its rate would be noise.
+  // A remainder below half an interval joins the last one: its rate would be noise.
   const intervalCount = Math.max(Math.round(endNs / widthNs), 1);
   const placeOf = (ns: number): number =>
     Math.min(Math.max(Math.trunc(ns / widthNs), 0), intervalCount - 1);
@@ -78,7 +79,7 @@ export function timelineOf(table: LatencyTable, intervalsMax = INTERVALS_MAX) {
       dueRate: (ofInterval.count + (lost[i] as number)) / seconds,
       /** Samples completed, by the time of completion. */
       completedRate: (completed[i] as number) / seconds,
-      /** Rows due that were never completed. */
+      /** Rows due that never completed. */
       lost: lost[i] as number,
     };
   });
@@ -89,7 +90,7 @@ type Timeline = ReturnType<typeof timelineOf>;
 type TimelineInterval = Timeline['intervals'][number];
 
 /**
- * One second where that makes a readable chart; shorter for short runs with enough rows, longer for
+ * One second if that gives a readable chart; shorter for short runs with enough rows, longer for
  * long ones.
  */
 function widthFor(endNs: number, count: number, intervalsMax: number): number {
@@ -116,7 +117,10 @@ const PERCENTILES: readonly [PercentileLine, ...PercentileLine[]] = [
   { share: 1, name: 'largest', className: 'c3 dash3', of: ({ maxNs }) => maxNs },
 ];
 
-/** Those that differ from the largest: half a value of an interval, or more, is above them in the mean. */
+/**
+ * Percentiles that differ from the maximum: an interval has on average at least half a value above
+ * them.
+ */
 function percentilesOf({ intervals }: Timeline): readonly PercentileLine[] {
   const mean = intervals.reduce((sum, { count }) => sum + count, 0) / Math.max(intervals.length, 1);
   return PERCENTILES.filter(
@@ -169,7 +173,7 @@ export function renderLoadTimeline(timeline: Timeline, scenario: Scenario): Html
     className: 'c2 dash2',
     points: overTime(intervals, ({ dueRate }) => dueRate),
   };
-  // The one query of Offline is due at the start: it has no rate.
+  // Offline's one query is due at the start: it has no rate.
   const series = isOffline ? [completed] : [due, completed];
   const largest = Math.max(...series.flatMap(({ points }) => points.map(([, rate]) => rate)), 0);
   const rates = completed.points.map(([, rate]) => rate);
@@ -199,7 +203,7 @@ function overTime(
   return intervals.map((interval) => [(interval.fromNs + interval.toNs) / 2, of(interval)]);
 }
 
-/** An instant of the run where a pointer rests. */
+/** A time of the run, for hovering. */
 export function secondText(ns: number): string {
   return `${tickSeconds(ns)} s`;
 }
@@ -208,7 +212,7 @@ function widthText({ widthNs }: Timeline): string {
   return widthNs === 1e9 ? 'second' : `interval of ${formatNs(widthNs)}`;
 }
 
-/** @param hasRates False where another table of the page has them. */
+/** @param hasRates False if another table of the page has the rates. */
 function intervalTable(
   intervals: readonly TimelineInterval[],
   percentiles: readonly PercentileLine[],
@@ -233,10 +237,10 @@ function intervalTable(
   return htmlTable(titles, rows, () => true);
 }
 
-/** Seconds that a chart shows as they are; of more, the worst of each group is shown. */
+/** Most seconds shown individually; beyond it, the worst of each group is shown. */
 const POINTS_MAX = 300;
 
-/** How the LoadGen process fared, and what this machine carries at most. */
+/** How the LoadGen process fared, and this machine's largest load. */
 export function renderGenerator({ health, ceiling }: RunSummary): Html {
   return section(
     'generator',
@@ -364,7 +368,7 @@ function axisOf(seconds: readonly HealthSecond[]): Axis {
   return runTimeAxis(Math.max(seconds.at(-1)?.atNs ?? 0, 1e9));
 }
 
-/** A run of hours: the worst second of each group, so that no peak is lost. */
+/** The worst second of each group, so that a run of hours loses no peak. */
 function worstOfGroups(seconds: readonly HealthSecond[]): readonly HealthSecond[] {
   const size = Math.ceil(seconds.length / POINTS_MAX);
   if (size <= 1) return seconds;

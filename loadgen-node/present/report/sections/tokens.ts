@@ -16,10 +16,12 @@ import { formatNumber, formatShare } from '../../text/figure-text.ts';
 import { percentileTable, percentileWords } from './latency.ts';
 import { renderLatencyTimeline, timelineOf } from './timeline.ts';
 
-/** Of two more charts over time: the page stays small. */
+/** Most intervals of two extra charts over time; it keeps the page small. */
 const INTERVALS_MAX = 60;
 
-/** A time of a token model, one value for each sample in the order of the records; NaN: lost, or it has none. */
+/**
+ * A time of a token model, one value per sample in record order; NaN if lost or without this time.
+ */
 interface TokenTime {
   readonly title: string;
   readonly name: string;
@@ -29,8 +31,9 @@ interface TokenTime {
 }
 
 /**
- * The two times of a token model, each as a distribution, over time, and by the lengths of prompt and answer; absent where tokens are
- * not timed. Behind them the times between single tokens, and how many answers were under way at once.
+ * Both times of a token model: their distributions, over time, and by length of prompt and
+ * response; absent if tokens are not timed. Then the gaps between tokens, and the number of
+ * responses in progress.
  */
 export function renderTokens(
   summary: RunSummary,
@@ -62,7 +65,7 @@ export function renderTokens(
   ];
   const charts = shown.flatMap((time) => [
     renderTime(time),
-    // Several samples of a query are one row of the table, and one of it is no sample.
+    // A table row may be a query of several samples.
     summary.scenario === 'MultiStream' || table.count !== time.values.length
       ? null
       : renderLatencyTimeline(
@@ -80,7 +83,10 @@ export function renderTokens(
 /** Most bars of a histogram. */
 const BARS_MAX = 40;
 
-/** How many answers a node had under way, by share of the time; absent where none ever was. */
+/**
+ * Number of responses that a node had in progress, by share of the time; absent if there were never
+ * any.
+ */
 function renderUnderWay(records: SampleRecords): Html | null {
   const nodes = [...answersUnderWay(records)];
   const timesNs: number[] = [];
@@ -131,10 +137,10 @@ function wholeNumber(value: number): string {
   return Number.isInteger(value) ? grouped(value) : '';
 }
 
-/** Values of the chart of all gaps: enough for its last percentile. */
+/** Most values for the chart of all gaps: enough for its last percentile. */
 const GAPS_MAX = 100_000;
 
-/** Times between tokens: all of them, and the longest of each sample; none where they were not measured. */
+/** Gaps between tokens: all, and the longest of each sample; empty if not measured. */
 function gapTimes(records: SampleRecords): readonly TokenTime[] {
   const { tokenGaps, longestGapNs, completedNs } = records;
   if (tokenGaps === null || longestGapNs === null || tokenGaps.count === 0) return [];
@@ -158,7 +164,7 @@ function gapTimes(records: SampleRecords): readonly TokenTime[] {
   return [all, longest];
 }
 
-/** Times and lengths of the samples; null where tokens are not timed. */
+/** Times and lengths of the samples; null if tokens are not timed. */
 function tokenSamples(records: SampleRecords) {
   const { tokenCount, promptTokens } = records;
   const rows = timedTokens(records);
@@ -166,10 +172,10 @@ function tokenSamples(records: SampleRecords) {
   const { firstNs, perOutputNs, counts } = rows;
   return {
     firstNs,
-    // A single token has no successor to time.
+    // A single token has no next token to time.
     perTokenNs: perOutputNs.map((ns, row) => ((counts[row] as number) < 2 ? Number.NaN : ns)),
     answers: Float64Array.from(tokenCount),
-    /** Null where the samples are no tokens. */
+    /** Null if the samples are not tokens. */
     prompts: promptTokens && Float64Array.from(promptTokens),
   };
 }
@@ -191,10 +197,10 @@ function renderTime({ title, name, about, values, boundNs }: TokenTime): Html {
   });
 }
 
-/** Groups of samples by length, and the fewest samples of one. */
+/** Most groups of samples by length, and the fewest samples of one. */
 const GROUPS_MAX = 12;
 const GROUP_MIN = 20;
-/** With fewer values p99 is the largest of them. */
+/** With fewer values, p99 would be the maximum. */
 const P99_MIN = 100;
 
 const LINES = [
@@ -203,7 +209,7 @@ const LINES = [
   { share: 0.99, name: 'p99', className: 'c2' },
 ] as const;
 
-/** Samples of about the same length. */
+/** Samples of similar length. */
 interface LengthGroup {
   readonly from: number;
   readonly to: number;
@@ -212,7 +218,7 @@ interface LengthGroup {
   readonly sorted: Float64Array;
 }
 
-/** Percentiles of a time by the length of prompt or answer; absent where all are about as long. */
+/** Percentiles of a time by prompt or response length; absent if all lengths are similar. */
 function renderByLength(time: TokenTime, title: string, lengths: Float64Array): Html | null {
   const groups = groupsOf(time.values, lengths);
   if (groups.length < 2) return null;
@@ -250,7 +256,7 @@ function renderByLength(time: TokenTime, title: string, lengths: Float64Array): 
   });
 }
 
-/** Groups of about as many samples each, those of one length together. */
+/** Groups with about the same number of samples; equal lengths stay together. */
 function groupsOf(values: Float64Array, lengths: Float64Array): LengthGroup[] {
   const rows = [...values.keys()].filter((row) => Number.isFinite(values[row]));
   rows.sort((a, b) => (lengths[a] as number) - (lengths[b] as number));
@@ -258,7 +264,7 @@ function groupsOf(values: Float64Array, lengths: Float64Array): LengthGroup[] {
   const groups: LengthGroup[] = [];
   for (let begin = 0; begin < rows.length; ) {
     let end = Math.min(begin + size, rows.length);
-    // The last ones are too few for a group of their own.
+    // The last ones are too few for their own group.
     if (rows.length - end < GROUP_MIN) end = rows.length;
     const lengthAt = (place: number): number => lengths[rows[place] as number] as number;
     while (end < rows.length && lengthAt(end) === lengthAt(end - 1)) end += 1;

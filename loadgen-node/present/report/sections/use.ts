@@ -7,11 +7,11 @@ import { type Html, html } from '../../html/html.ts';
 import { formatMemory, formatNumber, tickMemory } from '../../text/figure-text.ts';
 import { runTimeAxis, secondText } from './timeline.ts';
 
-// Reports of SUT nodes on their machines while they were measured.
+// SUT nodes' reports on their machines during the measurement.
 
-/** More lines than that cannot be told apart: the table has all nodes. */
+/** Most lines in a chart; more would be indistinguishable, and the table has all nodes. */
 const LINES_MAX = 8;
-/** So many nodes are drawn with their machines. */
+/** Most nodes drawn with their machines. */
 const MACHINES_MAX = 2;
 
 type Usage = readonly NodeUsagePoint[] | undefined;
@@ -21,7 +21,7 @@ interface NodeOfChart {
   readonly usage: readonly NodeUsagePoint[];
 }
 
-/** CPU and memory of the nodes over the run; null where none told of it. */
+/** CPU and memory of the nodes over the run; null if no node reported them. */
 export function renderUse(all: RunSummary['nodes']): Html | null {
   const told = all.flatMap(({ name, usage }) => (usage === undefined ? [] : [{ name, usage }]));
   if (told.length === 0) return null;
@@ -33,7 +33,7 @@ export function renderUse(all: RunSummary['nodes']): Html | null {
   return html`${cpuFigure(nodes, more)}${memoryFigure(nodes, more)}`;
 }
 
-/** Cores that a node kept busy on the average, and its largest memory; dashes where it did not tell. */
+/** Mean number of busy cores of a node, and its largest memory; dashes if not reported. */
 export function useCells(usage: Usage): [cores: string, memory: string] {
   return [formatNumber(meanCores(usage ?? [])), formatMemory(largestMemory(usage ?? []))];
 }

@@ -20,7 +20,7 @@ const RESULTS = {
   },
 } as const;
 
-/** Verdict first, then the three figures that matter, then why. */
+/** First the verdict, then the three main figures, then the reasons. */
 export function renderHead(summary: RunSummary): Html {
   const { benchmark, scenario, startedAt, result, labels, longhaul, notes } = summary;
   const { tone, text: ofResult } = RESULTS[result];
@@ -39,7 +39,7 @@ ${head.length === 0 ? null : html`<dl class="tiles head">${head}</dl>\n`}${reaso
 }`;
 }
 
-/** LoadGen's own verdict, whether the generator was the limit, accuracy, and the user's thresholds. */
+/** LoadGen's own verdict, whether LoadGen was the limit, accuracy, and the user's thresholds. */
 export function renderVerdict(summary: RunSummary): Html {
   const { loadgenVerdict, accuracy, peakTargetQps, thresholds } = summary;
   const { isValid, reasons } = loadgenVerdict;
@@ -50,14 +50,14 @@ ${accuracy && html`<p>Accuracy: ${accuracy.text} ${judged(accuracy.isMet, 'targe
 `;
 }
 
-/** Notes of the run, which cannot be silenced; the head has their number. */
+/** Notes of the run, which cannot be turned off; the head shows their number. */
 export function renderNotes({ notes }: RunSummary): Html | null {
   if (notes.length === 0) return null;
   const items = notes.map((note) => html`<li>${note}</li>`);
   return section('notes', 'Notes', html`<ul class="plain">${items}</ul>`);
 }
 
-/** Null where the reasons of the verdict contain it. */
+/** Null if the verdict's reasons already contain it. */
 function generatorText(summary: RunSummary): Html | null {
   const { cause, reasons } = summary.verdict;
   if (cause?.kind === 'sut-broke') return null;
@@ -66,7 +66,7 @@ function generatorText(summary: RunSummary): Html | null {
   return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen was ${text}.</p>`;
 }
 
-/** The user's own conditions, which are in no verdict. */
+/** The user's own thresholds, which affect no verdict. */
 function thresholdList(thresholds: RunSummary['thresholds']): Html | null {
   if (thresholds.length === 0) return null;
   const items = thresholds.map(
@@ -87,7 +87,7 @@ function reasonList({ reasons }: RunSummary['verdict']): Html | null {
       ['Needed', needed],
       ['Seen', seen],
     ].filter(([, fact = '']) => !text.includes(fact));
-    // Two reasons may have one remedy.
+    // Two reasons may share one remedy.
     if (advice !== '' && !given.has(advice)) facts.push(['What changes it', advice]);
     given.add(advice);
     return html`<li><strong>${rule}</strong> ${text}<dl>${facts.map(([name = '', fact = '']) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl></li>\n`;
@@ -124,17 +124,18 @@ export function renderTiles(summary: RunSummary): Html {
     rate === undefined || scenario !== 'Server'
       ? []
       : [tile('Requested rate', `${rate} /s`, html`<small>${arrivals}</small>`)];
-  // Those of MultiStream are of whole queries.
+  // MultiStream's latencies are of whole queries.
   const issued = scenario === 'MultiStream' ? figures.queries : figures.samples;
   const latencies = (issued ?? 0) - (figures.lost ?? 0);
   const tiles = TILES.flatMap(([name, title]) => {
     const value = figures[name];
-    // A query of a stream is due when it is issued: it has no lag. Of Server's two rates the head has the one.
+    // SingleStream and MultiStream queries are due when issued: no lag. The head already shows one
+    // of Server's two rates.
     const isMeant =
       scenario === 'Server'
         ? name !== 'completed_qps' || answered === undefined
         : name !== 'lag_p99';
-    // Of so few it would be the largest.
+    // With so few values it would be the maximum.
     const isKnown = name !== 'p99.9' || isCarried(latencies, 0.999);
     if (value === undefined || shown.includes(name) || !isMeant || !isKnown) return [];
     return [tile(title, figureText(name, value))];
@@ -144,7 +145,7 @@ export function renderTiles(summary: RunSummary): Html {
     : html`<dl class="tiles">${requested}${tiles}</dl>`;
 }
 
-/** All figures by the names that thresholds and comparisons use. */
+/** All figures, by the names used in thresholds and comparisons. */
 export function renderFigures({ figures }: RunSummary): Html | null {
   const rows = FIGURE_NAMES.flatMap((name) => {
     const value = figures[name];
@@ -156,7 +157,7 @@ export function renderFigures({ figures }: RunSummary): Html | null {
   return section('figures', 'All figures', scroll('All figures', all));
 }
 
-/** The tables that the screen has, too. */
+/** The tables that the screen also shows. */
 export function renderTables(summary: RunSummary): Html[] {
   return resultTables(summary).map(({ title, columns, rows, verdict }) => {
     const table = htmlTable(columns, rows, () => true);
@@ -164,7 +165,7 @@ export function renderTables(summary: RunSummary): Html[] {
   });
 }
 
-/** Verdict on each rule of the division, by the evidence. */
+/** Verdict on each rule of the division, with its evidence. */
 export function renderAudit({ audit, division, protocol, round }: RunSummary): Html {
   const { title, traits } = protocolNamed(protocol);
   const ends = traits.hasLedger
@@ -184,7 +185,7 @@ export function renderAudit({ audit, division, protocol, round }: RunSummary): H
   );
 }
 
-/** Every setting with where it came from. */
+/** Every setting with its source. */
 export function renderSettings({ settings }: RunSummary): Html {
   if (settings.length === 0) return html``;
   const rows = settings.map(({ key, value, source }) => [key, value, source]);
@@ -196,7 +197,7 @@ export function renderSettings({ settings }: RunSummary): Html {
   );
 }
 
-/** Which records the figures follow from. */
+/** The records that the figures follow from. */
 export function recordsText({ records }: RunSummary): string {
   if (records === null) return 'This run kept no records.';
   const parts = records.parts.length === 1 ? '' : `, parts ${records.parts.join(', ')}`;

@@ -31,8 +31,8 @@ const rules = benchmarkRules('3d-unet');
 export const STANDIN_DICE = 0.92795;
 
 /**
- * 3D U-Net on the LoadGen node: cases of KiTS19, or volumes that longhaul draws. The response is a byte per voxel: 0,
- * 1 kidney, 2 tumour.
+ * 3D U-Net on the LoadGen node: cases of KiTS19, or volumes that longhaul draws. The response has
+ * one byte per voxel: 0, 1 kidney, 2 tumour.
  */
 export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
   holds: 'the cases of KiTS19, pre-processed or as they are',
@@ -71,7 +71,7 @@ function foreignMark(cases: readonly KitsCase[]): string {
   );
 }
 
-/** Volumes are drawn when they are loaded, and again when they are scored: they need no files. */
+/** Volumes are drawn when they are loaded, and again when they are scored: no files needed. */
 function drawnVolumes(set: GeneratedSet): DataSet {
   const names = Array.from({ length: set.sampleCount }, (_, i) => `standin_${i}`);
   return volumeDataSet({
@@ -93,7 +93,7 @@ function drawnVolumes(set: GeneratedSet): DataSet {
   });
 }
 
-/** Volumes and their truth, by sample index. */
+/** Volumes and their ground truth, by sample index. */
 interface VolumeSource extends Omit<DataSet, 'totalSampleCount' | 'readPayload' | 'scoreAccuracy'> {
   readonly names: readonly string[];
   readImage(index: number): Promise<Uint8Array>;
@@ -113,8 +113,8 @@ function volumeDataSet({ names, readImage, readTruth, ...parts }: VolumeSource):
 }
 
 /**
- * Mean Dice, as accuracy_kits.py has it; one response and one truth lie in memory. The script refuses a log that lacks a case
- * or has one twice, so its lines are there for a whole log only.
+ * Mean Dice, as in accuracy_kits.py; only one response and one truth are in memory. The script
+ * refuses a log with missing or repeated cases, so its lines are given only for a complete log.
  */
 async function scoreVolumes(
   entries: AccuracyEntries,

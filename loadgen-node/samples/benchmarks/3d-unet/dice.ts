@@ -4,15 +4,15 @@ import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts
 import { numpyMean } from '../../metrics/numpy-mean.ts';
 import type { Scan } from './prepare-scan.ts';
 
-/** Labels of a voxel: 0 is everything else. */
+/** Voxel labels; 0 is background. */
 const KIDNEY = 1;
 const TUMOUR = 2;
 const LABEL_MAX: number = TUMOUR;
 
-/** Labels that one byte can hold. */
+/** Number of labels that one byte can hold. */
 const BYTE_VALUES = 256;
 
-/** Keeps a class that is in neither volume at a score of 1. */
+/** Gives a class that is in neither volume a score of 1. */
 const SMOOTHING = 1e-6;
 
 /** Scores of one case, 0 to 1. */
@@ -24,8 +24,8 @@ export interface CaseDice {
 
 /**
  * Dice of a response against the truth. Source: accuracy_kits.py, get_dice_score.
- * @param response A label per voxel, in the order of the truth.
- * @throws MlperfError `ERR_DATA_SET` where it has another number of voxels, or a label that there is not.
+ * @param response One label per voxel, in the order of the truth.
+ * @throws MlperfError `ERR_DATA_SET` if the number of voxels differs, or for an unknown label.
  */
 export function diceOfCase(
   name: string,
@@ -43,7 +43,7 @@ export function diceOfCase(
   for (let i = 0; i < labels.length; i += 1) {
     const label = response[i] as number;
     const truth = labels[i] as number;
-    // Nearly all voxels are so, and no score needs their number.
+    // Nearly all voxels are background, and no score needs their number.
     if (label === 0 && truth === 0) continue;
     responded[label] = (responded[label] as number) + 1;
     expected[truth] = (expected[truth] as number) + 1;
@@ -58,7 +58,7 @@ export function diceOfCase(
   return { name, kidney: dice(KIDNEY), tumour: dice(TUMOUR) };
 }
 
-/** @param counts Voxels by label. */
+/** @param counts Number of voxels by label. */
 function requireLabels(what: string, counts: Uint32Array): void {
   const label = counts.findIndex((count, i) => count > 0 && i > LABEL_MAX);
   if (label < 0) return;
@@ -68,8 +68,8 @@ function requireLabels(what: string, counts: Uint32Array): void {
 }
 
 /**
- * The summary of accuracy_kits.py: its table (summary.csv) and its last line.
- * @param cases In the order of the data set.
+ * The summary of accuracy_kits.py: its table (summary.csv) and its last output line.
+ * @param cases In data set order.
  */
 export function diceSummary(cases: readonly CaseDice[]) {
   const rows = cases.map(({ name, kidney, tumour }) => [
@@ -93,7 +93,7 @@ export function diceSummary(cases: readonly CaseDice[]) {
     /** Lines of summary.csv. */
     table: table.map((row) => row.map(text).join(',')),
     line: `Accuracy: mean = ${printed}, kidney = ${formatFixed(kidney, 4)}, tumor = ${formatFixed(tumour, 4)}`,
-    /** The mean as the line has it. */
+    /** The mean as printed in the line. */
     value: Number(printed),
   };
 }

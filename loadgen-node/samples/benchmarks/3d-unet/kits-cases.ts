@@ -17,7 +17,7 @@ import { checkNpyFile, readNpyFile } from '../../tensors/npy/npy-file.ts';
 import { readNifti, readNiftiHeader } from './nifti.ts';
 import { prepareScan, SPACING } from './prepare-scan.ts';
 
-/** Cases of KiTS19 that inference is measured with. Source: 3d-unet-kits19, meta/inference_cases.json. */
+/** Cases of KiTS19 used for inference. Source: 3d-unet-kits19, meta/inference_cases.json. */
 export const INFERENCE_CASES: readonly string[] = [
   ...[0, 3, 5, 6, 12, 24, 34, 41, 44, 49, 52, 56, 61, 65, 66, 70, 76, 78, 80, 84, 86, 87, 92, 111],
   ...[
@@ -25,18 +25,18 @@ export const INFERENCE_CASES: readonly string[] = [
   ],
 ].map((number) => `case_${String(number).padStart(5, '0')}`);
 
-/** A case that KiTS19 does not have: the reference copies another. */
+/** A case missing in KiTS19: the reference copies another one. */
 const COPIED_CASE = 'case_00400';
 const COPIED_FROM = 'case_00185';
 
 const CASE_NAME = /^case_\d{5}$/;
 
-/** Folder of volumes and truth in what preprocess.py leaves. */
+/** Folder of volumes and truth in preprocess.py's output. */
 const NIFTI = 'nifti';
 const IMAGE_FILE = 'imaging.nii.gz';
 const LABEL_FILE = 'segmentation.nii.gz';
 
-/** Ending of the arrays; those of a pre-processed truth have another before it. */
+/** File extension of the arrays; pre-processed truths have another one before it. */
 const NPY = '.npy';
 const TRUTH_NPY = '.truth.npy';
 
@@ -44,15 +44,16 @@ const TRUTH_NPY = '.truth.npy';
 export interface KitsCase {
   readonly name: string;
   readonly shape: VolumeShape;
-  /** Undefined where there is none: then the case can only be scored. */
+  /** Undefined if missing: the case can then only be scored. */
   readonly image: string | undefined;
   readonly truth: string;
 }
 
 /**
- * The prepared cases of a folder: `nifti/CASE/segmentation.nii.gz`, and as image `CASE.npy` or `nifti/CASE/imaging.nii.gz`;
- * or the cases of KiTS19 itself (`CASE/imaging.nii.gz`), which are prepared once and kept in the cache.
- * @returns The 43 cases where they are there, else all; and the folder that they lie in.
+ * The prepared cases of a folder: `nifti/CASE/segmentation.nii.gz`, with the image in `CASE.npy` or
+ * `nifti/CASE/imaging.nii.gz`; or KiTS19's original cases (`CASE/imaging.nii.gz`), which are
+ * prepared once and cached.
+ * @returns The 43 inference cases if all are there, otherwise all cases; and their folder.
  * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`
  */
 export async function findKitsCases(
@@ -72,7 +73,7 @@ export async function findKitsCases(
   return { folder: prepared, cases, isMade: true };
 }
 
-/** Names of the cases that have a file, in order: the 43 where all of them are there. */
+/** Names of the cases that have a file, in order: the 43 inference cases if all are there. */
 async function casesIn(folder: string, file: string): Promise<readonly string[]> {
   const entries = existsSync(folder) ? await readingFile(folder, () => readdir(folder)) : [];
   const names = new Set(
@@ -115,7 +116,10 @@ async function shapeOfFile(path: string, datatype: 'FP32' | 'UINT8'): Promise<Vo
   return shape as unknown as VolumeShape; // Of three axes.
 }
 
-/** @throws MlperfError `ERR_DATA_SET` for an image that is not as large as its truth, or that no windows cover. */
+/**
+ * @throws MlperfError `ERR_DATA_SET` for an image whose size differs from its truth, or that no
+ *   windows cover.
+ */
 async function requireShape(path: string, truth: VolumeShape): Promise<void> {
   const found = volumeText(await shapeOfFile(path, 'FP32'));
   if (found !== volumeText(truth)) {
@@ -128,7 +132,7 @@ async function requireShape(path: string, truth: VolumeShape): Promise<void> {
 }
 
 /**
- * A case as it travels: shared/benchmarks/volume/volume.ts.
+ * A case in its wire form: shared/benchmarks/volume/volume.ts.
  * @throws MlperfError `ERR_DATA_SET` naming the file
  */
 export async function readImage(folder: string, { name, shape, image }: KitsCase) {
@@ -142,7 +146,9 @@ export async function readImage(folder: string, { name, shape, image }: KitsCase
   return payload;
 }
 
-/** Labels of a case, the last axis running fastest. @throws MlperfError `ERR_DATA_SET` naming the file */
+/**
+ * Labels of a case, with the last axis fastest. @throws MlperfError `ERR_DATA_SET` naming the file
+ */
 export async function readTruth(
   folder: string,
   { shape, truth }: Pick<KitsCase, 'shape' | 'truth'>,
@@ -169,7 +175,7 @@ async function readInto(
   });
 }
 
-/** Prepares cases of KiTS19, one after the other, unless they are in the cache. @returns Their folder. */
+/** Prepares cases of KiTS19 one by one, unless they are in the cache. @returns Their folder. */
 async function prepareCases(
   folder: string,
   names: readonly string[],
@@ -197,7 +203,7 @@ async function prepareCases(
   });
 }
 
-/** Raise with every change of what is written. */
+/** Increase with every change of the output. */
 const PREPARE_REVISION = 1;
 
 /** Writes `NAME.npy` and `NAME.truth.npy`. @param source Folder of the case. */
@@ -221,7 +227,7 @@ async function prepareCase(source: string, target: string, name: string): Promis
   await writeFile(join(target, name + TRUTH_NPY), npyOf('|u1', prepared.shape, labels));
 }
 
-/** Header and elements, as NumPy writes them in version 1.0 of its format. */
+/** Header and elements of a .npy file, version 1.0. */
 function* npyOf(
   descr: string,
   shape: VolumeShape,

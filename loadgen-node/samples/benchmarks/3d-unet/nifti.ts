@@ -12,7 +12,7 @@ import { readingFile } from '../../data-set/data-set.ts';
 
 /** A header of NIfTI-1. Rule: nifti1.h of the NIfTI Data Format Working Group. */
 export interface NiftiHeader {
-  /** Voxels along the file's axes; the first runs fastest in the file. */
+  /** Voxels along the file's axes; the first axis is fastest in the file. */
   readonly shape: VolumeShape;
   /** Size of a voxel along each axis, mostly in mm. */
   readonly spacing: readonly [number, number, number];
@@ -22,13 +22,13 @@ const HEADER_BYTES = 348;
 const MAGIC = 'n+1\0';
 const GZIP_MARK = 0x8b1f;
 
-/** More voxels than any scan has: a limit for broken headers. */
+/** Limit on voxels, above any scan's, for broken headers. */
 const VOXELS_MAX = 2 ** 31;
 
-/** Planes of a file that are read before their voxels are put in their places. */
+/** Planes read at once, before their voxels are rearranged. */
 const PLANES_AT_ONCE = 64;
 
-/** Type number → how voxels of it lie in memory. */
+/** Memory layout of voxels by NIfTI type number. */
 const TYPES = {
   2: Uint8Array,
   4: Int16Array,
@@ -54,9 +54,9 @@ export function readNiftiHeader(path: string): Promise<NiftiHeader> {
 }
 
 /**
- * Reads a volume: no more than the voxels and some planes of the file lie in memory.
- * @param path `.nii`, or the same through gzip.
- * @param allocate Memory for the voxels, which are stored with the last axis running fastest.
+ * Reads a volume; only the voxels and some planes of the file are in memory.
+ * @param path `.nii`, or the same compressed with gzip.
+ * @param allocate Allocates the voxels, which are stored with the last axis fastest.
  * @throws MlperfError `ERR_DATA_SET` naming the file.
  */
 export function readNifti<T extends Float32Array | Uint8Array>(
@@ -86,8 +86,8 @@ export function readNifti<T extends Float32Array | Uint8Array>(
 }
 
 /**
- * Puts planes of the file, in which the first axis runs fastest, into the voxels. Neighbours along the last axis lie in as
- * many planes: with several planes at once they are written one behind the other.
+ * Copies planes of the file (first axis fastest) into the voxels. Neighbours along the last axis
+ * come from different planes: with several planes at once they are written consecutively.
  */
 function placePlanes(
   stored: { readonly [index: number]: number },
@@ -136,7 +136,7 @@ async function readHeader(source: Bytes, path: string): Promise<ParsedHeader> {
   if (!(Number.isInteger(dataOffset) && dataOffset >= HEADER_BYTES && dataOffset < 2 ** 24)) {
     throw wrong(`has its first voxel at byte ${dataOffset}, which cannot be`);
   }
-  // A slope of 0, or that is no number, says that voxels are stored as they are.
+  // A slope of 0, or NaN, means that voxels are stored unscaled.
   const isScaled = Number.isFinite(bytes.readFloatLE(112)) && bytes.readFloatLE(112) !== 0;
   const [slope, inter] = isScaled ? [bytes.readFloatLE(112), bytes.readFloatLE(116)] : [1, 0];
   if (!Number.isFinite(inter)) throw wrong(`adds ${inter} to each voxel (scl_inter)`);
@@ -144,9 +144,9 @@ async function readHeader(source: Bytes, path: string): Promise<ParsedHeader> {
   return { shape, spacing, Elements, dataOffset, slope, inter };
 }
 
-/** Bytes of a file, in order, taken out of gzip where they are in it. */
+/** Bytes of a file in order, decompressed if gzipped. */
 interface Bytes {
-  /** Fills `target` with the next bytes; false where the file ends before. */
+  /** Fills `target` with the next bytes; false if the file ends before. */
   fill(target: Buffer): Promise<boolean>;
   readonly close: () => void;
 }
@@ -164,7 +164,7 @@ async function openBytes(path: string): Promise<Bytes> {
   await file.read(begin, 0, 2, 0).finally(() => file.close());
   const raw = createReadStream(path, { highWaterMark: 2 ** 18 });
   const isGzip = begin.readUInt16LE(0) === GZIP_MARK;
-  // An error of the file reaches the reader of what comes out of gzip.
+  // Forwards a file error to the reader of the decompressed data.
   const stream = isGzip ? pipeline(raw, createGunzip({ chunkSize: 2 ** 18 }), () => {}) : raw;
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let rest: Buffer = Buffer.alloc(0);

@@ -6,17 +6,18 @@ import {
   WINDOW_STEP,
 } from '../../../../shared/benchmarks/volume/volume.ts';
 
-/** A scan of KiTS19 as its files have it: intensities in Hounsfield units, and a label per voxel. */
+/** A scan of KiTS19 as stored: intensities in Hounsfield units, and one label per voxel. */
 export interface Scan {
   readonly shape: VolumeShape;
   /** Size of a voxel along each axis, in mm. */
   readonly spacing: readonly [number, number, number];
-  /** The last axis runs fastest. Changed in place. */
+  /** Last axis fastest. Modified in place. */
   readonly image: Float32Array;
   readonly labels: Uint8Array;
 }
 
-// The arithmetic of 3d-unet-kits19/preprocess.py, number by number: float32 where NumPy has float32, double elsewhere.
+// Same arithmetic as 3d-unet-kits19/preprocess.py: float32 where NumPy uses float32, double
+// elsewhere.
 
 /** Size of a voxel after resampling, in mm. */
 export const SPACING = [1.6, 1.2, 1.2] as const;
@@ -25,12 +26,12 @@ const CLIP_MIN = -79;
 const CLIP_MAX = 304;
 const MEAN = 101;
 const DEVIATION: number = Math.fround(76.9);
-/** Intensity of what is added around a scan, after normalising. */
+/** Intensity of the padding around a scan, after normalising. */
 const PADDING: number = Math.fround(-2.2);
 
 /**
- * Resamples a scan to {@link SPACING}, clips and normalises its intensities, and makes each axis a multiple of 64, 128 at
- * least.
+ * Resamples a scan to {@link SPACING}, clips and normalises its intensities, and makes each axis a
+ * multiple of 64, at least 128.
  */
 export function prepareScan(scan: Scan) {
   const steps = scan.shape.map((length, axis) =>
@@ -58,11 +59,17 @@ function shapeOf(lengths: readonly number[]): VolumeShape {
   return lengths as unknown as VolumeShape;
 }
 
-/** Per place of a resampled axis the voxels around it and their weights; -1 lies beyond the last voxel, as rounding has it. */
+/**
+ * For each position of a resampled axis, the surrounding voxels and their weights; -1 lies beyond
+ * the last voxel, because of rounding.
+ */
 type ResampledAxis = ReturnType<typeof resampledAxis>;
 type AxisSteps = readonly [ResampledAxis, ResampledAxis, ResampledAxis];
 
-/** Where scipy.ndimage.zoom (grid_mode False, mode constant) reads for each place of an axis that becomes `factor` times as long. */
+/**
+ * Source voxels that scipy.ndimage.zoom (grid_mode False, mode constant) uses for each position of
+ * an axis scaled by `factor`.
+ */
 function resampledAxis(length: number, factor: number) {
   const newLength = roundHalfEven(length * factor);
   const step = newLength === 1 ? 1 : (length - 1) / (newLength - 1);
@@ -73,14 +80,16 @@ function resampledAxis(length: number, factor: number) {
     nearest: Int32Array.from(at, (place) => (isOutside(place) ? -1 : Math.floor(place + 0.5))),
     voxels: [
       Int32Array.from(at, (place) => (isOutside(place) ? -1 : Math.floor(place))),
-      // At the last voxel the weight of the one behind it is 0.
+      // At the last voxel the weight of the next one is 0.
       Int32Array.from(at, (place) => Math.min(Math.floor(place) + 1, length - 1)),
     ] as const,
     weights: [before, before.map((weight) => 1 - weight)] as const,
   };
 }
 
-/** Eight neighbours of each voxel, added in scipy's order; outside is the smallest intensity. */
+/**
+ * Linear interpolation of eight neighbours, in scipy's order; outside is the smallest intensity.
+ */
 function resampleLinear(
   image: Float32Array,
   [, height, width]: VolumeShape,
@@ -112,7 +121,7 @@ function resampleLinear(
   return target;
 }
 
-/** @param row Where the line of voxels begins. */
+/** @param row Index of the line's first voxel. */
 function addLine(
   sums: Float64Array,
   image: Float32Array,
@@ -129,8 +138,9 @@ function addLine(
 }
 
 /**
- * Per place of a prepared axis the voxel that stands there; -1 for padding. An axis shorter than a window repeats its ends; one of up to 31 voxels more than a multiple of 64 loses them on both
- * sides, any other is padded to the next multiple.
+ * For each position of a prepared axis, the voxel used; -1 for padding. An axis shorter than a
+ * window is padded with its end values; one that exceeds a multiple of 64 by up to 31 voxels is
+ * cropped on both sides; any other is padded to the next multiple.
  */
 function placedAxis(length: number): Int32Array {
   const repeated = Math.max(0, WINDOW_SIDE - length);
@@ -150,8 +160,8 @@ function placedAxis(length: number): Int32Array {
 }
 
 /**
- * Puts voxels in their places.
- * @param axes Per axis and place the voxel that stands there; -1: the target keeps what it holds.
+ * Copies voxels to their new positions.
+ * @param axes Per axis and position the source voxel; -1 leaves the target unchanged.
  */
 function gather<T extends Float32Array | Uint8Array>(
   source: T,

@@ -13,11 +13,13 @@ import { scoreSquad } from './squad-score.ts';
 import { ensureStandinSquad, SQUAD_FILE, VOCABULARY_FILE } from './standin-questions.ts';
 import { readWordPieces } from './word-piece.ts';
 
-/** Questions of SQuAD v1.1's validation set, and the samples that they become with BERT's own vocabulary. */
+/**
+ * Questions in SQuAD v1.1's validation set, and the resulting samples with BERT's own vocabulary.
+ */
 const QUESTION_COUNT = 10_570;
 const SAMPLE_COUNT = dataSetSamplesOf('bert');
 
-/** Parts of a data set that its source decides. */
+/** Fields of a data set that depend on its source. */
 type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;
 
 /**
@@ -35,7 +37,7 @@ export const benchmark: LoadgenBenchmark = standinBenchmark('bert', {
   },
 });
 
-/** Only the whole validation set bears its name. */
+/** Name and marks; only the whole validation set gets the official name. */
 function ownSource(questions: number, samples: number): Source {
   if (questions === QUESTION_COUNT && samples === SAMPLE_COUNT) return { name: 'squad-v1.1-dev' };
   const mark =
@@ -86,7 +88,7 @@ function payloadOf(feature: Feature, tokens: readonly number[], form: string): U
   if (form === 'int32') return new Uint8Array(inputs.buffer);
   assert.equal(form, 'int64');
   const words = new Int32Array(2 * inputs.length);
-  // The lower word of each; none of the numbers needs the upper one.
+  // Lower 32-bit word of each; no value needs the upper one.
   for (const [i, value] of inputs.entries()) words[2 * i] = value;
   return new Uint8Array(words.buffer);
 }

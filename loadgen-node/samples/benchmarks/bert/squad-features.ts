@@ -4,22 +4,22 @@ import { BERT_LENGTH } from '../../../../shared/rules/cards/bert.ts';
 import { readJsonForm } from '../../data-set/read-json.ts';
 import type { WordPieces } from './word-piece.ts';
 
-/** Most tokens of a question; further ones are cut off. */
+/** Most tokens of a question; longer ones are cut. */
 const QUESTION_MAX = 64;
 
-/** Tokens from the start of a window to the start of the next one. */
+/** Tokens between the starts of consecutive windows. */
 const STRIDE = 128;
 
-/** `[CLS]`, and `[SEP]` behind question and window. */
+/** `[CLS]`, and `[SEP]` after question and window. */
 const SPECIAL_COUNT = 3;
 
 /** Characters that separate the words of an answer. */
 const WORD_SPACE = /[ \t\r\n\u202F]+/;
 
-/** Weight of a window's length where two windows give a token equally much context. */
+/** Weight of the window length if two windows give a token equal context. */
 const LENGTH_WEIGHT = 0.01;
 
-/** The parts of dev-v1.1.json that are read; it may have others. */
+/** The fields of dev-v1.1.json that are read. */
 const SQUAD = z.object({
   version: z.literal(
     '1.1',
@@ -43,7 +43,7 @@ const SQUAD = z.object({
   ),
 });
 
-/** A text in which answers are looked for. */
+/** A text that contains answers. */
 interface Context {
   /** Its words as they are. */
   readonly words: readonly string[];
@@ -56,11 +56,11 @@ interface Context {
 /** A question, and the samples that it became. */
 export interface SquadQuestion {
   readonly context: Context;
-  /** Right answers; one at least. */
+  /** Correct answers, at least one. */
   readonly answers: readonly string[];
   /** Tokens of the question, at most 64. */
   readonly ids: readonly number[];
-  /** Its windows, in order; none where the context has no token. */
+  /** Its windows, in order; empty if the context has no token. */
   readonly features: readonly Feature[];
 }
 
@@ -74,9 +74,9 @@ export interface Feature {
 }
 
 /**
- * Reads dev-v1.1.json and makes its samples: a question whose context is too long for one becomes several.
- * Source: mlcommons/inference, language/bert/create_squad_data.py.
- * @throws MlperfError `ERR_DATA_SET` naming the file and the place that is wrong.
+ * Reads dev-v1.1.json and makes its samples: a question with a long context becomes several
+ * samples. Source: mlcommons/inference, language/bert/create_squad_data.py.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the wrong entry.
  */
 export async function readSquad(
   path: string,
@@ -88,7 +88,7 @@ export async function readSquad(
   for (const { context: text, qas } of data.flatMap(({ paragraphs }) => paragraphs)) {
     const context = readContext(text, pieces);
     for (const { id, question, answers } of qas) {
-      // The official scripts keep one answer for each id.
+      // The official scripts use one answer per id.
       if (seen.has(id)) throw dataSetError(`${path}: two questions have the id "${id}"`);
       seen.add(id);
       const ids = pieces.idsOf(question).slice(0, QUESTION_MAX);
@@ -112,7 +112,10 @@ function readContext(text: string, pieces: WordPieces): Context {
   return { words, ids: Int32Array.from(tokens.flat()), wordOfToken: Int32Array.from(wordOfToken) };
 }
 
-/** Windows of a context of so many tokens; each ends at its end, or is as long as a sample has room beside the question. */
+/**
+ * Windows of a context with `contextCount` tokens; each fills the space that a sample has after the
+ * question, or ends with the context.
+ */
 export function windowsOf(contextCount: number, questionCount: number) {
   const room = BERT_LENGTH - questionCount - SPECIAL_COUNT;
   const windows: { begin: number; length: number }[] = [];
@@ -138,9 +141,10 @@ export function windowOffset({ question }: Feature): number {
 }
 
 /**
- * True where this window of a question is the one that gives the token the most context: of both sides the
- * shorter one counts, then the window's length, then its order. Only there may an answer begin with the token.
- * @param token In the context; in the window.
+ * True if, of a question's windows, this one gives the token the most context: first by the shorter
+ * side, then by window length, then by order. An answer may begin with the token only in that
+ * window.
+ * @param token Index in the context; must be in the window.
  */
 export function hasMaxContext(feature: Feature, token: number): boolean {
   let best: Feature | undefined;

@@ -5,33 +5,34 @@ import type { AccuracyEntries, AccuracyReport } from '../../data-set/data-set.ts
 import { type Feature, hasMaxContext, type SquadQuestion, windowOffset } from './squad-features.ts';
 import { basicWords, type WordPieces } from './word-piece.ts';
 
-/** Starts and ends of each sample that are looked at: those of the highest logits. */
+/** Number of start and end positions considered per sample: those with the highest logits. */
 const BEST_COUNT = 20;
 
 /** Most tokens of an answer. */
 const ANSWER_MAX = 30;
 
-/** Logit of positions that a response does not have. */
+/** Logit for positions missing in a response. */
 const NO_LOGIT = -10_000;
 
-/** A start and an end logit, float32. */
+/** One start and one end logit, float32. */
 const ROW_BYTES = 8;
 
 /** The best answer in a sample. */
 interface Span {
-  /** Sum of both logits, as doubles. */
+  /** Sum of both logits, in double precision. */
   readonly score: number;
-  /** First and last token, in the context. */
+  /** First and last token, as indices in the context. */
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * Exact match and F1 of the answers in a log, as MLCommons' accuracy-squad.py has them: of several responses for a
- * sample the last one counts there, and all questions of the data set are scored, those without a response too.
- * Memory: a few numbers for each sample.
- * Source: mlcommons/inference, language/bert: accuracy-squad.py, evaluate_v1.1.py.
- * @throws MlperfError `ERR_DATA_SET` where a response is not rows of two logits, or is for no sample.
+ * Exact match and F1 of the answers in a log, as in MLCommons' accuracy-squad.py: the last of
+ * several responses counts, and all questions of the data set are scored, even without a response.
+ * Memory: a few numbers per sample. Source: mlcommons/inference, language/bert: accuracy-squad.py,
+ * evaluate_v1.1.py.
+ * @throws MlperfError `ERR_DATA_SET` if a response is not rows of two logits, or is for an
+ *   unknown sample.
  */
 export async function scoreSquad(
   entries: AccuracyEntries,
@@ -58,7 +59,7 @@ export async function scoreSquad(
   };
 }
 
-/** The best span of each sample of a log; undefined where its response has none. */
+/** The best span of each sample in a log; undefined if its response has none. */
 export async function readSpans(
   entries: AccuracyEntries,
   features: readonly Feature[],
@@ -104,14 +105,17 @@ function readLogits(response: Uint8Array, sampleIndex: number): Logits {
   return { start, end };
 }
 
-/** Positions of the highest logits, the highest first; of equal ones the first position. */
+/** Positions of the highest logits, highest first; for equal logits, the lower position first. */
 function bestPositions(logits: Float64Array): number[] {
   const positions = Array.from(logits, (_, position) => position);
   positions.sort((a, b) => (logits[b] as number) - (logits[a] as number) || a - b);
   return positions.slice(0, BEST_COUNT);
 }
 
-/** The span of the highest score, the first of equal ones; undefined where no two best positions are a span of the window. */
+/**
+ * The span with the highest score (first of equal ones); undefined if no pair of best positions is
+ * a span in the window.
+ */
 function bestSpan(feature: Feature, { start, end }: Logits): Span | undefined {
   const { begin, length } = feature;
   const offset = windowOffset(feature);
@@ -132,7 +136,7 @@ function bestSpan(feature: Feature, { start, end }: Logits): Span | undefined {
   return best;
 }
 
-/** The answer of the window that is surest of its own; "empty" where no window has one. */
+/** The answer of the window with the highest score; "empty" if no window has one. */
 export function answerOf(
   { features, context }: SquadQuestion,
   spans: ReadonlyMap<Feature, Span | undefined>,
@@ -152,8 +156,8 @@ export function answerOf(
 }
 
 /**
- * The part of the original text that tokens stand for: character for character, blanks left out. All of it where
- * the two cannot be laid side by side.
+ * The part of the original text that matches the found tokens character by character, ignoring
+ * blanks; the whole original if they cannot be aligned.
  */
 export function originalText(found: string, original: string): string {
   const tokenText = basicWords(original).join(' ');
@@ -165,27 +169,33 @@ export function originalText(found: string, original: string): string {
   return [...original].slice(visible[first], (visible[last] as number) + 1).join('');
 }
 
-/** Characters of a text that are no blanks. */
+/** Number of characters that are not blanks. */
 function countVisible(text: string): number {
   return [...text].filter((character) => character !== ' ').length;
 }
 
-/** ASCII's, which has no other meaning than to separate words here. */
+/** ASCII punctuation; here it only separates words. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/g;
 
-/** English articles as words: beside them is no letter, digit or underscore of any script, as Python's `\b` sees it. */
+/**
+ * English articles as whole words, by the definition of Python's `\b`: no letter, digit or
+ * underscore of any script beside them.
+ */
 const ARTICLE = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 
-/** As Python's `str.split`, but for U+001C to U+001F, which no text has. */
+/** Separators of Python's `str.split`, except U+001C to U+001F, which do not occur. */
 const SPACE = /\p{White_Space}+/u;
 
-/** An answer as it is compared: lower case, without punctuation and articles, one blank between words. */
+/** Normalised answer for comparison: lower case, no punctuation or articles, single blanks. */
 function normalise(answer: string): string {
   const text = answer.toLowerCase().replace(PUNCTUATION, '').replace(ARTICLE, ' ');
   return text.split(SPACE).filter(Boolean).join(' ');
 }
 
-/** Harmonic mean of the shares of words that two normalised answers have in common, each word as often as in both. */
+/**
+ * F1 of two normalised answers: harmonic mean of the shares of common words, counted with
+ * multiplicity.
+ */
 function f1Of(answer: string, right: string): number {
   const words = answer === '' ? [] : answer.split(' ');
   const left = right === '' ? [] : right.split(' ');

@@ -2,22 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 
-/** Characters that vanish: 0, the replacement character, and all of category C but tab and line ends. */
+/** Removed characters: NUL, the replacement character, and category C except tab and line ends. */
 const DROPPED = /[\0\uFFFD]|(?![\t\n\r])\p{C}/gu;
 const SPACE = /[\t\n\r\p{Zs}]/gu;
-/** Ideographs: each is a word of its own. */
+/** Ideographs; each is a separate word. */
 const IDEOGRAPH =
   /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 const ACCENT = /\p{Mn}/gu;
-/** Each is a word of its own: Unicode's punctuation, and all of ASCII that is neither letter, digit nor blank. */
+/**
+ * Punctuation; each is a separate word: Unicode punctuation, and all ASCII except letters, digits
+ * and blanks.
+ */
 const PUNCTUATION = /[!-/:-@[-`{-~\p{P}]/gu;
 
-/** Longest word in characters that is cut into pieces; a longer one is unknown. */
+/** Longest word to split, in characters; longer ones are unknown. */
 const WORD_MAX = 100;
 
 /**
- * Words of a text as BERT's uncased models see them: lower case, no accents, punctuation and ideographs apart.
- * Source: google-research/bert, tokenization.py, `BasicTokenizer`.
+ * Words of a text for BERT's uncased models: lower case, no accents, punctuation and ideographs
+ * separated. Source: google-research/bert, tokenization.py, `BasicTokenizer`.
  */
 export function basicWords(text: string): string[] {
   return text
@@ -32,19 +35,22 @@ export function basicWords(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** A vocabulary, and how it cuts texts into its tokens. */
+/** A vocabulary, and its tokenizer. */
 export interface WordPieces {
   /** Token by id. */
   readonly tokens: readonly string[];
   readonly clsId: number;
   readonly sepId: number;
-  /** Ids of a text's tokens: for each word the longest piece that the vocabulary has, again and again; `[UNK]` for a word that has none. */
+  /**
+   * Token ids of a text: each word is split into longest matching pieces; `[UNK]` for a word
+   * without a match.
+   */
   idsOf(text: string): number[];
 }
 
 /**
- * Reads vocab.txt: a token in each line, whose number from 0 is its id.
- * @throws MlperfError `ERR_DATA_SET` where it cannot be read, or has no `[UNK]`, `[CLS]` or `[SEP]`.
+ * Reads vocab.txt: one token per line; the line number, from 0, is its id.
+ * @throws MlperfError `ERR_DATA_SET` if it cannot be read, or lacks `[UNK]`, `[CLS]` or `[SEP]`.
  */
 export async function readWordPieces(path: string): Promise<WordPieces> {
   const text = await readingFile(path, () => readFile(path, 'utf8'));
@@ -62,7 +68,7 @@ export function wordPieces(tokens: readonly string[], path: string): WordPieces 
         `its ${tokens.length} lines must be one token each`,
     );
   }) as [number, number, number];
-  // Most words of a data set come again.
+  // Cache: most words of a data set repeat.
   const cut = new Map<string, readonly number[]>();
   const piecesOf = (text: string): readonly number[] => {
     let pieces = cut.get(text);
@@ -75,7 +81,7 @@ export function wordPieces(tokens: readonly string[], path: string): WordPieces 
   return { tokens, clsId, sepId, idsOf: (text) => text.split(' ').flatMap(piecesOf) };
 }
 
-/** Undefined where a part of the word has no token, or the word is too long. */
+/** Ids of a word's pieces; undefined if a piece has no token, or if the word is too long. */
 function cutWord(word: string, ids: ReadonlyMap<string, number>): number[] | undefined {
   if (word.length > WORD_MAX && [...word].length > WORD_MAX) return undefined;
   const pieces: number[] = [];

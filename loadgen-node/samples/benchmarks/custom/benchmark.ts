@@ -10,7 +10,10 @@ import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 
 const rules = benchmarkRules('custom');
 
-/** The user's own benchmark on the LoadGen node: files as payloads, and responses that are counted, not judged. */
+/**
+ * The user's own benchmark on the LoadGen node: files as payloads; responses are counted, not
+ * judged.
+ */
 export const benchmark: LoadgenBenchmark = {
   rules,
   openDataSet: async ({ dataFolder }) => {
@@ -22,9 +25,9 @@ export const benchmark: LoadgenBenchmark = {
 };
 
 /**
- * A folder of which every file is the payload of one sample, as it is; sample 0 is the first by name (in the order
- * of Unicode's code units, which no locale changes). Hidden files and the list of checksums are left out.
- * @throws MlperfError `ERR_DATA_SET` where the folder cannot be read or has no file.
+ * A folder in which every file is the unchanged payload of one sample, ordered by name in Unicode
+ * code units, independent of locale. Hidden files and the checksum list are skipped.
+ * @throws MlperfError `ERR_DATA_SET` if the folder cannot be read or has no file.
  */
 async function openFileDataSet(folder: string): Promise<DataSet> {
   const entries = await readingFile(folder, () => readdir(folder, { withFileTypes: true }));

@@ -2,8 +2,8 @@ import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { syntheticBenchmark } from '../synthetic/synthetic-benchmark.ts';
 
 /**
- * Tests LoadGen against service times that are known. How long a response is, and so how many tokens it
- * has, is the SUT node's choice: any response that is not empty is right, unless the run says how many bytes.
+ * Tests LoadGen with known service times. The SUT node chooses the length of a response, and so its
+ * token count: any non-empty response is correct, unless the run sets a length.
  */
 export const benchmark: LoadgenBenchmark = syntheticBenchmark(
   'delay',

@@ -15,27 +15,30 @@ import { scoreDetections } from '../score-detections.ts';
 import { standinBenchmark } from '../standin-benchmark.ts';
 import { type DetectionFolder, STANDIN_FILE, standinImages } from './draw-objects.ts';
 
-/** A data set of MLPerf's benchmarks of object detection. */
+/** A data set of MLPerf's object detection benchmarks. */
 export interface DetectionData extends DetectionFolder {
-  /** For people, where all of it is meant: `MLPerf's part of Open Images v6`. */
+  /** Text for the whole data set: `MLPerf's part of Open Images v6`. */
   readonly whole: string;
-  /** Names in the logs: of all of it, and of any other. */
+  /** Names in the logs: for the whole data set, and for any other. */
   readonly names: readonly [whole: string, other: string];
-  /** Of all of it. */
+  /** Number of categories in the whole data set. */
   readonly categoryCount: number;
 }
 
-/** The part of the data that differs between benchmarks of detection. */
+/** Scoring details that differ between detection benchmarks. */
 interface DetectionScore {
-  /** As in `scoreDetections`: true where labels count the categories. */
+  /** As in `scoreDetections`: true if labels are category numbers from 1. */
   readonly useInvMap: boolean;
-  /** mAP of the stand-in model on the standard generated images, as longhaul serves it; a test measures it. */
+  /**
+   * mAP of the stand-in model on the standard generated images, as served by longhaul; a test
+   * measures it.
+   */
   readonly standinMap: number;
 }
 
 /**
- * A benchmark of object detection on the LoadGen node: a folder with the annotations and the images, or drawn images in the same
- * layout. Sample `i` is image `i` of the annotations.
+ * An object detection benchmark on the LoadGen node: a folder with annotations and images, or drawn
+ * images in the same layout. Sample `i` is image `i` of the annotations.
  */
 export function detectionBenchmark(
   key: DetectionBenchmark,
@@ -86,11 +89,11 @@ class OpenedFolder {
       const list = join(folder, annotationsFile);
       const placeOf = (index: number) => `images[${index}]`;
       const paths = this.#pathsOf(annotations);
-      // The reference drops what is missing, and all indices behind it shift.
+      // The reference drops missing images, which shifts all later indices.
       await findFiles({ folder, list, paths, placeOf, hint: '' }, onProgress);
     }
     const { images, categories } = annotations;
-    // A copy of generated images is known by their names.
+    // Copies of generated images are recognised by their names.
     const standard = standardSetOf(this.#key, STAND_IN_WORD);
     if (standard !== undefined && images.some(({ file_name: name }) => STANDIN_FILE.test(name))) {
       return this.#dataSet(annotations, this.#drawnSource(annotations, standard));
@@ -105,7 +108,9 @@ class OpenedFolder {
     });
   }
 
-  /** Forms on the wire: shared/rules/cards/detection.ts. Decoding happens when a sample is loaded, untimed. */
+  /**
+   * Wire forms: shared/rules/cards/detection.ts. Decoding happens when a sample is loaded, untimed.
+   */
   #dataSet(annotations: CocoAnnotations, source: Source): DataSet {
     const folder = this.#folder;
     const { annotationsFile } = this.#data;

@@ -17,7 +17,7 @@ import { formatScriptLine } from '../score-each.ts';
 
 const rules = benchmarkRules('digits');
 
-/** Images between two reports of progress. */
+/** Images between two progress reports. */
 const PROGRESS_STEP = 100;
 
 const SIZE = { width: IMAGE_SIZE, height: IMAGE_SIZE };
@@ -72,7 +72,7 @@ export const benchmark: LoadgenBenchmark = {
     onProgress,
   }) => {
     if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);
-    // Checksums have proven every file of it: decoding is not needed.
+    // Checksums have verified every file: decoding is not needed.
     const folder = await ensureDrawnDataSet(DIGITS_DATA, images, { cacheFolder, onProgress });
     return digitsDataSet({
       name: generatedName('digits', images, EVALUATION_SET),
@@ -84,7 +84,7 @@ export const benchmark: LoadgenBenchmark = {
   },
 };
 
-/** A user's files may never have been looked at: each of them must decode. */
+/** Opens a user's folder. Its files may never have been checked: each must decode. */
 async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Promise<DataSet> {
   const images = await readImageList(LABEL_LIST, folder);
   const name = 'digits-own-data';
@@ -111,7 +111,7 @@ function digitsDataSet(set: Omit<ImageSet, 'list' | 'decoders' | 'scoreAccuracy'
         ({ sampleIndex, response }) =>
           namingSample(sampleIndex, () => decodeResponse(response)) === images[sampleIndex]?.label,
       );
-      // Digits have no script of their own. They are image classification, so the line is that of ImageNet's.
+      // Digits have no official script; as image classification, they use ImageNet's line.
       const scriptLine = formatScriptLine(score.correctCount, score.sampleCount);
       return { metric: rules.quality.metric, ...score, scriptLine };
     },

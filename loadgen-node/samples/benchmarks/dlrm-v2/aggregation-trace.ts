@@ -5,29 +5,32 @@ import { grouped } from '../../../../shared/base/text.ts';
 import { Mt19937 } from '../../../loadgen/random/mt19937.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 
-/** File that the reference writes beside the data: a line `start, end, count` per sample. */
+/** File that the reference writes beside the data, with a line `start, end, count` per sample. */
 export const TRACE_FILE = 'dlrm_trace_of_aggregated_samples.txt';
 
-/** Pairs of a sample are drawn from these. Source: tools/dist_quantile.txt of the reference. */
+/** Possible numbers of pairs per sample. Source: tools/dist_quantile.txt of the reference. */
 const PAIR_COUNTS: readonly number[] = [
   ...[100, 100, ...new Array<number>(12).fill(200)],
   ...[300, 300, 400, 500, 600, 700],
 ];
 
-/** Seed and mask of the draw, as numpy.random.seed(123) and randint(0, 20) have them: larger numbers are dropped. */
+/**
+ * Seed and mask of the draw, as in numpy.random.seed(123) and randint(0, 20): larger numbers are
+ * rejected.
+ */
 const DRAW_SEED = 123n;
 const DRAW_MASK = 31;
 
 /**
- * Rows of each sample: sample i has the rows from element i to before element i + 1, so there is one element more than
+ * Row ranges: sample i has rows [element i, element i + 1), so there is one element more than
  * samples.
  */
 export type AggregationTrace = Uint32Array;
 
 /**
- * Cuts rows into samples of 100 to 700, the last one perhaps shorter, as the reference does.
- * Source: multihot_criteo.py of MLCommons inference, recommendation/dlrm_v2/pytorch/python.
- * @param sampleCountMax The first samples only; undefined: all.
+ * Divides rows into samples of 100 to 700 as the reference does; the last may be shorter. Source:
+ * multihot_criteo.py of MLCommons inference, recommendation/dlrm_v2/pytorch/python.
+ * @param sampleCountMax Make only the first samples; undefined: all.
  */
 export function makeAggregationTrace(
   rowCount: number,
@@ -47,7 +50,8 @@ export function makeAggregationTrace(
 
 /**
  * Reads a trace.
- * @throws MlperfError `ERR_DATA_SET` naming the line that does not go on where the one before it ended
+ * @throws MlperfError `ERR_DATA_SET` with the line that does not start where the previous one
+ *   ended
  */
 export async function readAggregationTrace(
   path: string,

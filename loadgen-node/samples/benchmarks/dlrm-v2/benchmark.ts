@@ -32,9 +32,9 @@ import { ensureStandinClicks } from './standin-data.ts';
 const rules = benchmarkRules('dlrm-v2');
 
 /**
- * Recommendation on the LoadGen node: the first half of day 23 of Criteo's click logs, as the reference's multi-hot files have
- * it, or made-up files of that form. A sample is 100 to 700 pairs of a user and an item, consecutive rows; the response is the
- * probability of a click for each; the metric is ROC AUC.
+ * Recommendation on the LoadGen node: the first half of day 23 of Criteo's click logs, in the
+ * reference's multi-hot files, or made-up files in that format. A sample is 100 to 700 user-item
+ * pairs in consecutive rows; the response is a click probability per pair; the metric is ROC AUC.
  */
 export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
   holds: `${DENSE_FILE}, ${SPARSE_FILE} and ${LABEL_FILE} of the reference's multi-hot Criteo data`,
@@ -84,7 +84,9 @@ function foreignMark(trace: AggregationTrace): string {
   );
 }
 
-/** @param rows Undefined where a folder has no features: logs can be scored, samples not be read. */
+/**
+ * @param rows Undefined for a folder without features: logs can be scored, but samples not read.
+ */
 function clickDataSet(
   rows: CriteoRows | undefined,
   trace: AggregationTrace,

@@ -7,27 +7,28 @@ import { firstOfEachSample } from '../../data-set/first-of-each.ts';
 import { KEYS_AT_ONCE, sortInTurns } from '../../metrics/sort-in-turns.ts';
 import type { AggregationTrace } from './aggregation-trace.ts';
 
-/** The truth about each row: 1 where the user clicked, else 0. */
+/** Ground truth by row: 1 if the user clicked, else 0. */
 export interface ClickLabels {
-  /** File that they are from, for messages. */
+  /** Source file of the labels, for messages. */
   readonly file: string;
   readonly labels: Uint8Array;
 }
 
 const FLOAT_BYTES = 4;
 
-/** Digits of the percentages in the script's line. */
+/** Decimals of the percentages in the script's line. */
 const DECIMALS = 3;
 
 /**
- * ROC AUC and the share of right predictions, as MLCommons' accuracy-dlrm.py prints them. A response is a float32 per pair, the
- * prediction, or two: the prediction and the label. All responses of a log have the same form.
+ * ROC AUC and share of correct predictions, as printed by MLCommons' accuracy-dlrm.py. A response
+ * has one float32 per pair (the prediction) or two (prediction and label). All responses of a log
+ * have the same form.
  *
- * Memory: 4 bytes per pair, whatever the log has, and what V8 needs for one response.
- * @param trace Tells the rows of each sample.
- * @param known Labels by row; undefined: the log must have them.
- * @throws MlperfError `ERR_DATA_SET` for a response of another length, a prediction that is no number, and labels that
- *   differ from the known ones or are missing; what `turns` throw
+ * Memory: 4 bytes per pair for any log, and what V8 needs for one response.
+ * @param trace Rows of each sample.
+ * @param known Labels by row; undefined: the log must contain them.
+ * @throws MlperfError `ERR_DATA_SET` for a response of another length, a NaN prediction, and
+ *   labels that are missing or differ from the known ones; errors of `turns`
  */
 export async function scoreClicks(
   entries: AccuracyEntries,
@@ -117,7 +118,10 @@ function whyNoPair(
 
 const SIGN_BIT = 0x8000_0000;
 
-/** Collects predictions as whole numbers of the same order: those of clicks from the back, the others from the front. */
+/**
+ * Collects predictions as integers of the same order: those of clicks from the end of the array,
+ * others from the start.
+ */
 class ClickScores {
   readonly #keys: Uint32Array;
   readonly #number = new Float32Array(1);
@@ -141,16 +145,16 @@ class ClickScores {
       this.#keys[this.#otherCount] = key;
       this.#otherCount += 1;
     }
-    // NumPy rounds a half to the even number: 0.5 to 0 and 1.5 to 2.
+    // NumPy rounds halves to even: 0.5 to 0 and 1.5 to 2.
     const isRight =
       label === 1 ? prediction > 0.5 && prediction < 1.5 : Math.abs(prediction) <= 0.5;
     if (isRight) this.#goodCount += 1;
   }
 
   /**
-   * The AUC is the share of all pairings of a click and another pair in which the click has the larger prediction; equal
-   * ones count half. Whole numbers up to 2^53 hold twice that count for 89 million pairs.
-   * @throws MlperfError `ERR_DATA_SET` where all labels are equal: there is no AUC then
+   * AUC: the share of pairs (click, no click) in which the click has the larger prediction; ties
+   * count half. Twice that count stays below 2^53 for up to 89 million rows.
+   * @throws MlperfError `ERR_DATA_SET` if all labels are equal: AUC is then undefined
    */
   async result(turns: TurnTaker) {
     const [clickCount, otherCount] = [this.#clickCount, this.#otherCount];

@@ -21,42 +21,42 @@ import type { ClickLabels } from './click-score.ts';
 export const DENSE_FILE = 'day_23_dense.npy';
 export const SPARSE_FILE = 'day_23_sparse_multi_hot.npz';
 export const LABEL_FILE = 'day_23_labels.npy';
-/** The day as Criteo distributes it: a line per row, its first field is the label. */
+/** The day in Criteo's format: one line per row, the label is the first field. */
 export const TEXT_FILE = 'day_23';
 
 /** Rows of the whole day. */
 const DAY_ROWS = 178_274_637;
-/** Rows of its first half, which is the data set. */
+/** Rows of the first half of the day, which is the data set. */
 export const OFFICIAL_ROWS = 89_137_319;
 
 const ELEMENT_BYTES = 4;
 
-/** Bytes that are read at once where a file is read through. */
+/** Bytes per read when a file is scanned. */
 const READ_BYTES = 2 ** 22;
 
 const NEWLINE = 0x0a;
 const TAB = 0x09;
 const DIGIT_0 = 0x30;
 
-/** Rows of one array within a file. */
+/** Location of one array in a file. */
 interface RowPlace {
   readonly file: string;
-  /** Of row 0. */
+  /** Offset of row 0. */
   readonly offset: number;
   readonly rowBytes: number;
 }
 
-/** Features of all rows, which stay on disk. */
+/** Features of all rows, read from disk on demand. */
 export interface CriteoRows {
   readonly rowCount: number;
-  /** Payload of the rows from `begin` to before `end`: see DLRM_ENCODINGS. */
+  /** Payload of rows [begin, end): see DLRM_ENCODINGS. */
   readPairs(begin: number, end: number): Promise<Uint8Array>;
 }
 
 /**
- * Opens the features of a folder: reads the headers of the 27 arrays.
- * @returns undefined where neither file is there: a log can be scored without them.
- * @throws MlperfError `ERR_DATA_SET` naming the file and the array that is not as it should be
+ * Opens a folder's features: reads the headers of the 27 arrays.
+ * @returns undefined if neither file exists: a log can be scored without features.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the unexpected array
  */
 export async function openCriteoRows(folder: string): Promise<CriteoRows | undefined> {
   const [densePath, sparsePath] = [join(folder, DENSE_FILE), join(folder, SPARSE_FILE)];
@@ -83,7 +83,7 @@ export async function openCriteoRows(folder: string): Promise<CriteoRows | undef
   }
   const places = [dense, ...tables];
   return {
-    // The reference takes the first half of the day; other files are taken whole.
+    // The reference uses the first half of the day; other files are used whole.
     rowCount: dense.rowCount === DAY_ROWS ? OFFICIAL_ROWS : dense.rowCount,
     readPairs: (begin, end) => readPairs(densePath, sparsePath, places, begin, end),
   };
@@ -115,7 +115,7 @@ async function readPairs(
   return payload;
 }
 
-/** @throws MlperfError `ERR_DATA_SET` for an array of another type or shape than `[rows, width]` */
+/** @throws MlperfError `ERR_DATA_SET` for an array whose type or shape is not `[rows, width]` */
 async function findArray(
   file: FileHandle,
   path: string,
@@ -171,7 +171,7 @@ async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>)
   });
 }
 
-/** Types of labels, by NumPy's name: bytes of an element, and how it is read. */
+/** Label types by NumPy name: bytes per element, and how to read one. */
 const LABEL_TYPES: Readonly<
   Record<string, readonly [number, (data: DataView, at: number) => number]>
 > = {
@@ -182,9 +182,9 @@ const LABEL_TYPES: Readonly<
 };
 
 /**
- * Labels of the first rows: out of `day_23_labels.npy`, else out of the text file `day_23`.
- * @returns undefined where neither is there.
- * @throws MlperfError `ERR_DATA_SET` naming the file and the first row without a label of 0 or 1
+ * Labels of the first rows, from `day_23_labels.npy` or else from the text file `day_23`.
+ * @returns undefined if neither exists.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the first row whose label is not 0 or 1
  */
 export async function readLabels(
   folder: string,
@@ -206,7 +206,7 @@ export async function readLabels(
   return undefined;
 }
 
-/** @returns Rows of the file, of which those that `labels` has room for were read. */
+/** @returns Total rows of the file; only as many as `labels` holds are read. */
 async function readLabelArray(path: string, labels: Uint8Array): Promise<number> {
   return withFile(path, async (file) => {
     const { size } = await file.stat();
@@ -239,7 +239,7 @@ async function readLabelArray(path: string, labels: Uint8Array): Promise<number>
   });
 }
 
-/** As {@link readLabelArray}, but it stops where `labels` is full. */
+/** {@link readLabelArray} for text; stops when `labels` is full. */
 async function readLabelText(path: string, labels: Uint8Array): Promise<number> {
   let row = 0;
   let rest: Buffer = Buffer.alloc(0);
@@ -261,7 +261,7 @@ async function readLabelText(path: string, labels: Uint8Array): Promise<number> 
   return row;
 }
 
-/** The first field of a line. @throws MlperfError `ERR_DATA_SET` where it is not 0 or 1 */
+/** The first field of a line. @throws MlperfError `ERR_DATA_SET` if it is not 0 or 1 */
 function labelAt(bytes: Buffer, at: number, path: string, row: number): number {
   const label = (bytes[at] as number) - DIGIT_0;
   const isAlone = bytes[at + 1] === TAB || bytes[at + 1] === NEWLINE;

@@ -25,8 +25,9 @@ import { ensureStandinSentences } from './standin-sentences.ts';
 const rules = benchmarkRules('gnmt');
 
 /**
- * Translation of round v0.5 on the LoadGen node: newstest2014 in words and parts of words, or made-up sentences in the same form. A
- * sample is a line; performance runs have the lines 1,300 times, which is what the official file for them holds.
+ * Translation of round v0.5 on the LoadGen node: newstest2014 as BPE tokens, or made-up sentences
+ * in the same format. A sample is a line; performance runs repeat all lines 1,300 times, like the
+ * official performance file.
  */
 export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
   holds: `${SOURCE_FILE} and ${REFERENCE_FILE}`,

@@ -4,20 +4,21 @@ import { formatFixed } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyEntries, AccuracyReport } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';
 
-/** Longest n-gram that is compared. */
+/** Longest n-gram compared. */
 const ORDER_MAX = 4;
 
-/** Blanks as Python's strip() takes them away. */
+/** White space removed by Python's strip(). */
 const OUTER_SPACE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Python's strip() takes them.
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
 
 /**
- * Corpus BLEU of a log's translations, as process_accuracy.py of MLPerf's round v0.5 prints it: n-grams of 1 to 4 words, without
- * smoothing. The first response of a sample counts. In memory are sums only.
- * Source: mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow/nmt/scripts/bleu.py.
- * @param references By sample index, as the file has them: with joints.
- * @throws MlperfError `ERR_DATA_SET` for a log without responses, a response for no sample, or one that is no UTF-8.
+ * Corpus BLEU of a log's translations, as printed by process_accuracy.py of MLPerf's round v0.5: 1-
+ * to 4-grams, no smoothing. The first response of a sample counts. Only sums are in memory. Source:
+ * mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow/nmt/scripts/bleu.py.
+ * @param references By sample index, in BPE form as in the file.
+ * @throws MlperfError `ERR_DATA_SET` for a log without responses, a response for an unknown
+ *   sample, or one that is not UTF-8.
  */
 export async function scoreBleu(
   entries: AccuracyEntries,
@@ -30,7 +31,7 @@ export async function scoreBleu(
   for await (const { sampleIndex, response } of firstOfEachSample(entries, references.length)) {
     sampleCount += 1;
     const line = references[sampleIndex] as string; // In range: checked.
-    // Without outer space, parts of words joined.
+    // Without outer white space, BPE tokens joined to words.
     const reference = line.replace(OUTER_SPACE, '').replaceAll('@@ ', '').split(' ');
     const translation = utf8Text(response, `the response for sample ${sampleIndex}`).split(' ');
     referenceWords += reference.length;
@@ -54,7 +55,7 @@ export async function scoreBleu(
   return { metric, value: Number(printed) / 100, sampleCount, scriptLine: `BLEU: ${printed}` };
 }
 
-/** N-grams of the translation that the reference has, each as often as it has them at most. */
+/** Number of the translation's n-grams found in the reference, each at most as often as there. */
 function matches(
   reference: readonly string[],
   translation: readonly string[],
@@ -72,7 +73,7 @@ function matches(
   return count;
 }
 
-/** No word has a blank, so that no two n-grams are the same text. */
+/** N-grams as text; words contain no blank, so different n-grams have different texts. */
 function* grams(words: readonly string[], order: number): Generator<string> {
   for (let i = 0; i + order <= words.length; i += 1) yield words.slice(i, i + order).join(' ');
 }

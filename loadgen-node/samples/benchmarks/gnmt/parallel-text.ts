@@ -6,14 +6,14 @@ import { utf8Text } from '../../../../shared/base/bytes/utf8.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 
-/** Sentences to translate, and their translations: a line each. */
+/** Sentences to translate, and their translations, one per line. */
 export const SOURCE_FILE = 'newstest2014.tok.bpe.32000.en';
 export const REFERENCE_FILE = 'newstest2014.tok.bpe.32000.de';
 
-/** Optional: the sentences as a performance run has them. */
+/** Optional: the repeated sentences of a performance run. */
 export const LARGE_FILE: string = `${SOURCE_FILE}.large`;
 
-/** How often the sentences are in {@link LARGE_FILE}, one round behind the other. */
+/** Number of repetitions of all sentences in {@link LARGE_FILE}. */
 export const TEXT_REPEATS = 1300;
 
 /** MD5 of the official files. Source: r0.5, translation/gnmt/tensorflow/verify_dataset.sh. */
@@ -22,20 +22,20 @@ const MD5: Readonly<Record<string, string>> = {
   [REFERENCE_FILE]: 'd616740f6026dc493e66efdf9ac1cb04',
 };
 
-/** Ends of lines as Python's splitlines() sees them: the official scripts use it. */
+/** Line ends by Python's splitlines(), which the official scripts use. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Python's splitlines() splits there.
 const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
 /** Lines of a file. */
 export interface TextLines {
   readonly lines: readonly string[];
-  /** True where the file is the official one, by its MD5. */
+  /** True if the file is the official one, by MD5. */
   readonly isOfficial: boolean;
 }
 
 /**
- * Reads one of the two files of the data set.
- * @throws MlperfError `ERR_DATA_SET` where it cannot be read, is no UTF-8 or has no line.
+ * Reads one of the data set's two files.
+ * @throws MlperfError `ERR_DATA_SET` if it cannot be read, is not UTF-8 or has no line.
  */
 export async function readTextLines(folder: string, file: string): Promise<TextLines> {
   const path = join(folder, file);
@@ -47,17 +47,17 @@ export async function readTextLines(folder: string, file: string): Promise<TextL
   return { lines, isOfficial };
 }
 
-/** @throws MlperfError `ERR_DATA_SET` naming the first line without a word: a sample needs one. */
+/** @throws MlperfError `ERR_DATA_SET` with the first line without a word: a sample needs one. */
 export function requireWords(path: string, lines: readonly string[]): void {
   const empty = lines.findIndex((line) => /^ *$/.test(line));
   if (empty >= 0) throw dataSetError(`${path}, line ${empty + 1}: it has no word to translate`);
 }
 
 /**
- * Compares the file of a performance run, where it is there, with what longhaul sends in its place: the lines of the source file 1,300
- * times. It is read as a stream.
- * @returns True where it is there.
- * @throws MlperfError `ERR_DATA_SET` where it is anything else.
+ * Compares the performance file, if it exists, with what longhaul sends instead: the source file's
+ * lines 1,300 times. Streamed.
+ * @returns True if the file exists.
+ * @throws MlperfError `ERR_DATA_SET` if its content differs.
  */
 export async function checkLargeFile(
   folder: string,

@@ -21,7 +21,7 @@ export const benchmark: LoadgenBenchmark = languageBenchmark({
   line: [...ROUGE_LINE, 'gen_len', 'gen_num'],
 });
 
-/** The form of Alpaca. Source: mlcommons/inference, language/gpt-j/dataset.py. */
+/** Prompt in Alpaca's format. Source: mlcommons/inference, language/gpt-j/dataset.py. */
 function promptOf(instruction: string, input: string): string {
   return (
     'Below is an instruction that describes a task, paired with an input that provides further context. ' +

@@ -14,7 +14,7 @@ import { standinBenchmark } from '../standin-benchmark.ts';
 import { STANDIN_IMAGES, STANDIN_TOP1 } from './draw-class.ts';
 import { imagenetDataSet, VAL_MAP } from './imagenet-data-set.ts';
 
-/** Names of its files, in whatever folder. */
+/** File names of the validation set, in any folder. */
 const VALIDATION_FILE = /(^|\/)ILSVRC2012_val_\d{8}\.JPEG$/;
 
 /** Name of generated data in the logs. */
@@ -24,8 +24,8 @@ const STAND_IN_NAME = 'imagenet-standin';
 const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
 
 /**
- * A benchmark of image classification on ImageNet, on the LoadGen node: a folder with `val_map.txt` and the
- * images, or generated images in the same layout. The response is the class; see imagenet-data-set.ts.
+ * An ImageNet classification benchmark on the LoadGen node: a folder with `val_map.txt` and images,
+ * or generated images in the same layout. The response is the class; see imagenet-data-set.ts.
  */
 export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): LoadgenBenchmark {
   const rules = benchmarkRules(key);
@@ -55,14 +55,14 @@ async function openOwnFolder(
     list: join(folder, VAL_MAP.file),
     paths: images.map(({ path }) => path),
     placeOf: (index: number) => `line ${index + 1}`,
-    // The archive of ImageNet unpacks to a folder `val` of its own in many copies.
+    // In many copies ImageNet's archive was unpacked to a subfolder `val`.
     hint: existsSync(join(folder, 'val'))
       ? '; they may be in its folder val: put val_map.txt there, or "val/" before each file in it'
       : '',
   };
   if (!isScoreOnly) await findFiles(files, onProgress);
   const parts = { folder, images, isManifestChecked: false };
-  // A copy of generated images is known by their names.
+  // Copies of generated images are recognised by their names.
   if (images.some(({ path }) => STAND_IN_FILE.test(path))) {
     const set = { ...STANDIN_EVALUATION_SET, sampleCount: images.length };
     return imagenetDataSet(rules, {
@@ -72,7 +72,7 @@ async function openOwnFolder(
     });
   }
   const marks = foreignMarks(images);
-  // Only the whole validation set bears its name.
+  // Only the whole validation set gets the official name.
   const name = marks.length === 0 ? 'imagenet-2012-val' : 'imagenet-own-data';
   return imagenetDataSet(rules, { ...parts, name, quality: undefined, marks });
 }
@@ -82,7 +82,7 @@ function drawnSource(key: string, set: GeneratedSet) {
   return standinSource(key, { name: STAND_IN_NAME, set, value: STANDIN_TOP1, samples });
 }
 
-/** Mark of a folder that is not the validation set, whole and alone; empty for the set itself. */
+/** Mark of a folder that is not exactly the validation set; empty for the set itself. */
 function foreignMarks(images: readonly LabelledImage[]): string[] {
   const namedCount = images.filter(({ path }) => VALIDATION_FILE.test(path)).length;
   if (images.length === IMAGENET_COUNT && namedCount === IMAGENET_COUNT) return [];

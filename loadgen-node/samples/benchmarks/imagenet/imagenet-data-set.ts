@@ -15,7 +15,7 @@ import { formatScriptLine } from '../score-each.ts';
 /** Classes of ImageNet 2012. */
 export const IMAGENET_CLASSES = 1000;
 
-/** List of the validation set, in the folder of its images, as MLCommons distributes it. */
+/** List of the validation set as MLCommons distributes it, in the images' folder. */
 export const VAL_MAP: ImageList = {
   file: 'val_map.txt',
   hint: '; it lists the images, one line "<file> <label>" each',
@@ -39,9 +39,9 @@ export const VAL_MAP: ImageList = {
 };
 
 /**
- * Images in the layout of ImageNet's validation set. Forms on the wire: `jpeg`, the file; `uint8`, 224 x 224 x RGB
- * bytes; `fp32`, 3 x 224 x 224 float32, little-endian.
- * @param rules Of a benchmark of {@link IMAGENET_PREPARATIONS}.
+ * Images in the layout of ImageNet's validation set. Wire forms: `jpeg`, the file; `uint8`, 224 x
+ * 224 x RGB bytes; `fp32`, 3 x 224 x 224 float32, little-endian.
+ * @param rules Rules of a benchmark in {@link IMAGENET_PREPARATIONS}.
  */
 export function imagenetDataSet(
   { key, quality: { metric } }: BenchmarkRules,
@@ -66,29 +66,30 @@ export function imagenetDataSet(
   });
 }
 
-/** How the one number of a response is written; the official script is told by its option `--dtype`. */
+/** Number type of a response; the official script needs it as option `--dtype`. */
 type ResponseType = 'float32' | 'int32' | 'int64';
 
-/** 0 is the same in float32 and int32, and neither of them is int64. */
+/** Zero has the same bytes as float32 and as int32, and 4 bytes cannot be int64. */
 const ZERO_IN_4_BYTES = 'float32 or int32';
 
-/** A response that was read. */
+/** A parsed response. */
 interface ReadLabel {
-  /** The class; a fraction is cut off, as the script does. */
+  /** The class; fractions are truncated, as in the script. */
   readonly label: number;
   readonly type: ResponseType | typeof ZERO_IN_4_BYTES;
 }
 
 /**
- * Largest whole number whose bits are no float32 of 1 or more, nor a normal one: a class as int32 can not be
- * taken for a class as float32.
+ * Largest class as int32 whose bits, read as float32, are a subnormal number below 1: so int32
+ * cannot be mistaken for float32.
  */
 const INT32_CLASS_MAX = 0x7f_ffff;
 
 /**
- * Reads the class out of a response: one little-endian number, int64 in 8 bytes, float32 or int32 in 4. The bits
- * of an int32 class are a float32 next to 0, which is no class, so the type needs no setting.
- * @returns undefined when the bytes are no such number.
+ * Reads the class in a response: one little-endian number, int64 in 8 bytes, float32 or int32 in 4.
+ * The bits of an int32 class would be a float32 near 0, which is not a class, so the type needs no
+ * setting.
+ * @returns undefined if the bytes are not such a number.
  */
 function readLabel(response: Uint8Array): ReadLabel | undefined {
   const view = new DataView(response.buffer, response.byteOffset, response.length);
@@ -104,10 +105,10 @@ function readLabel(response: Uint8Array): ReadLabel | undefined {
 }
 
 /**
- * Top-1 accuracy, as MLCommons' accuracy-imagenet.py counts it: a class that there is not is a wrong answer.
- * @param labels Right class by sample index.
- * @throws MlperfError `ERR_DATA_SET` when a response is no number, is for no sample, or of another type than
- *   those before it: the script reads a whole log with one type.
+ * Top-1 accuracy as in MLCommons' accuracy-imagenet.py: an unknown class is a wrong answer.
+ * @param labels Correct class by sample index.
+ * @throws MlperfError `ERR_DATA_SET` if a response is not a number, is for an unknown sample, or
+ *   has another type than earlier ones: the script reads a whole log with one type.
  */
 export async function scoreResponses(
   entries: AccuracyEntries,
@@ -129,7 +130,7 @@ export async function scoreResponses(
   return { metric, ...score, scriptLine: formatScriptLine(score.correctCount, score.sampleCount) };
 }
 
-/** The type that two responses can both be read with; undefined where there is none. */
+/** The type that fits both responses; undefined if there is none. */
 function commonType(a: ReadLabel['type'], b: ReadLabel['type']): ReadLabel['type'] | undefined {
   if (a === b || (b === ZERO_IN_4_BYTES && a !== 'int64')) return a;
   return a === ZERO_IN_4_BYTES && b !== 'int64' ? b : undefined;

@@ -1,18 +1,18 @@
-/** A number in a text: perhaps a sign, commas between digits, a point. */
+/** A number in a text: optional sign, commas between digits, decimal point. */
 import { at } from '../../../../shared/base/at.ts';
 
 const NUMBERS = /-?[\d,]*\.?\d+/g;
 
-/** Words in front of the answer. */
+/** Words before the answer. */
 const ANSWER_WORDS = 'The answer is';
 
-/** A number of its own as Python's `float` reads it; no other form is in the data. */
+/** A number in the form of Python's `float`; other forms do not occur. */
 const FLOAT = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
 /**
- * True where an answer of GSM8K has the right number: the first one behind the last "The answer is", else the last one of
- * the text. What begins with the next question does not count.
- * Source: mlcommons/inference, language/mixtral-8x7b/evaluate-accuracy.py.
+ * True if an answer to GSM8K has the correct number: the first after the last "The answer is",
+ * otherwise the last in the text. Text from the next question on is ignored. Source:
+ * mlcommons/inference, language/mixtral-8x7b/evaluate-accuracy.py.
  */
 export function isRightNumber(answer: string, target: string): boolean {
   if (!FLOAT.test(target)) return false;

@@ -23,36 +23,36 @@ import {
 
 const LONG_WORDS = `, or --data-dir ${LONG_STAND_IN_WORD} for some with answers as long as the rules want them`;
 
-/** A benchmark whose samples and answers are token ids; the card of its key has the numbers. */
+/** A benchmark whose samples and responses are token ids; its card has the numbers. */
 interface LanguageTask {
   readonly key: string;
-  /** Name of the file of rows. */
+  /** File name of the rows. */
   readonly file: string;
-  /** Name of the whole data set in the logs, and of one of the user's own. */
+  /** Data set names in the logs: of the whole official set, and of a user's own. */
   readonly names: { readonly official: string; readonly own: string };
-  /** @param tokensMax Most tokens of a sample. Of one that is made of text, further ones are cut off. */
+  /** @param tokensMax Most tokens of a sample; samples made from text are cut. */
   readonly readRow: (row: RowReader, tokensMax: number) => TextRow;
   /** See {@link readTokenizer}; default: false. */
   readonly cleansUp?: boolean;
-  /** Makes the scorer of each kind of row. */
+  /** Makes a scorer for each kind of row. */
   readonly scorers: readonly ((rowCount: number) => Scorer)[];
-  /** Names of the figures in the official script's line, in its order. */
+  /** Names of the figures in the official script's line, in order. */
   readonly line: readonly string[];
-  /** True where the script counts the answers to a sample again. */
+  /** True if the script counts repeated responses of a sample. */
   readonly countsRepeats?: boolean;
-  /** Notes on what is not scored. */
+  /** Notes on rows that are not scored. */
   readonly marks?: (rows: readonly TextRow[]) => readonly string[];
 }
 
-/** The figures of ROUGE in the official scripts' lines. */
+/** ROUGE figures in the official scripts' lines. */
 export const ROUGE_LINE = ['rouge1', 'rouge2', 'rougeL', 'rougeLsum'] as const;
 
-/** Those of the answers' lengths. */
+/** Length figures in the official scripts' lines. */
 export const TOKENS_LINE = ['gen_len', 'gen_num', 'gen_tok_len', 'tokens_per_sample'] as const;
 
 /**
- * The LoadGen node's side of a language model: rows of a JSON file, and the tokenizer of the model. A sample is its token
- * ids, int32; so is a response, with the token that ends it.
+ * LoadGen side of a language model: rows of a JSON file, and the model's tokenizer. A sample is its
+ * token ids (int32); a response likewise, including the end token.
  */
 export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
   const { key, file } = task;
@@ -80,7 +80,7 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
   return { ...benchmark, answersInTokens: true };
 }
 
-/** Reads and scores rows, wherever they are from. */
+/** A data set of rows from any source. */
 function textDataSet(
   task: LanguageTask,
   rows: readonly TextRow[],
@@ -117,7 +117,7 @@ function promptTokensMax(key: string): number {
   return language.limits.promptTokensMax;
 }
 
-/** Only the whole data set bears its name. */
+/** Name and marks; only the whole data set gets the official name. */
 function sourceOf({ names, key, marks }: LanguageTask, rows: readonly TextRow[]) {
   const others = marks?.(rows) ?? [];
   const officialCount = dataSetSamplesOf(key);
@@ -146,7 +146,7 @@ function reportOf(
     sampleCount,
     more: Object.fromEntries(more),
   };
-  // The script fails without a sample.
+  // The official script fails without a sample.
   if (sampleCount === 0) return report;
   const present = line.filter((name) => texts.has(name));
   return {
@@ -155,7 +155,7 @@ function reportOf(
   };
 }
 
-/** Tokens of an answer: their mean as Python's `round` has it, with one decimal. */
+/** Token counts of the answers: mean with one decimal, rounded like Python's `round`. */
 function lengthFigures(tokenCount: number, answerCount: number): ScoreFigures {
   const mean = Number(formatFixed(tokenCount / answerCount, 1));
   return {

@@ -9,22 +9,24 @@ import type { Scorer } from './scorers.ts';
 import type { TextRow } from './text-rows.ts';
 import type { TextTokenizer } from './text-tokenizer.ts';
 
-/** Longest response: the longest that any of the benchmarks allows is 1,024 tokens. */
+/** Longest response in tokens; the benchmarks allow at most 1,024. */
 const TOKENS_MAX = 16_384;
 
-/** Numbers of answers. */
+/** Counts of answers. */
 interface AnswerCounts {
-  /** Tokens of all answers, with the one that ends a text. */
+  /** Tokens of all answers, including end tokens. */
   readonly tokenCount: number;
-  /** Samples that have an answer. */
+  /** Number of samples with an answer. */
   readonly sampleCount: number;
-  /** Answers in the log, repeated ones too. */
+  /** Answers in the log, including repeated ones. */
   readonly entryCount: number;
 }
 
 /**
- * Gives each answer in tokens to the scorer of its row's kind. Of several answers to a sample the first one counts.
- * @throws MlperfError `ERR_DATA_SET` where an answer is not tokens of the tokenizer, or is for no sample.
+ * Passes each answer's tokens to the scorer for its row. The first of several answers to a sample
+ * counts.
+ * @throws MlperfError `ERR_DATA_SET` if an answer is not tokens of the tokenizer, or is for an
+ *   unknown sample.
  */
 export async function scoreTexts(
   entries: AccuracyEntries,
@@ -68,7 +70,7 @@ function tokensOf(
   return tokens;
 }
 
-/** Tokens of which one would see that they are halves of int64: the upper ones are zeros. */
+/** Tokens needed to recognise int64 read as pairs of int32: the upper halves are zeros. */
 const HALVES_MIN = 16;
 
 function looksLikeInt64(tokens: readonly number[]): boolean {

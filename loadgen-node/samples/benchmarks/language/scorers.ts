@@ -8,15 +8,15 @@ import type { TextRow } from './text-rows.ts';
 
 /** Figures of answers. */
 export interface ScoreFigures {
-  /** As the official script prints them, by their names in its line. */
+  /** Values as printed by the official script, by their names in its line. */
   readonly line: Readonly<Record<string, string>>;
-  /** By their names in the rules of a submission, in the script's unit. */
+  /** Values by submission metric name, in the script's unit. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
 /** Scores the answers to rows of one kind. */
 export interface Scorer {
-  /** {@link TextRow.kind} of its rows. */
+  /** {@link TextRow.kind} of the rows to score. */
   readonly kind: string;
   add(answer: string, row: TextRow): void;
   figures(): ScoreFigures;
@@ -25,8 +25,9 @@ export interface Scorer {
 const ROUGE_KEYS = ['rouge1', 'rouge2', 'rougeL', 'rougeLsum'] as const;
 
 /**
- * Scores texts against their targets by ROUGE: means in percent, rounded as the scripts round. Memory: four numbers a row.
- * @param rowCount Most answers.
+ * Scores texts against their targets by ROUGE: means in percent, rounded as in the scripts. Memory:
+ * four numbers per row.
+ * @param rowCount Largest number of answers.
  */
 export function scoreByRouge(rowCount: number): Scorer {
   const scorer = new RougeScorer();
@@ -45,14 +46,15 @@ export function scoreByRouge(rowCount: number): Scorer {
     },
     figures: () => {
       const means = (count === 0 ? [] : scores).map(({ key, values }) => {
-        // Four decimals, as `numpy.round` has them: by the product, which may be off by its last bit.
+        // Four decimals, rounded like `numpy.round`: by a product, which may be off in its last
+        // bit.
         const percent = numpyMean(values.subarray(0, count)) * 100;
         return [key, roundHalfEven(percent * 1e4) / 1e4] as const;
       });
       const line = means.map(([key, mean]) => [key, pythonFloat(mean)]);
       const metrics = means.map(([key, mean]) => [key.toUpperCase(), mean]);
       return {
-        // A line break between two sentences counts.
+        // A line break between sentences counts as a character.
         line: { ...Object.fromEntries(line), gen_len: String(characterCount) },
         metrics: { ...Object.fromEntries(metrics), GEN_LEN: characterCount },
       };
@@ -60,7 +62,10 @@ export function scoreByRouge(rowCount: number): Scorer {
   };
 }
 
-/** Scores the numbers of GSM8K: percent of right ones, which the script does not round; without a number the script fails. */
+/**
+ * Scores GSM8K answers: percentage of correct numbers, unrounded as in the script; the script fails
+ * without any number.
+ */
 export function scoreNumbers(): Scorer {
   let count = 0;
   let rightCount = 0;
@@ -77,7 +82,10 @@ export function scoreNumbers(): Scorer {
   };
 }
 
-/** Scores programs whose rows tell what passes: percent that do. Of no such program the line has 0, as the script's, and there is no metric. */
+/**
+ * Scores programs with a known test: percentage that passes. Without such programs the line has 0,
+ * as in the script, and there is no metric.
+ */
 export function scorePrograms(): Scorer {
   let count = 0;
   let passedCount = 0;
@@ -86,7 +94,8 @@ export function scorePrograms(): Scorer {
     add: (answer, { passes }) => {
       if (passes === undefined) return;
       count += 1;
-      // Cut as the script cuts it. Source: mlcommons/inference v4.1, language/mixtral-8x7b/evaluate_mbxp.py.
+      // Same cut as in the script. Source: mlcommons/inference v4.1,
+      // language/mixtral-8x7b/evaluate_mbxp.py.
       if (passes(at(answer.split('```', 1), 0))) passedCount += 1;
     },
     figures: () => {

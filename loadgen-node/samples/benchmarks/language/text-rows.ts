@@ -1,32 +1,35 @@
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJson } from '../../data-set/read-json.ts';
 
-/** A sample, and what is known of its answer. */
+/** A sample, and the expected answer. */
 export interface TextRow {
-  /** A text that is still to be turned into tokens, or the token ids. */
+  /** Text to be tokenized, or token ids. */
   readonly input: string | Int32Array;
   readonly target: string;
   /** Kind of the scorer that scores the answer. */
   readonly kind: string;
-  /** Whether a program of a made-up language does what it should; absent: it would have to be run, which longhaul does not do. */
+  /**
+   * True if a program in a made-up language is correct; absent for real programs, which longhaul
+   * does not execute.
+   */
   readonly passes?: (program: string) => boolean;
 }
 
-/** A row of a file, column by column; a value of another form is an error that names file and row. */
+/** Reads a file's row by column; a value of the wrong type is an error naming file and row. */
 export interface RowReader {
   /** @throws MlperfError `ERR_DATA_SET` */
   text(column: string): string;
   /** A text or a number, as text. @throws MlperfError `ERR_DATA_SET` */
   textOrNumber(column: string): string;
-  /** Token ids, of which there are 1 to `max`. @throws MlperfError `ERR_DATA_SET` */
+  /** 1 to `max` token ids. @throws MlperfError `ERR_DATA_SET` */
   tokens(column: string, max: number): Int32Array;
-  /** The error of a row that is wrong. */
+  /** Makes an error for the row. */
   wrong(what: string): MlperfError;
 }
 
 /**
  * Reads a JSON file that is a list of rows.
- * @throws MlperfError `ERR_DATA_SET` naming the file, and the row, counted from 0 as samples are.
+ * @throws MlperfError `ERR_DATA_SET` with the file and the row, counted from 0 like samples.
  */
 export async function readTextRows(
   path: string,
@@ -68,7 +71,7 @@ function readerOf(row: unknown, path: string, index: number): RowReader {
   };
 }
 
-/** Characters of a value that a message shows. */
+/** Most characters of a value in a message. */
 const SHOWN_CHARACTERS = 40;
 
 function seen(value: unknown): string {

@@ -3,27 +3,27 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJson } from '../../data-set/read-json.ts';
 
-/** The model's tokenizer, in the form of Hugging Face's library. */
+/** The model's tokenizer, in Hugging Face's format. */
 export const TOKENIZER_FILE = 'tokenizer.json';
 
-/** Its settings; one of them is read. */
+/** The tokenizer's settings, of which one is read. */
 export const TOKENIZER_CONFIG_FILE = 'tokenizer_config.json';
 
 /** Texts to token ids and back. */
 export interface TextTokenizer {
   encode(text: string): number[];
-  /** Without special tokens. */
+  /** Text without special tokens. */
   decode(ids: readonly number[]): string;
-  /** True where there is a token of this id. */
+  /** True if a token has this id. */
   hasToken(id: number): boolean;
 }
 
 /**
  * Reads tokenizer.json, and `clean_up_tokenization_spaces` of tokenizer_config.json.
- * @param hasConfig False where the folder has no tokenizer_config.json.
- * @param cleansUp Whether decoding takes blanks in front of marks away, where the settings do not say it: as
- *   transformers 4 has it for the model's tokenizer.
- * @throws MlperfError `ERR_DATA_SET` naming the file that is missing or wrong.
+ * @param hasConfig False if the folder has no tokenizer_config.json.
+ * @param cleansUp Default for removing blanks before punctuation when decoding: that of
+ *   transformers 4 for this tokenizer.
+ * @throws MlperfError `ERR_DATA_SET` with the missing or wrong file.
  */
 export async function readTokenizer(
   folder: string,
@@ -46,7 +46,7 @@ export async function readTokenizer(
   }
   return {
     encode: (text) => tokenizer.encode(text).ids,
-    // The library refuses a list of none.
+    // The library rejects an empty list.
     decode: (ids) => (ids.length === 0 ? '' : tokenizer.decode([...ids], options)),
     hasToken: (id) => tokenizer.id_to_token(id) !== undefined,
   };

@@ -3,8 +3,8 @@ import { scoreByRouge } from '../language/scorers.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 
 /**
- * Answers to questions by Llama 2 on the LoadGen node: the rows of the reference's pickle as JSON, and Llama 2's tokenizer. The
- * questions are 6,144 of each of four parts of OpenOrca.
+ * Question answering with Llama 2 on the LoadGen node: the rows of the reference's pickle as JSON,
+ * and Llama 2's tokenizer. 6,144 questions from each of four parts of OpenOrca.
  */
 export const benchmark: LoadgenBenchmark = languageBenchmark({
   key: 'llama2-70b',

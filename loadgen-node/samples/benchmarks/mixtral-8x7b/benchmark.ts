@@ -3,7 +3,7 @@ import { languageBenchmark, ROUGE_LINE, TOKENS_LINE } from '../language/language
 import { scoreByRouge, scoreNumbers, scorePrograms } from '../language/scorers.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 
-/** How the answers of a part of the data set are scored. */
+/** Scorer for each part of the data set. */
 const KINDS: Readonly<Record<string, string>> = {
   OpenOrca: 'text',
   GSM8K: 'number',
@@ -11,8 +11,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Questions, sums and programs by Mixtral on the LoadGen node, 5,000 each of OpenOrca, GSM8K and MBXP: the rows of the reference's
- * pickle as JSON, and Mixtral's tokenizer.
+ * Questions, mathematics and programs with Mixtral on the LoadGen node, 5,000 each from OpenOrca,
+ * GSM8K and MBXP: the rows of the reference's pickle as JSON, and Mixtral's tokenizer.
  */
 export const benchmark: LoadgenBenchmark = languageBenchmark({
   key: 'mixtral-8x7b',

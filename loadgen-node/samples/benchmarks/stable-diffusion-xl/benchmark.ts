@@ -23,7 +23,7 @@ const rules = benchmarkRules('stable-diffusion-xl');
 /** Captions of the data set. */
 const CAPTION_COUNT = dataSetSamplesOf(rules.key);
 
-/** The prompt of what a picture must not be. Source: text_to_image/backend_pytorch.py. */
+/** The negative prompt. Source: text_to_image/backend_pytorch.py. */
 const NEGATIVE_PROMPT = 'normal quality, low quality, worst quality, low res, blurry, nsfw, nude';
 
 /** Folders of SDXL's two tokenizers, named as in its checkpoint. */
@@ -33,12 +33,13 @@ const TOKENIZERS = ['tokenizer', 'tokenizer_2'] as const;
 export const STANDIN_CLIP = 0.9791;
 export const STANDIN_FID = 0.5492;
 
-/** The stand-in's FID may be so many times as large: it varies with the prompts. */
+/** Factor by which the stand-in's FID may exceed its target: it varies with the prompts. */
 const STANDIN_FID_SHARE = 1.5;
 
 /**
- * Pictures from text on the LoadGen node: captions of COCO 2014 and the tokenizers of SDXL, or prompts that longhaul makes up. A
- * sample is the token ids of a caption and of the negative prompt; the response is a picture.
+ * Text to image on the LoadGen node: captions of COCO 2014 and SDXL's tokenizers, or made-up
+ * prompts. A sample is the token ids of a caption and of the negative prompt; the response is a
+ * picture.
  */
 export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
   holds: `${CAPTIONS_FILE}, ${TOKENIZERS.join(' and ')}`,
@@ -89,7 +90,7 @@ function madeUpPrompts(set: GeneratedSet): DataSet {
     value: STANDIN_CLIP,
     samples: `${set.sampleCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
   });
-  // Fewer pictures have a larger FID, however good they are.
+  // With fewer pictures FID is larger, at any quality.
   const isEnough = set.sampleCount >= (rules.generated?.standard.sampleCount ?? 0);
   const bound = { metric: 'FID_SCORE', max: STANDIN_FID * STANDIN_FID_SHARE };
   return pictureDataSet({
@@ -107,12 +108,12 @@ function madeUpPrompts(set: GeneratedSet): DataSet {
   });
 }
 
-/** Captions, and what becomes of them. */
+/** Captions and their tokenization. */
 interface PictureSource
   extends Omit<DataSet, 'totalSampleCount' | 'readPayload' | 'scoreAccuracy'> {
   /** By sample index. */
   readonly captions: readonly string[];
-  /** Ids by the first and by the second tokenizer. */
+  /** Token ids from the first and the second tokenizer. */
   readonly idsOf: (text: string) => readonly Int32Array[];
   readonly openJudge: () => Promise<PictureJudge>;
 }

@@ -8,9 +8,9 @@ import { readingFile } from '../../data-set/data-set.ts';
 export const CAPTIONS_FILE = 'captions/captions.tsv';
 
 /**
- * Captions of the data set: row i, without the heading, is sample i. Columns are separated by tabs; a field may stand in
- * quotes, in which a quote is doubled, as pandas writes it.
- * @throws MlperfError `ERR_DATA_SET` naming file and line.
+ * Captions: row i after the heading is sample i. Columns are separated by tabs; a field may be
+ * quoted, with quotes doubled inside, as pandas writes it.
+ * @throws MlperfError `ERR_DATA_SET` with file and line.
  */
 export async function readCaptions(folder: string): Promise<string[]> {
   const path = join(folder, CAPTIONS_FILE);

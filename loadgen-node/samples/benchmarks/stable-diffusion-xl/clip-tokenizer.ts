@@ -6,12 +6,12 @@ import { PROMPT_TOKENS } from '../../../../shared/rules/cards/stable-diffusion-x
 import { readingFile } from '../../data-set/data-set.ts';
 import { readJsonForm } from '../../data-set/read-json.ts';
 
-/** Files of a tokenizer, as checkpoints of Hugging Face have them. */
+/** Files of a tokenizer in a Hugging Face checkpoint. */
 export const TOKENIZER_FILES = ['vocab.json', 'merges.txt', 'special_tokens_map.json'] as const;
 
 /** CLIP's byte-level BPE. */
 export interface ClipTokenizer {
-  /** Ids of a text: beginning, tokens as far as they fit, end, padding; 77 of them. */
+  /** 77 ids of a text: start token, as many tokens as fit, end token, padding. */
   idsOf(text: string): Int32Array;
 }
 
@@ -25,18 +25,21 @@ const VOCABULARY = z.record(
 const SPECIAL = z.union([z.string(), z.object({ content: z.string() })]);
 const SPECIALS = z.object({ bos_token: SPECIAL, eos_token: SPECIAL, pad_token: SPECIAL });
 
-/** Parts of a text that are merged each for itself. Source: transformers, CLIPTokenizer. */
+/**
+ * Pattern for the parts of a text that are merged separately. Source: transformers, CLIPTokenizer.
+ */
 const PARTS = /'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+/giu;
 const IDEOGRAPH =
   /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 const DROPPED = /[\0\uFFFD]|(?![\t\n\r])\p{C}/gu;
 
-/** The last symbol of a word. */
+/** Suffix of a word's last symbol. */
 const WORD_END = '</w>';
 
 /**
- * Reads a tokenizer as transformers' CLIPTokenizer does without ftfy (which leaves the captions of COCO as they are).
- * @throws MlperfError `ERR_DATA_SET` naming the file that is missing or wrong.
+ * Reads a tokenizer like transformers' CLIPTokenizer without ftfy (which does not change COCO's
+ * captions).
+ * @throws MlperfError `ERR_DATA_SET` with the missing or wrong file.
  */
 export async function readClipTokenizer(folder: string): Promise<ClipTokenizer> {
   const [vocabularyFile, mergesFile, specialsFile] = TOKENIZER_FILES;
@@ -65,7 +68,7 @@ interface Special {
 
 interface Parts {
   readonly ids: ReadonlyMap<string, number>;
-  /** Two symbols with a blank between → how early they are merged. */
+  /** Merge rank by pair of symbols, separated by a blank. */
   readonly ranks: ReadonlyMap<string, number>;
   readonly begin: Special;
   readonly end: Special;
@@ -94,7 +97,10 @@ function clipTokenizer({ ids, ranks, begin, end, pad }: Parts): ClipTokenizer {
   };
 }
 
-/** Special tokens in a text stand for themselves: of the second tokenizer that is also the exclamation mark, its padding. */
+/**
+ * Splits a text at special tokens, which map to themselves; in the second tokenizer that includes
+ * its padding, the exclamation mark.
+ */
 function splitAt(text: string, tokens: readonly string[]): string[] {
   let pieces = [text];
   for (const token of tokens) {
@@ -107,7 +113,7 @@ function splitAt(text: string, tokens: readonly string[]): string[] {
   return pieces;
 }
 
-/** Symbols of a part, the pair that is earliest in the list merged again and again. */
+/** Symbols of a part, after repeatedly merging the pair with the lowest rank. */
 function merge(part: string, ranks: ReadonlyMap<string, number>): string[] {
   const bytes = [...new TextEncoder().encode(part)];
   let symbols = bytes.map((byte, i) => {
@@ -127,7 +133,7 @@ function merge(part: string, ranks: ReadonlyMap<string, number>): string[] {
   return symbols;
 }
 
-/** Symbols with each `pair` of them made one. */
+/** Symbols with every occurrence of `pair` merged. */
 function joined(symbols: readonly string[], pair: string): string[] {
   const merged: string[] = [];
   for (let i = 0; i < symbols.length; i += 1) {
@@ -138,7 +144,10 @@ function joined(symbols: readonly string[], pair: string): string[] {
   return merged;
 }
 
-/** A printable character for each byte: those that are none, or a blank, follow behind 255. Source: GPT-2's encoder.py. */
+/**
+ * A printable character for each byte; unprintable bytes and blanks map to characters from 256 on.
+ * Source: GPT-2's encoder.py.
+ */
 const BYTE_SYMBOLS: readonly string[] = (() => {
   let further = 256;
   return Array.from({ length: 256 }, (_, byte) => {

@@ -21,7 +21,7 @@ import type { ClipTokenizer } from './clip-tokenizer.ts';
 import type { PictureJudge } from './picture-score.ts';
 import { CLIP_SIDE, clipInput, planesOf } from './resize-picture.ts';
 
-/** Files with which pictures are scored, in the folder of the data set; no run needs them before it is scored. */
+/** Files for scoring pictures, in the data set's folder; only scoring needs them. */
 export const JUDGE_FILES = {
   inception: 'inception.onnx',
   clip: 'clip.onnx',
@@ -29,8 +29,9 @@ export const JUDGE_FILES = {
 } as const;
 
 /**
- * Scores pictures with ONNX files of the user's, in this thread's process.
- * @throws MlperfError `ERR_NOT_INSTALLED` where ONNX Runtime or a file is missing; `ERR_DATA_SET` for a file that does not fit.
+ * Scores pictures with the user's ONNX files, in this process.
+ * @throws MlperfError `ERR_NOT_INSTALLED` if ONNX Runtime or a file is missing; `ERR_DATA_SET`
+ *   for an unsuitable file.
  */
 export async function openOnnxJudge(
   folder: string,
@@ -79,10 +80,10 @@ export async function openOnnxJudge(
   };
 }
 
-/** A picture as the official script's Inception takes it: channel, height, width. */
+/** Input shape of the official script's Inception: channel, height, width. */
 const PICTURE_SHAPE = [3, PICTURE_SIDE, PICTURE_SIDE];
 
-/** Tensors that a graph may have: element types, with commas between, and shape. */
+/** Allowed tensors of a graph: element types, comma-separated, and shape. */
 type Tensors = Readonly<Record<string, readonly [types: string, shape: readonly number[]]>>;
 
 const CLIP_INPUTS: Tensors = {
@@ -93,7 +94,10 @@ const CLIP_INPUTS: Tensors = {
 
 const CLIP_OUTPUTS = ['text_embeds', 'image_embeds'] as const;
 
-/** Inputs by name, as Hugging Face optimum exports CLIP: ids and mask of the caption, the picture's pixels. */
+/**
+ * Inputs by name, as Hugging Face optimum exports CLIP: ids and mask of the caption, and the
+ * picture's pixels.
+ */
 function clipFeeds(session: InferenceSession, ids: Int32Array, rgb: Uint8Array) {
   const isWide = session.inputMetadata.some(
     (input) => input.isTensor && input.name === 'input_ids' && input.type === 'int64',
@@ -102,7 +106,7 @@ function clipFeeds(session: InferenceSession, ids: Int32Array, rgb: Uint8Array) 
     isWide
       ? { type: 'int64', data: BigInt64Array.from(values, BigInt), dims: [1, PROMPT_TOKENS] }
       : { type: 'int32', data: values, dims: [1, PROMPT_TOKENS] };
-  // The end is the largest id; behind it is padding.
+  // The end token has the largest id; padding follows it.
   const end = ids.indexOf(Math.max(...ids));
   const feeds: Record<string, Feed> = {
     input_ids: integers(ids),
@@ -143,14 +147,14 @@ async function openModel(path: string) {
   const session = await fitting(() =>
     ort.InferenceSession.create(bytes, {
       logSeverityLevel: isatty(2) ? 2 : 4,
-      // Weights in a file of their own are named relative to the model's.
+      // External weight files are named relative to the model's file.
       extra: { session: { model_external_initializers_file_folder_path: dirname(path) } },
     }),
   );
   return {
     lines: [line, ...weights],
     session,
-    /** @throws MlperfError `ERR_DATA_SET` where the graph has other inputs, or lacks an output. */
+    /** @throws MlperfError `ERR_DATA_SET` if the graph has other inputs, or lacks an output. */
     requireTensors: (
       inputs: Tensors,
       needed: readonly string[],
@@ -179,7 +183,7 @@ async function openModel(path: string) {
         });
         return session.run(Object.fromEntries(tensors) as Record<string, Tensor>);
       }),
-    /** @throws MlperfError `ERR_DATA_SET` for an output of another form. */
+    /** @throws MlperfError `ERR_DATA_SET` for an output of another shape. */
     floats: (tensor: Tensor | undefined, length: number | undefined): Float32Array => {
       const data = tensor?.data;
       if (data instanceof Float32Array && (length === undefined || data.length === length)) {
@@ -195,7 +199,7 @@ async function openModel(path: string) {
 
 function isInput(input: InferenceSession.ValueMetadata, inputs: Tensors): boolean {
   const [types, shape] = inputs[input.name] ?? ['', []];
-  // An axis with a name may have any length.
+  // A named axis may have any length.
   return (
     input.isTensor &&
     types.split(', ').includes(input.type) &&
@@ -208,7 +212,7 @@ function inWords(input: InferenceSession.ValueMetadata): string {
   return input.isTensor ? `${input.name} (${input.type} [${input.shape.join(', ')}])` : input.name;
 }
 
-/** Names that exporters give to the file of a model's weights, and its line for accuracy.txt. */
+/** External weight files by the names that exporters use, and the model's line for accuracy.txt. */
 async function weightFiles(path: string, model: Uint8Array): Promise<string[]> {
   const names = ['.data', '_data'].map((ending) => `${basename(path)}${ending}`);
   const used = names.filter((name) => Buffer.from(model.buffer, model.byteOffset).includes(name));
@@ -236,7 +240,7 @@ function lineOf(path: string, sha256: string): string {
   return `${path}: SHA-256 ${sha256}`;
 }
 
-/** ONNX Runtime, without its telemetry: sut-node/model/onnx/onnxruntime.ts tells why. */
+/** ONNX Runtime without telemetry; reasons in sut-node/model/onnx/onnxruntime.ts. */
 async function loadRuntime(): Promise<typeof import('onnxruntime-node')> {
   if (isMainThread) process.env['ORT_DISABLE_TELEMETRY'] = '1';
   try {

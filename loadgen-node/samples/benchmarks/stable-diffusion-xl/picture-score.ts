@@ -11,19 +11,22 @@ import {
 } from '../../metrics/frechet-distance.ts';
 import { encodePng } from './png.ts';
 
-/** Sees pictures of 1024 x 1024 x RGB bytes. */
+/** Evaluates pictures of 1024 x 1024 x RGB bytes. */
 export interface PictureJudge {
-  /** The models or filters that give the features, for accuracy.txt. */
+  /** Lines for accuracy.txt: the models that compute features. */
   readonly lines: readonly string[];
   /** Features of real pictures. */
   readonly reference: FeatureStatistics;
   features(rgb: Uint8Array): Promise<Float32Array>;
-  /** How well a picture fits its caption, -1 to 1. */
+  /** CLIP similarity of picture and caption, -1 to 1. */
   cosine(caption: string, rgb: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Pictures that reviewers look at, of the rounds v4.1 to v5.1: submission/rules/model-rows.ts tells which round wants which. */
+/**
+ * Sample indices of pictures for reviewers in rounds v4.1 to v5.1; submission/rules/model-rows.ts
+ * has the requirement of each round.
+ */
 const SHOWN: ReadonlySet<number> = new Set([
   ...[4655, 2569, 1303, 109, 4509, 3009, 2179, 1826, 2094, 3340],
   ...[4459, 4015, 2705, 1682, 4048, 4683, 3757, 1578, 3319, 95],
@@ -34,10 +37,12 @@ const SHOWN: ReadonlySet<number> = new Set([
 const SHOWN_FOLDER = 'images';
 
 /**
- * FID and CLIP score of a log, as tools/accuracy_coco.py prints them; of several responses to one sample the first one counts.
- * In memory are the features of all pictures (5,000 x 2,048 float32: 41 MB), one picture, and those to be shown as PNG.
+ * FID and CLIP score of a log, as printed by tools/accuracy_coco.py; the first response to a sample
+ * counts. Memory: features of all pictures (5,000 x 2,048 float32: 41 MB), one picture, and the
+ * reviewers' pictures as PNG.
  * @param captions By sample index.
- * @throws MlperfError `ERR_DATA_SET` when a response is no picture or for no sample, and as the judge says; what `turns` throw.
+ * @throws MlperfError `ERR_DATA_SET` if a response is not a picture or is for an unknown sample,
+ *   and errors of the judge; errors of `turns`.
  */
 export async function scorePictures(
   entries: AccuracyEntries,
@@ -83,7 +88,7 @@ export async function scorePictures(
   }
 }
 
-/** Pictures and their captions, as the official script writes them. */
+/** Pictures and captions for reviewers, as the official script writes them. */
 function shownFiles(
   shown: ReadonlyMap<number, Uint8Array>,
   captions: readonly string[],

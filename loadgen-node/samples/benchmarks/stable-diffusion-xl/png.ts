@@ -2,13 +2,15 @@ import { crc32, deflateSync } from 'node:zlib';
 
 const MAGIC = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-/** A PNG file of RGB bytes. Rule: W3C, Portable Network Graphics; no line is predicted from others. */
+/**
+ * Encodes RGB bytes as PNG. Rule: W3C, Portable Network Graphics; no filter (prediction) is used.
+ */
 export function encodePng(rgb: Uint8Array, width: number): Uint8Array {
   const height = rgb.length / (3 * width);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // 8 bits of each of RGB.
+  // 8 bits per channel, RGB.
   header.set([8, 2], 8);
   const lines = Buffer.alloc(height * (1 + 3 * width));
   for (let row = 0; row < height; row += 1) {

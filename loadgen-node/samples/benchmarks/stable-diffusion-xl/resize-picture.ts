@@ -1,13 +1,13 @@
 import { PICTURE_SIDE } from '../../../../shared/rules/cards/stable-diffusion-xl.ts';
 
-/** Width and height that CLIP ViT-B/32 takes. */
+/** Input width and height of CLIP ViT-B/32. */
 export const CLIP_SIDE = 224;
 
 const CLIP_MEAN = [0.481_454_66, 0.457_827_5, 0.408_210_73] as const;
 const CLIP_DEVIATION = [0.268_629_54, 0.261_302_58, 0.275_777_11] as const;
 
 /**
- * A picture as torchvision's ToTensor makes it: 0 to 1.
+ * A picture like torchvision's ToTensor: values 0 to 1.
  * @param rgb 1024 x 1024 x RGB.
  * @returns Channel x height x width.
  */
@@ -23,7 +23,8 @@ export function planesOf(rgb: Uint8Array): Float32Array {
 }
 
 /**
- * A picture as CLIP's input in open_clip: Pillow's bicubic resize, which leaves nothing of a square to crop; normalised.
+ * A picture as CLIP's input in open_clip: Pillow's bicubic resize (a square needs no crop),
+ * normalised.
  * @param rgb 1024 x 1024 x RGB.
  * @returns Channel x height x width.
  */
@@ -37,12 +38,12 @@ export function clipInput(rgb: Uint8Array): Float32Array {
   });
 }
 
-/** Pillow's fixed point: weights have so many bits behind the point. */
+/** Pillow's fixed-point unit: 22 fraction bits for weights. */
 const WEIGHT_UNIT: number = 2 ** 22;
 
 /**
- * Pillow's resize of a square to a smaller one, BICUBIC: columns first, then rows, each rounded to bytes.
- * Source: Pillow, src/libImaging/Resample.c.
+ * Pillow's BICUBIC reduction of a square: columns first, then rows, each rounded to bytes. Source:
+ * Pillow, src/libImaging/Resample.c.
  */
 export function bicubicBytes(rgb: Uint8Array, side: number, targetSide: number): Uint8Array {
   const taps = bicubicTaps(side, targetSide);
@@ -59,7 +60,7 @@ export function bicubicBytes(rgb: Uint8Array, side: number, targetSide: number):
   return small;
 }
 
-/** Where the pixels of a line lie. */
+/** Memory layout of a line's pixels. */
 interface Line {
   readonly from: number;
   readonly step: number;
@@ -99,7 +100,7 @@ function bicubicTaps(side: number, targetSide: number): Taps {
       bicubic((first + k - centre + 0.5) / scale),
     );
     const total = shares.reduce((sum, share) => sum + share, 0);
-    // Halves go away from zero.
+    // Halves are rounded away from zero.
     const weights = shares.map((share) => {
       const weight = (share / total) * WEIGHT_UNIT;
       return Math.trunc(weight + (weight < 0 ? -0.5 : 0.5));

@@ -13,10 +13,12 @@ import { scoreEach } from '../../data-set/first-of-each.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 
 /**
- * A benchmark without a model on the LoadGen node: random payloads of any size, generated in memory.
- * @param key Its row of rules.
- * @param checkFor What makes a response right, where the run says how many bytes it must have.
- * @param options.comparesAll Every response is checked, in every mode; false: those of an accuracy run.
+ * A benchmark without a model on the LoadGen node: random payloads of any size, generated in
+ * memory.
+ * @param key Key of its rules.
+ * @param checkFor Makes the check of a response, if the run requires a length.
+ * @param options.comparesAll True: checks every response in every mode; false: only in accuracy
+ *   runs.
  */
 export function syntheticBenchmark(
   key: string,
@@ -44,34 +46,34 @@ export function syntheticBenchmark(
   };
 }
 
-/** Random bytes that payloads are cut from: more samples than fit overlap. */
+/** Size of the random pool from which payloads are cut: with more samples, payloads overlap. */
 const POOL_BYTES: number = 64 * 1024 * 1024;
 
-/** Tells whether a response is right. @param payload That of the response's sample, as it travelled. */
+/** True if a response is correct. @param payload Payload of its sample as sent. */
 type ResponseCheck = (response: Uint8Array, payload: Uint8Array) => boolean;
 
-/** Parts of a data set of made-up payloads. */
+/** Properties of a data set of made-up payloads. */
 export interface SyntheticSet {
   /** Name of the data set. */
   readonly name: string;
-  /** Bytes of each payload, 1 or more. */
+  /** Bytes of each payload, at least 1. */
   readonly sampleBytes: number;
-  /** 1 or more. */
+  /** At least 1. */
   readonly sampleCount: number;
   readonly isRight: ResponseCheck;
-  /** Every response is checked, in every mode. Default: false. */
+  /** True: every response is checked in every mode. Default: false. */
   readonly comparesAll?: boolean;
-  /** Name of the accuracy: the share of the samples whose (first) response is right. */
+  /** Name of the accuracy metric: share of samples whose first response is correct. */
   readonly metric: string;
 }
 
 /**
- * Incompressible payloads, the same in every run. They are views into one buffer, of
- * {@link POOL_BYTES} and one sample at most: more samples cost no more memory.
+ * Incompressible payloads, the same in every run. They are views into one buffer of at most
+ * {@link POOL_BYTES} plus one sample: more samples need no more memory.
  */
 export function syntheticDataSet(set: SyntheticSet): DataSet {
   const { name, sampleBytes, sampleCount, isRight, comparesAll = false, metric } = set;
-  /** Distance between the payloads of neighbours. */
+  /** Distance between neighbouring payloads in the buffer. */
   const strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
   const poolBytes = sampleBytes + (sampleCount - 1) * strideBytes;
   requireMemory(poolBytes, sampleBytes);
@@ -100,7 +102,7 @@ export function syntheticDataSet(set: SyntheticSet): DataSet {
   };
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for payloads that no memory holds */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if the payloads do not fit into memory */
 function requireMemory(poolBytes: number, sampleBytes: number): void {
   const free = freeMemory();
   const most = Math.min(free.bytes, constants.MAX_LENGTH);
@@ -114,12 +116,12 @@ function requireMemory(poolBytes: number, sampleBytes: number): void {
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The key stream of a cipher with a fixed key: reproducible, incompressible, and a GB per second. */
+/** Key stream of a cipher with a fixed key: reproducible, incompressible, 1 GB/s. */
 function randomBytes(count: number): Uint8Array {
   const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 1), Buffer.alloc(16));
   const zeros = Buffer.alloc(Math.min(count, CHUNK_BYTES));
   const bytes = Buffer.allocUnsafeSlow(count);
-  // In pieces: input and output of the whole would take three times the memory.
+  // In pieces: whole input and output would need three times the memory.
   for (let at = 0; at < count; at += CHUNK_BYTES) {
     bytes.set(cipher.update(zeros.subarray(0, count - at)), at);
   }

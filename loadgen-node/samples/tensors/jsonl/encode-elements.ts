@@ -2,13 +2,16 @@ import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/t
 import { toSmallFloat } from '../small-float.ts';
 import { bytesContents } from '../tensor-data-set.ts';
 
-/** Names the element that does not fit its datatype, counted in row-major order, and why. */
+/**
+ * Error with the first element that does not fit its datatype, counted in row-major order, and the
+ * reason.
+ */
 export class ElementError extends Error {}
 
 type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
 type WholeType = Exclude<OipDataType, FloatType | 'BOOL' | 'BYTES'>;
 
-/** Numbers that JSON has no form for. */
+/** Numbers that JSON cannot represent. */
 const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,
@@ -16,9 +19,9 @@ const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Elements of JSON as raw contents.
+ * Encodes JSON elements as raw contents.
  * @param elements In row-major order.
- * @throws ElementError naming the first that does not fit the datatype
+ * @throws ElementError for the first element that does not fit the datatype
  */
 export function encodeElements(datatype: OipDataType, elements: readonly unknown[]): Uint8Array {
   if (datatype === 'BYTES') return bytesContents(elements.map(textElement));
@@ -67,14 +70,17 @@ function wholeNumber(element: unknown, index: number, datatype: WholeType): numb
   return number;
 }
 
-/** Exactly, or not at all. Digits in a text are taken as well: other tools write 64 bits so. */
+/**
+ * The exact integer, or undefined. Digits in a text are accepted too: other tools write 64-bit
+ * numbers like that.
+ */
 function integerOf(element: unknown): number | bigint | undefined {
   if (typeof element === 'number') return Number.isSafeInteger(element) ? element : undefined;
   const digits = isLongInteger(element) ? element[''] : element;
   return typeof digits === 'string' && /^-?\d{1,40}$/.test(digits) ? BigInt(digits) : undefined;
 }
 
-/** Two's complement makes signed and unsigned ones the same bits. */
+/** Two's complement: signed and unsigned values have the same bits. */
 function setWhole(view: DataView, at: number, bytes: number, number: number | bigint): void {
   if (bytes === 8) view.setBigUint64(at, BigInt(number), true);
   else if (bytes === 4) view.setUint32(at, Number(number), true);
@@ -121,22 +127,22 @@ function wrong(index: number, element: unknown, what: string): ElementError {
 }
 
 /**
- * A whole number that JavaScript's numbers may not hold, as {@link parseExactJson} gives it: its digits, below a reserved
- * key.
+ * A whole number that a JavaScript number may not hold, from {@link parseExactJson}: its digits
+ * under a reserved key.
  */
 interface LongInteger {
   readonly '': string;
 }
 
-/** Digits from which on a number may be beyond 2^53. */
+/** Number of digits from which a number may exceed 2^53. */
 const LONG_DIGITS = /\d{16}/;
 
-/** A text of JSON, or a number; both as they stand in it. A text is matched so that long ones need no stack. */
+/** A JSON string or number, verbatim. The pattern for strings needs no stack for long ones. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * JSON.parse, but for whole numbers of 16 digits or more: they come as {@link LongInteger}, digit by digit, because
- * JSON.parse would round them.
+ * JSON.parse, but whole numbers of 16 or more digits become {@link LongInteger}, since JSON.parse
+ * would round them.
  * @throws SyntaxError
  */
 export function parseExactJson(text: string): unknown {
@@ -147,7 +153,7 @@ export function parseExactJson(text: string): unknown {
   return JSON.parse(exact);
 }
 
-/** True for what stands for a whole number of many digits. */
+/** True for a LongInteger. */
 function isLongInteger(value: unknown): value is LongInteger {
   return (
     typeof value === 'object' && value !== null && '' in value && typeof value[''] === 'string'
@@ -156,14 +162,15 @@ function isLongInteger(value: unknown): value is LongInteger {
 
 /**
  * Bytes of `{"b64": "..."}`.
- * @returns undefined where the value is none, or what it holds is no base64 (with or without its padding).
+ * @returns undefined for another value, or if the content is not base64 (with or without
+ *   padding).
  */
 export function base64Bytes(value: unknown): Buffer | undefined {
   if (typeof value !== 'object' || value === null || !('b64' in value)) return undefined;
   const { b64 } = value;
   if (typeof b64 !== 'string') return undefined;
   const bytes = Buffer.from(b64, 'base64');
-  // Node silently skips what it cannot read.
+  // Node silently skips invalid characters.
   const isAll = bytes.toString('base64').replace(/=+$/, '') === b64.replace(/=+$/, '');
   return isAll ? bytes : undefined;
 }

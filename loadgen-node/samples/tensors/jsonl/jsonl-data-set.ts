@@ -9,14 +9,15 @@ import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { parseSample, SampleError } from './parse-sample.ts';
 
-/** Lines between two reports of progress. */
+/** Lines between two progress reports. */
 const PROGRESS_STEP = 100;
 
 /**
- * A file of which each line is one sample in JSON (parse-sample.ts); blank lines are skipped. All lines are read and checked
- * now, and kept by their places: a sample is read again when it is loaded.
- * @param inputs Of one sample.
- * @throws MlperfError `ERR_DATA_SET` naming file and line
+ * A file with one JSON sample per line (parse-sample.ts); blank lines are skipped. All lines are
+ * read and checked now; only their offsets are stored, and a sample is read again when it is
+ * loaded.
+ * @param inputs Inputs of one sample.
+ * @throws MlperfError `ERR_DATA_SET` with file and line
  */
 export async function openJsonlDataSet(
   file: string,
@@ -31,7 +32,7 @@ export async function openJsonlDataSet(
       if (isCut) throw new RangeError(`line ${number} is longer than ${LINE_BYTES_MAX} bytes`);
       if (bytes.every((byte) => byte === 32 || byte === 9 || byte === 13)) continue;
       const tensors = sampleIn(bytes, inputs, `${file}:${number}`);
-      // Equal for samples of the same shapes and lengths.
+      // Equal for samples with the same shapes and lengths.
       forms.add(tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(','));
       places.push({ number, offset, length: bytes.length });
       if (places.length % PROGRESS_STEP === 0) onProgress(offset / size, `reading ${file}`);
@@ -70,7 +71,7 @@ function sampleIn(
   }
 }
 
-/** Bytes that are no UTF-8 would come through as others. */
+/** Text of a line; refuses bytes that are not UTF-8, since decoding would change them. */
 function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -79,5 +80,5 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-/** Longest line: what a JavaScript text can hold is not far above. */
+/** Longest line in bytes, near the limit of a JavaScript string. */
 const LINE_BYTES_MAX: number = 2 ** 28;

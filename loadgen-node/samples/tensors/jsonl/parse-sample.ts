@@ -8,12 +8,12 @@ import {
 import { fitShape, shapeText } from '../tensor-data-set.ts';
 import { base64Bytes, ElementError, encodeElements, parseExactJson } from './encode-elements.ts';
 
-/** Why a line is no sample. */
+/** Why a line is not a valid sample. */
 export class SampleError extends Error {}
 
-/** Contents of one input as a line has them. */
+/** Contents of one input in a line. */
 interface GivenTensor {
-  /** Lengths that the line says; undefined: those of its arrays. */
+  /** Shape given in the line; undefined: that of its arrays. */
   readonly shape: readonly number[] | undefined;
   readonly data: unknown;
 }
@@ -21,9 +21,10 @@ interface GivenTensor {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Reads one line as one sample. Either `{"inputs": [{"name", "datatype", "shape", "data"}]}` as the protocol's REST form has
- * it, or `{"NAME": data}`. Data are nested arrays, or all elements in a row, or `{"b64": "raw contents", "shape": [...]}`.
- * @param inputs Of one sample.
+ * Parses one line as one sample: either `{"inputs": [{"name", "datatype", "shape", "data"}]}`, the
+ * protocol's REST form, or `{"NAME": data}`. Data are nested arrays, or a flat array, or
+ * `{"b64": "raw contents", "shape": [...]}`.
+ * @param inputs Inputs of one sample.
  * @throws SampleError
  */
 export function parseSample(text: string, inputs: readonly WantedTensor[]): readonly NamedTensor[] {
@@ -66,7 +67,7 @@ function givenTensors(
   if (!isRest || list.length === 0) {
     return new Map(Object.entries(sample).map(([name, value]) => [name, shortForm(value)]));
   }
-  // Every request has an id of its own, so this one may stand there for other tools.
+  // An "id" is accepted for other tools; every request gets its own.
   refuseOthers(sample, ['inputs', 'id'], 'the sample');
   const given = new Map<string, GivenTensor>();
   for (const entry of list as JsonObject[]) {
@@ -84,7 +85,7 @@ function shortForm(value: unknown): GivenTensor {
   return { shape, data: value };
 }
 
-/** Refuses keys whose values would not be sent. */
+/** Refuses keys whose values would be ignored. */
 function refuseOthers(object: JsonObject, known: readonly string[], where: string): void {
   const other = Object.keys(object).find((key) => !known.includes(key));
   if (other === undefined) return;
@@ -130,8 +131,9 @@ function tensorOf({ shape, data }: GivenTensor, input: WantedTensor): NamedTenso
 }
 
 /**
- * Shape of the sample: the declared one; else that of the arrays; else the model's, for elements in a row that fill it.
- * @param nested Lengths of the arrays: their product is the number of elements.
+ * Shape of the sample: the declared one; otherwise that of the arrays; otherwise, for a flat array
+ * that fits, the model's.
+ * @param nested Lengths of the arrays; their product is the number of elements.
  */
 function decideShape(
   said: readonly number[] | undefined,
@@ -171,12 +173,12 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Deeper than any tensor. */
+/** Deepest nesting; more than any tensor's. */
 const RANK_MAX = 32;
 
 /**
- * Elements of nested arrays in row-major order, and the lengths of the arrays from the outermost on.
- * @returns undefined where arrays at the same depth have different lengths.
+ * Elements of nested arrays in row-major order, and the array lengths from the outermost on.
+ * @returns undefined if arrays at the same depth have different lengths.
  */
 function nestedElements(value: unknown) {
   const shape: number[] = [];

@@ -14,22 +14,22 @@ import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { checkNpyFile, readNpyFile } from './npy-file.ts';
 
 const ENDING = '.npy';
-/** Files between two reports of progress. */
+/** Files between two progress reports. */
 const PROGRESS_STEP = 1_000;
 
-/** Where the arrays of an input are. */
+/** Location of one input's arrays. */
 interface InputFiles {
   readonly input: OipTensor;
-  /** Below the data set's folder; empty: that itself. */
+  /** Subfolder of the data set's folder; empty for the folder itself. */
   readonly subfolder: string;
 }
 
 /**
- * A folder of .npy files, one per sample, the first by name being sample 0 (in the order of Unicode's code units). For a
- * model of several inputs, a folder of that kind per input, named like it, with the same names in all of them.
- * Every header is read now; contents when they are loaded.
- * @param inputs Of one sample.
- * @throws MlperfError `ERR_DATA_SET` naming the file
+ * A folder of .npy files, one per sample, ordered by name in Unicode code units. For a model with
+ * several inputs: one such subfolder per input, named like it, with the same file names. Headers
+ * are read now; contents when loaded.
+ * @param inputs Inputs of one sample.
+ * @throws MlperfError `ERR_DATA_SET` with the file
  */
 export async function openNpyDataSet(
   folder: string,
@@ -50,7 +50,7 @@ export async function openNpyDataSet(
       );
     }
   });
-  // Lengths of texts are known when they are read, not before.
+  // Lengths of texts are only known when they are read.
   const hasTexts = inputs.some(({ datatype }) => datatype === 'BYTES');
   return tensorDataSet({
     name: basename(resolve(folder)),
@@ -68,7 +68,10 @@ export async function openNpyDataSet(
   });
 }
 
-/** @throws MlperfError `ERR_DATA_SET` where there are no files, or inputs have different ones. */
+/**
+ * @throws MlperfError `ERR_DATA_SET` if there are no files, or if inputs have different file
+ *   names.
+ */
 async function findFiles(
   folder: string,
   inputs: readonly OipTensor[],
@@ -96,7 +99,7 @@ async function findFiles(
   return { places, names: union };
 }
 
-/** @throws MlperfError `ERR_DATA_SET` where the name leads out of the data set. */
+/** @throws MlperfError `ERR_DATA_SET` if the name leads out of the data set's folder. */
 function subfolderOf(folder: string, { name }: OipTensor): string {
   const isBelow = name.split(/[/\\]/).every((part) => part !== '' && part !== '.' && part !== '..');
   if (isBelow) return name;
@@ -105,7 +108,7 @@ function subfolderOf(folder: string, { name }: OipTensor): string {
   );
 }
 
-/** Names of the arrays, in order; none where there is no such folder below the data set's. */
+/** Names of the arrays, in order; empty if the data set has no such subfolder. */
 async function arraysIn(folder: string, dataSetFolder: string): Promise<readonly string[]> {
   const entries = await readingFile(folder, () =>
     readdir(folder, { withFileTypes: true }).catch((error: unknown) => {

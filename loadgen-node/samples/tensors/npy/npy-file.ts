@@ -17,20 +17,20 @@ import {
   parseNpyHeader,
 } from './npy-header.ts';
 
-/** Most headers are shorter: a second read is rarely needed. */
+/** First read, longer than most headers: a second read is rarely needed. */
 const FIRST_READ_BYTES = 4_096;
 
-/** An array that fits an input. */
+/** An array that fits an input of the model. */
 interface NpyArray extends NpyHeader {
   readonly type: NpyType;
-  /** Of one sample. */
+  /** Shape of one sample. */
   readonly sampleShape: readonly number[];
 }
 
 /**
- * Reads the header of a file, and whether the file is as long as it says.
+ * Reads a file's header, and checks the file's length against it.
  * @returns Shape of the sample.
- * @throws MlperfError `ERR_DATA_SET` naming the file
+ * @throws MlperfError `ERR_DATA_SET` with the file
  */
 export async function checkNpyFile(path: string, input: WantedTensor): Promise<readonly number[]> {
   return readingFile(path, async () => {
@@ -39,7 +39,8 @@ export async function checkNpyFile(path: string, input: WantedTensor): Promise<r
       const { size } = await file.stat();
       let bytes = await readBeginning(file, FIRST_READ_BYTES);
       const isFull = bytes.length === FIRST_READ_BYTES;
-      // The length of the header is at the same place in all versions; its lower 16 bits are all that can be right.
+      // The header length is at the same offset in all versions; valid values fit into its lower 16
+      // bits.
       if (isFull && bytes.readUInt16LE(8) > FIRST_READ_BYTES - 12)
         bytes = await readBeginning(file, NPY_HEADER_BYTES_MAX);
       return arrayOf(bytes, size, input, path).sampleShape;
@@ -60,7 +61,7 @@ export async function readNpyFile(path: string, input: WantedTensor): Promise<Na
   return { name: input.name, datatype: input.datatype, shape: array.sampleShape, raw };
 }
 
-/** @throws MlperfError `ERR_DATA_SET` where the array is no sample of the input. */
+/** @throws MlperfError `ERR_DATA_SET` if the array is not a sample of the input. */
 function arrayOf(bytes: Buffer, fileBytes: number, input: WantedTensor, path: string): NpyArray {
   const header = parseNpyHeader(bytes, path);
   const { descr, shape, dataOffset } = header;
@@ -108,10 +109,10 @@ async function readBeginning(
 }
 
 /**
- * Raw contents of an array: row-major and little-endian, whatever the file has.
- * @param data The elements as they stand in the file, as many as the header says. Numbers are changed in place.
- * @param path Stands in messages only.
- * @throws MlperfError `ERR_DATA_SET` for bytes that are no text
+ * Raw contents of an array: converted to row-major and little-endian.
+ * @param data Elements as in the file, as many as in the header. Numbers are changed in place.
+ * @param path For messages only.
+ * @throws MlperfError `ERR_DATA_SET` for invalid text bytes
  */
 function npyContents(
   data: Buffer,
@@ -127,11 +128,11 @@ function npyContents(
   return inOrder;
 }
 
-/** Column-major elements in row-major order. */
+/** Converts column-major to row-major order. */
 function rowMajor(data: Buffer, shape: readonly number[], elementBytes: number): Buffer {
   const count = elementCount(shape);
   const target = Buffer.allocUnsafe(data.length);
-  // How far apart neighbours along an axis are in the file.
+  // Distance in the file between neighbours along each axis.
   const strides: number[] = [];
   for (let axis = 0, stride = 1; axis < shape.length; axis += 1) {
     strides.push(stride);
@@ -142,7 +143,7 @@ function rowMajor(data: Buffer, shape: readonly number[], elementBytes: number):
   for (let i = 0; i < count; i += 1) {
     const from = source * elementBytes;
     data.copy(target, i * elementBytes, from, from + elementBytes);
-    // The next position of row-major order: the last axis runs fastest.
+    // The next position in row-major order: last axis fastest.
     for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
       const length = at(shape, axis);
       const stride = at(strides, axis);
@@ -171,7 +172,7 @@ function textContents(data: Buffer, count: number, type: NpyType, path: string):
   return bytesContents(elements);
 }
 
-/** NumPy fills shorter texts up with zeros, and takes zeros at the end for such. */
+/** NumPy pads shorter texts with trailing zeros, and ignores them when reading. */
 function withoutPadding(element: Buffer): Buffer {
   let end = element.length;
   while (end > 0 && element[end - 1] === 0) end -= 1;

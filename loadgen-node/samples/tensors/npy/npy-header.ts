@@ -3,12 +3,12 @@ import type { OipDataType } from '../../../../shared/domain/tensors.ts';
 
 /** Header of a .npy file. */
 export interface NpyHeader {
-  /** NumPy's type of the elements, for example `<f4`. */
+  /** NumPy's element type, such as `<f4`. */
   readonly descr: string;
-  /** The first axis runs fastest. */
+  /** True if the first axis is fastest. */
   readonly isFortranOrder: boolean;
   readonly shape: readonly number[];
-  /** Bytes of the file before the first element. */
+  /** Offset of the first element in the file. */
   readonly dataOffset: number;
 }
 
@@ -16,13 +16,13 @@ const MAGIC = Buffer.from('\x93NUMPY', 'latin1');
 /** Magic and version. */
 const PREAMBLE_BYTES = 8;
 
-/** Bytes from which every header that is read can be told: longer ones belong to no array of numbers. */
+/** Most bytes of a header that is read; longer ones do not belong to arrays of numbers. */
 export const NPY_HEADER_BYTES_MAX: number = 64 * 1024;
 
 /**
  * Reads the header of a .npy file. Rule: NumPy, "NPY format", versions 1.0, 2.0 and 3.0.
- * @param bytes The beginning of the file, {@link NPY_HEADER_BYTES_MAX} of it or all.
- * @param path Stands in messages only.
+ * @param bytes Start of the file, up to {@link NPY_HEADER_BYTES_MAX}.
+ * @param path For messages only.
  * @throws MlperfError `ERR_DATA_SET`
  */
 export function parseNpyHeader(bytes: Buffer, path: string): NpyHeader {
@@ -49,7 +49,10 @@ export function parseNpyHeader(bytes: Buffer, path: string): NpyHeader {
   return { ...parseDictionary(text, wrong), dataOffset };
 }
 
-/** One entry of Python's dictionary: a text, a truth value, or a tuple of numbers. A list is a type of several fields. */
+/**
+ * One entry of the Python dictionary: a text, a bool, or a tuple of numbers. A list is a structured
+ * type.
+ */
 const ENTRY = /\s*'(\w+)'\s*:\s*(?:'([^']*)'|(True|False)|\(([\d\s,L]*)\)|(\[))\s*(?:,|(?=\}))/y;
 const BEGIN = /^\s*\{/;
 const END = /^\s*\}\s*$/;
@@ -86,7 +89,7 @@ function parseDictionary(
   return { descr, isFortranOrder: order === 'True', shape };
 }
 
-/** @param axes `3, 224, 224`, `3,` or empty; Python 2 wrote an L behind long numbers. */
+/** @param axes `3, 224, 224`, `3,` or empty; Python 2 appended an L to long numbers. */
 function shapeOf(axes: string): readonly number[] | undefined {
   const parts = axes.split(',').map((part) => part.trim());
   if (parts.at(-1) === '') parts.pop();
@@ -95,17 +98,19 @@ function shapeOf(axes: string): readonly number[] | undefined {
   return shape.every(Number.isSafeInteger) ? shape : undefined;
 }
 
-/** Type of the elements of a .npy file. */
+/** Element type of a .npy file. */
 export interface NpyType {
   readonly datatype: OipDataType;
-  /** Bytes of an element in the file. */
+  /** Bytes per element in the file. */
   readonly elementBytes: number;
   readonly isBigEndian: boolean;
-  /** How texts are stored; undefined: the elements are numbers. */
+  /** Storage of texts; undefined for numbers. */
   readonly text?: 'bytes' | 'utf-32';
 }
 
-/** NumPy's kind and size of numbers. NumPy itself has no BF16: what others add to it is stored as two bytes without a meaning. */
+/**
+ * Datatype by NumPy's kind and size. NumPy has no BF16: extensions store it as two opaque bytes.
+ */
 const NUMBERS: Readonly<Record<string, OipDataType>> = {
   b1: 'BOOL',
   u1: 'UINT8',
@@ -122,10 +127,10 @@ const NUMBERS: Readonly<Record<string, OipDataType>> = {
   V2: 'BF16',
 };
 
-/** NumPy's limit of one element is far above it. */
+/** Largest text element in bytes; NumPy's limit is far above it. */
 const TEXT_BYTES_MAX: number = 2 ** 30;
 
-/** @returns undefined for a type that the protocol has no datatype for. */
+/** @returns undefined for a type without a datatype in the protocol. */
 export function npyType(descr: string): NpyType | undefined {
   const [, order, kind = '', digits = ''] = /^([<>|])([a-zA-Z])(\d+)$/.exec(descr) ?? [];
   const size = Number(digits);
@@ -139,14 +144,16 @@ export function npyType(descr: string): NpyType | undefined {
   return { datatype: 'BYTES', elementBytes, isBigEndian, text };
 }
 
-/** Floating point, the wide ones last: from any of them to these no value becomes another one than by rounding. */
+/**
+ * Floating-point types, widest last: a cast from any type to these changes values only by rounding.
+ */
 const FLOATS: readonly (OipDataType | undefined)[] = ['FP16', 'FP32', 'FP64'];
 const WIDE_FLOATS: readonly OipDataType[] = ['FP32', 'FP64'];
 
 /**
- * How an array becomes one that the input takes, in NumPy's words. A cast that could change values (0.5 as a whole number is 0)
- * is not advised.
- * @param from The array's datatype now; undefined: one that the protocol does not have.
+ * How to convert an array to the input's type, in NumPy's terms. Does not advise a cast that could
+ * change values (0.5 as an integer is 0).
+ * @param from The array's current datatype; undefined if the protocol has no such type.
  */
 export function npyRemedy(datatype: OipDataType, from: OipDataType | undefined): string {
   if (datatype === 'BYTES') return "save it as an array of texts (dtype 'S' or 'U')";

@@ -6,9 +6,10 @@ import { parseNpyHeader } from './npy-header.ts';
 import { type NpzMember, readNpzMembers } from './npz-file.ts';
 
 /**
- * Arrays of float32 or float64 in an archive of NumPy (`savez` or `savez_compressed`), whole, as doubles in the order of the file.
- * @param names Of the arrays: `mu`.
- * @throws MlperfError `ERR_DATA_SET` naming the file
+ * Float32 or float64 arrays of a NumPy archive (`savez` or `savez_compressed`) as doubles, in file
+ * order.
+ * @param names Array names, such as `mu`.
+ * @throws MlperfError `ERR_DATA_SET` with the file
  */
 export function readNpzDoubles(path: string, names: readonly string[]): Promise<Float64Array[]> {
   return readingFile(path, async () => {

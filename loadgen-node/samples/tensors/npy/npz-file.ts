@@ -1,11 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 
-/** A file inside of an archive: where its own bytes lie in the archive. */
+/** A file inside an archive: location of its bytes in the archive. */
 export interface NpzMember {
   readonly offset: number;
   readonly bytes: number;
-  /** True where these bytes are deflated. */
+  /** True if these bytes are deflated. */
   readonly isDeflated: boolean;
 }
 
@@ -22,17 +22,18 @@ const ENTRY_BYTES = 46;
 const LOCAL_MARK = 0x04034b50;
 const LOCAL_BYTES = 30;
 const ZIP64_FIELD = 1;
-/** A number of 32 bits that stands for one of 64 in another place. */
+/** 32-bit value that means: the real value is in the ZIP64 field. */
 const ELSEWHERE = 0xffff_ffff;
-/** Method of a file that is stored as it is. */
+/** Method of an uncompressed file. */
 const STORED = 0;
 const DEFLATED = 8;
 
 /**
- * Lists the files of an archive of NumPy (`numpy.savez`), so that parts of arrays can be read at their places.
- * @param path Stands in messages only.
- * @param takesDeflated True for an archive whose members are read whole, so that they may be compressed.
- * @throws MlperfError `ERR_DATA_SET` for a file that is no such archive, is cut off, or has compressed members
+ * Lists the files of a NumPy archive (`numpy.savez`), so that parts of arrays can be read in place.
+ * @param path For messages only.
+ * @param takesDeflated True if members are read whole, so that they may be compressed.
+ * @throws MlperfError `ERR_DATA_SET` if the file is not such an archive, is truncated, or has
+ *   compressed members
  */
 export async function readNpzMembers(
   file: FileHandle,
@@ -78,7 +79,7 @@ async function findDirectory(size: number, read: Read, wrong: (what: string) => 
   const tailAt = Math.max(0, size - END_BYTES - COMMENT_BYTES_MAX);
   const tail = await read(tailAt, size - tailAt);
   let end = tail.length - END_BYTES;
-  // A comment may hold the mark, too: the end record says how long the comment behind it is.
+  // The comment may also contain the signature: the end record's comment length decides.
   const isEnd = (): boolean =>
     tail.readUInt32LE(end) === END_MARK &&
     end + END_BYTES + tail.readUInt16LE(end + 20) === tail.length;
@@ -100,13 +101,13 @@ async function findDirectory64(endAt: number, read: Read, wrong: (what: string) 
   return { bytes: Number(end.readBigUInt64LE(40)), at: Number(end.readBigUInt64LE(48)) };
 }
 
-/** @param entry Begins with the entry. */
+/** @param entry Bytes from the start of the entry. */
 function parseEntry(entry: Buffer) {
   const nameBytes = entry.readUInt16LE(28);
   const extraBytes = entry.readUInt16LE(30);
   const extraAt = ENTRY_BYTES + nameBytes;
   const wide = wideNumbers(entry.subarray(extraAt, extraAt + extraBytes));
-  // In this order the numbers that do not fit stand in the field of ZIP64.
+  // Order of the 64-bit values in the ZIP64 field.
   const [, packed, localAt] = [24, 20, 42].map((at) => {
     const value = entry.readUInt32LE(at);
     return value === ELSEWHERE ? (wide.shift() ?? value) : value;
