@@ -34,7 +34,7 @@ export interface ComparisonResult {
 export const METHOD: string =
   `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
   'one another hang together; seeded. In per cent of the base, or in its unit where the base may be 0. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
-  'equal in truth one is called so. Inputs, and runs that were disturbed, are not judged. Without an interval: counts, extremes, percentiles with fewer than 20 values beyond them.';
+  'equal in truth one is called so. Inputs, and runs that were disturbed, are not judged. Without an interval: accuracies, counts, extremes, percentiles with fewer than 20 values beyond them.';
 
 /** The comparison as text tables, one block per run beside the base. */
 export function printComparison(result: ComparisonResult): string {
@@ -137,7 +137,7 @@ function judgeRun(
   const result = { text, isSure, folder, holds: false, seen };
   if (!isSure || isExact(figure)) return { ...result, holds: HOLDS[operator](value, needed) };
   if (interval === null) {
-    return { ...result, seen: `${seen}, and too few values to be sure of it` };
+    return { ...result, seen: `${seen}, without an interval to be sure of it` };
   }
   const [low, high] = interval;
   const isWithin = low <= needed && needed <= high;

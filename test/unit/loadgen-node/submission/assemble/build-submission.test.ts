@@ -335,6 +335,9 @@ it('leaves what is there alone; --force replaces a tree that it built', async ()
   const { tree } = await scene.build(openOnly);
   await expect(scene.build(openOnly, { tree })).rejects.toThrow(/is there: --force replaces it/);
   writeFileSync(join(tree, 'open', 'stray'), 'x');
+  const wrong = only('open', { performance: 'runs/Server/accuracy' });
+  await expect(scene.build(wrong, { mayReplace: true, tree })).rejects.toThrow(/mode-differs/);
+  expect(existsSync(join(tree, 'open', 'stray'))).toBe(true);
   await scene.build(openOnly, { mayReplace: true, tree });
   expect(existsSync(join(tree, 'open', 'stray'))).toBe(false);
   const other = tempFolder();
