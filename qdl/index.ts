@@ -40,7 +40,7 @@ export {
 } from './settings/dispatch-settings.ts';
 
 /**
- * Refuses settings that contradict each other or a rule.
+ * Refuses settings that contradict each other or a rule of MLPerf.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function checkDispatchSettings(settings: DispatchSettings): void {
@@ -48,7 +48,7 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
   protocolNamed(settings.protocol.name).check(settings);
 }
 
-/** The QDL for a run, in the protocol that the settings name; connects nowhere before its first call. */
+/** A QDL for a run, for the protocol in the settings; it does not connect before its first call. */
 export async function createQueryDispatchLibrary(
   settings: DispatchSettings,
   payloads: SamplePayloads,
@@ -58,10 +58,10 @@ export async function createQueryDispatchLibrary(
 }
 
 /**
- * Asks the nodes for their names without a run and, where the settings name a benchmark, whether they serve another
- * one; a node that still loads its model passes. Waits at most as long as for the nodes to be ready.
- * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names; `ERR_SUT_REFUSED` for a node of
- *   another benchmark.
+ * Asks the nodes for their names without a run. If the settings name a benchmark, also checks that
+ * the nodes serve it; a node that still loads its model passes. Waits at most the ready timeout.
+ * @throws MlperfError as LoadGen's Name(): unreachable, empty or repeated names; `ERR_SUT_REFUSED`
+ * for a node of another benchmark.
  */
 export async function askNames(settings: DispatchSettings): Promise<NameCall> {
   const { askNames: ask } = await protocolNamed(settings.protocol.name).load();

@@ -14,12 +14,15 @@ import {
   type SocketEnds,
 } from '../../shared/evidence/call-path.ts';
 
-/** Headers of an answer as they are kept. @param metadata As grpc-js gives it. */
+/**
+ * Response headers in the form of the evidence.
+ * @param metadata As grpc-js reports it.
+ */
 export function responseHeadersOf(metadata: Metadata): readonly HeaderEvidence[] {
   return keptHeaders(Object.entries(metadata.getMap())).headers;
 }
 
-/** A call from both ends. What the node tells may be anything: it is held to the same bounds as our own. */
+/** A call as both ends saw it. The node's report is untrusted: it has the same bounds as ours. */
 export function callPathOf(own: OwnSide, seen: CallSeen__Output | null): CallPath {
   if (seen === null) {
     return { ...own, sut: null, requestHeaders: null, requestHeadersLeftOut: 0 };
@@ -36,7 +39,7 @@ export function callPathOf(own: OwnSide, seen: CallSeen__Output | null): CallPat
   };
 }
 
-/** No longer than a header may be, in one line. */
+/** One line, at most as long as a header may be. */
 function lineOf(text: string): string {
   return asOneLine(text.slice(0, HEADER_VALUE_LENGTH_MAX));
 }
@@ -56,7 +59,7 @@ function endsOf({
   };
 }
 
-/** The part of a channelz answer that is read here (grpc.channelz.v1). */
+/** Fields read from a channelz response (grpc.channelz.v1). */
 interface ChannelzAnswer {
   readonly channel?: { readonly subchannel_ref: readonly { readonly subchannel_id: number }[] };
   readonly subchannel?: { readonly socket_ref: readonly { readonly socket_id: number }[] };
@@ -76,8 +79,8 @@ type Ask = (
 ) => void;
 
 /**
- * Both ends of a channel's connection, as this machine's socket has them: of the very connection that carries the
- * calls, not of one beside it. By channelz, gRPC's own way to look into a channel, which grpc-js answers at once.
+ * Addresses of both ends of the connection that carries a channel's calls, as this machine's socket
+ * has them. Read by channelz, gRPC's introspection service, which grpc-js answers synchronously.
  * @returns Null without a connection, or with several.
  */
 export function socketEndsOf(channel: ReturnType<Client['getChannel']>): SocketEnds | null {
@@ -105,7 +108,7 @@ export function socketEndsOf(channel: ReturnType<Client['getChannel']>): SocketE
   };
 }
 
-/** The handlers call back before they return. A socket that is closing at this moment makes them throw. */
+/** The channelz handlers call back before they return. They throw if a socket is closing. */
 function answerOf(ask: Ask, request: Readonly<Record<string, string>>): ChannelzAnswer | undefined {
   let answer: ChannelzAnswer | undefined;
   try {
@@ -131,9 +134,11 @@ function addressText(bytes: Uint8Array): string {
 const TCP_CONNECT_TIMEOUT_MS = 1_000;
 
 const NONE = {
-  /** From the first packet to the answer, in ns, without name resolution; null when none came. */
+  /**
+   * Time from the first packet to the answer, ns, without name resolution; null without an answer.
+   */
   connectNs: null as number | null,
-  /** IP addresses of both ends, as the kernel chose and reached them. */
+  /** IP addresses of both ends, as the kernel chose them. */
   localAddress: null as string | null,
   remoteAddress: null as string | null,
 };
@@ -142,8 +147,8 @@ const NONE = {
 export type TcpConnect = Readonly<typeof NONE>;
 
 /**
- * Measures how long the network alone takes to answer: one TCP connect, closed at once. Stands beside
- * the round trip of Name in the logs. Never rejects; resolves within `timeoutMs`.
+ * Measures the round trip of the network alone: one TCP connect, closed at once. The logs show it
+ * beside the round trip of Name. Never rejects; resolves within `timeoutMs`.
  */
 export function measureTcpConnect(
   address: string,

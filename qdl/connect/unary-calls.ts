@@ -26,7 +26,7 @@ import { unreachableMessage } from '../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { responseHeadersOf, socketEndsOf } from './call-path.ts';
 
-/** Request and answer of a service's method, of the types that are generated from its proto file. */
+/** Request and response types of a method, generated from its proto file. */
 type RequestOf<Method> = Method extends { requestSerialize: (request: infer Request) => Buffer }
   ? Request
   : never;
@@ -36,10 +36,13 @@ type AnswerOf<Method> = Method extends { responseDeserialize: (bytes: Buffer) =>
 
 type AnyMethod = ServiceDefinition[string];
 
-/** The unary calls to one node, on a connection of their own: each with a deadline, each failure in words. */
+/**
+ * Unary calls to one node, on a connection of their own. Each call has a deadline; each failure
+ * becomes an error message.
+ */
 export class UnaryCalls<Methods extends ServiceDefinition> {
   readonly client: Client;
-  /** Of every call: the token, where there is one. */
+  /** Metadata of every call: the authorization token, if there is one. */
   readonly metadata: Metadata;
   readonly #address: string;
   readonly #settings: DispatchSettings;
@@ -49,7 +52,7 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
 
   /**
    * @param service Full name under which the node has the methods.
-   * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+   * @throws MlperfError `ERR_CONFIG_INVALID` if a certificate, key or token file is unreadable.
    */
   constructor(
     address: string,
@@ -69,10 +72,10 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
 
   /**
    * Makes one call.
-   * @param timeoutMs Longest wait, in place of the usual one.
-   * @param onHeaders Takes the headers of the answer.
-   * @throws MlperfError `ERR_SUT_UNREACHABLE` without an answer, `ERR_SUT_REFUSED` for most statuses; gRPC's error is
-   *   its cause.
+   * @param timeoutMs Longest wait; replaces the default.
+   * @param onHeaders Called with the response headers.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE` without an answer, `ERR_SUT_REFUSED` for most
+   * statuses; the gRPC error is the cause.
    */
   make<M extends keyof Methods & string>(
     method: M,
@@ -98,7 +101,7 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
     });
   }
 
-  /** As {@link make}; a node need not implement everything: undefined where it does not. */
+  /** {@link make} for an optional method: undefined if the node does not implement it. */
   async makeOptional<M extends keyof Methods & string>(
     method: M,
     request: RequestOf<Methods[M]>,
@@ -112,7 +115,10 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
     }
   }
 
-  /** As {@link make}, with its round trip in ns and what this end knows of the call, whether it was answered or failed. */
+  /**
+   * {@link make} with its round trip in ns and this end's view of the call, also if the call
+   * failed.
+   */
   async makeTimed<M extends keyof Methods & string>(
     method: M,
     request: RequestOf<Methods[M]>,
@@ -145,23 +151,23 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
   }
 }
 
-/** gRPC's status of a call that failed in {@link UnaryCalls}; undefined for any other error. */
+/** gRPC status of a call that failed in {@link UnaryCalls}; undefined for any other error. */
 export function grpcStatusOf(error: unknown): number | undefined {
   const code = errorCodeOf(error instanceof MlperfError ? error.cause : undefined);
   return typeof code === 'number' ? code : undefined;
 }
 
 /**
- * A connection of its own to a node, made with its first call.
- * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+ * A connection of its own to a node; it connects at the first call.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a certificate, key or token file is unreadable.
  */
 function connectClient(address: string, settings: DispatchSettings): Client {
   return new Client(address, connectionCredentials(settings), connectionOptions(settings));
 }
 
 /**
- * Options of every connection for unary calls. Retries are off: a hidden one would lengthen a measured round trip. Each client gets a
- * connection of its own, which no query delays.
+ * Options of every connection for unary calls. Retries are off: a hidden retry would lengthen a
+ * measured round trip. Each client has its own connection, so queries cannot delay it.
  */
 function connectionOptions(settings: DispatchSettings): ClientOptions {
   const { tlsServerName } = settings.security;
@@ -173,7 +179,7 @@ function connectionOptions(settings: DispatchSettings): ClientOptions {
     'grpc.keepalive_time_ms': settings.keepaliveTimeMs,
     'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
     'grpc-node.flow_control_window': settings.receiveWindowBytes,
-    // A lost connection ends the run: no quiet second one, no proxy in between.
+    // A lost connection ends the run: no silent reconnect, and no proxy between the ends.
     'grpc.initial_reconnect_backoff_ms': 1_000,
     'grpc.enable_http_proxy': 0,
     ...(tlsServerName === undefined ? {} : { 'grpc.ssl_target_name_override': tlsServerName }),
@@ -182,7 +188,7 @@ function connectionOptions(settings: DispatchSettings): ClientOptions {
 
 /**
  * Credentials of every connection.
- * @throws MlperfError `ERR_CONFIG_INVALID` when a file cannot be used.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a file is unreadable.
  */
 export function connectionCredentials({ security }: DispatchSettings): ChannelCredentials {
   if (!security.tls) return credentials.createInsecure();
@@ -196,8 +202,9 @@ export function connectionCredentials({ security }: DispatchSettings): ChannelCr
 }
 
 /**
- * grpc-js 1.14 gives an IP address as the server name of a handshake. RFC 6066 does not permit that; Node.js warns of it, and
- * from 26 on throws. Without a server name the certificate is still checked for the address, which is the `host`.
+ * grpc-js 1.14 sends an IP address as the TLS server name. RFC 6066 forbids that; Node.js warns,
+ * and throws from version 26 on. Without a server name the certificate is still checked against the
+ * address (`host`).
  */
 function withoutIpServerName<Connector>(connector: Connector): Connector {
   const { connectionOptions } = connector as { connectionOptions?: ConnectionOptions };
@@ -208,8 +215,8 @@ function withoutIpServerName<Connector>(connector: Connector): Connector {
 }
 
 /**
- * Metadata of every call: the token, where there is one.
- * @throws MlperfError `ERR_CONFIG_INVALID` when its file cannot be used.
+ * Metadata of every call: the authorization token, if there is one.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the token file is unreadable.
  */
 function callMetadata({ security }: DispatchSettings): Metadata {
   const metadata = new Metadata();
@@ -218,18 +225,21 @@ function callMetadata({ security }: DispatchSettings): Metadata {
   return metadata;
 }
 
-/** Characters of a certificate's names in a message: some have hundreds. */
+/**
+ * Characters of a certificate's names that a message shows: some certificates have hundreds of
+ * names.
+ */
 const NAMES_SHOWN = 300;
 
 /**
- * As Node.js checks whether a certificate is for a host, but its error names all that the certificate has. Node's own
- * lists no DNS names where the host is an IP address.
+ * Node.js's check of a certificate against a host, with a shorter error. Node's error lists every
+ * name of the certificate, but no DNS names if the host is an IP address.
  */
 export function checkNames(host: string, certificate: PeerCertificate): Error | undefined {
   const error = checkServerIdentity(host, certificate);
   if (error === undefined) return undefined;
   const { subjectaltname = '', subject } = certificate;
-  // RFC 9525: a common name does not count; old certificates have no other.
+  // RFC 9525 ignores the common name, but old certificates have no other.
   const names = subjectaltname === '' ? `CN=${subject?.CN ?? ''}` : subjectaltname;
   const shown = names.length > NAMES_SHOWN ? `${names.slice(0, NAMES_SHOWN)}...` : names;
   error.message = `Hostname/IP does not match certificate's altnames: ${host} is not in ${shown}`;

@@ -1,27 +1,27 @@
-/** Lengths of time in which queries waited in the QDL, in ns since the run began. */
+/** Time that queries waited in the QDL, ns since the run began. */
 export interface BackPressureTimes {
   /** A stream had credit for the next part, but its socket took no more. */
   readonly socketNs: number;
-  /** No stream had credit for it (or was below its limit of outstanding samples). */
+  /** No stream had credit for the next part, or each was at its limit of outstanding samples. */
   readonly creditNs: number;
 }
 
 /** Reasons why the first waiting part waits. */
 type Shortage = 'none' | 'socket' | 'credit';
 
-/** Counts the time in which queries waited, by what they waited for. Hot path: two numbers and no clock of its own. */
+/** Counts how long queries waited, per reason. Hot path: two numbers and no clock of its own. */
 export class BackPressure {
   #shortage: Shortage = 'none';
   #sinceNs = 0;
   #socketNs = 0;
   #creditNs = 0;
 
-  /** Reason why the first query waits now. */
+  /** Why the first query waits now. */
   get shortage(): Shortage {
     return this.#shortage;
   }
 
-  /** From now on it is this that is waited for. */
+  /** Sets the reason for the wait from now on. */
   change(shortage: Shortage, nowNs: number): void {
     if (shortage === this.#shortage) return;
     this.#count(nowNs);

@@ -8,44 +8,47 @@ import type { NodeUsage } from './usage-series.ts';
 
 /** The SUT's answer to a sample. */
 export interface CompletedSample {
-  /** As the SUT made it; valid during the call. */
+  /** Response bytes as the SUT made them; valid during the call. */
   readonly payload: BorrowedBytes;
-  /** Output tokens; undefined where the benchmark has none. */
+  /** Output tokens; undefined if the benchmark has none. */
   readonly tokenCount: number | undefined;
-  /** Undefined where the SUT told none. */
+  /** Undefined if the SUT reported none. */
   readonly durations: ServiceTimes | undefined;
-  /** Why it cannot be used: it counts as an answer, and its sample fails. */
+  /** Why the response is unusable: it counts as a response, and its sample fails. */
   readonly fault?: SampleFailure;
-  /** Bytes in which it came, and the time that they took to read; absent: those of the payload, and none. */
+  /**
+   * Bytes received for this response, with the time to read them; default: the payload's bytes, no
+   * time.
+   */
   readonly receivedBytes?: number;
   readonly decodeNs?: number;
 }
 
 /**
- * Events of a channel. All calls come from the event loop, never from inside a call to the channel. Of what came at once the
- * channel reads {@link ChannelEvents.nowNs} once, reports first tokens before others and tokens before ends, and calls
- * {@link ChannelEvents.onRoom} behind it.
+ * Events of a channel, called from the event loop, never from inside a call to the channel. For
+ * messages that arrive together the channel reads {@link ChannelEvents.nowNs} once, reports first
+ * tokens, then other tokens, then ends, and calls {@link ChannelEvents.onRoom} last.
  */
 export interface ChannelEvents {
-  /** The clock of the test, in ns. */
+  /** The test's clock, ns. */
   nowNs(): number;
-  /** Credit, room in the socket or the end of samples came: waiting queries may go now. */
+  /** Credit or socket space came, or samples ended: waiting queries may go now. */
   onRoom(): void;
   /** @param id Wire id. @param payload The token; valid during the call. */
   onFirstToken(channel: DispatchChannel, id: number, payload: BorrowedBytes, atNs: number): void;
-  /** So many tokens came behind those before. */
+  /** `count` further tokens of the sample came. */
   onTokens(channel: DispatchChannel, id: number, count: number, atNs: number): void;
-  /** @param atNs Behind any decompression: that time counts. */
+  /** @param atNs Time after any decompression, which counts as latency. */
   onCompleted(channel: DispatchChannel, id: number, sample: CompletedSample, atNs: number): void;
   /** A sample got no answer. */
   onFailed(channel: DispatchChannel, id: number, failure: SampleFailure): void;
   /** The node reported something impossible, and the stream continues. @param text As in `NodeClaim`. */
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void;
-  /** The node told what it used of its machine. */
+  /** The node reported its use of CPU and memory. */
   onUsage(channel: DispatchChannel, usage: NodeUsage): void;
-  /** The node says that it is going away; what is outstanding may still be answered. */
+  /** The node is shutting down; outstanding samples may still be answered. */
   onDraining(channel: DispatchChannel, reason: string): void;
-  /** The stream ended before it was closed from this side. Called once, as the last event. */
+  /** The stream ended before this end closed it. Called once, as the last event. */
   onLost(channel: DispatchChannel, error: MlperfError): void;
 }
 
@@ -57,31 +60,31 @@ export interface ChannelPlace {
   readonly streamIndex: number;
   /** Number among the streams to this node. */
   readonly streamOfNode: number;
-  /** Number of the connection to the node that carries it. */
+  /** Number of the connection to the node that carries the stream. */
   readonly connection: number;
-  /** All streams of the run: with the stream's number it makes wire ids unique. */
+  /** Number of streams in the run. Wire ids are unique because they contain the stream's number. */
   readonly streamCount: number;
-  /** Of the node, shared by its streams. */
+  /** Load of the node, shared by its streams. */
   readonly load: NodeLoad;
 }
 
 /**
- * A stream to one SUT node as dispatcher and part cutter see it, whatever protocol it speaks. Before a part is sent,
- * {@link RoutedChannel.canTake} has returned true and each of its samples has taken an id.
+ * A stream to one SUT node as the dispatcher and the part cutter see it, for any protocol. Call
+ * {@link send} only after {@link RoutedChannel.canTake} returned true and each sample took an id.
  */
 export interface DispatchChannel extends RoutedChannel {
   readonly place: RoutedChannel['place'] & Pick<ChannelPlace, 'address'>;
-  /** Gives each sample of the next part its wire id, and takes the id back. */
+  /** Assigns a wire id to each sample of the next part, and frees the id. */
   readonly outstanding: OutstandingTable;
-  /** True when such a part could go if the socket took it. Hot path. */
+  /** True if credit allows such a part, whatever the socket holds. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
-  /** Gives up everything that is on the wire, of a stream that is lost; returns the response ids. */
+  /** Releases all outstanding samples of a lost stream; returns their response ids. */
   releaseAll(): Float64Array;
-  /** Sends a part. @returns What is left of it; undefined: nothing. */
+  /** Sends a part. @returns The unsent rest of it, or undefined. */
   send(part: OutgoingPart): UnsentRest | undefined;
-  /** Gives up the parts that wait for the socket, as if they had not been sent. */
+  /** Drops the parts that wait for the socket, as if they had never been sent. */
   dropUnsent(): void;
-  /** No part goes out any more; what is outstanding may still be answered. */
+  /** Stops sending. Outstanding samples may still be answered. */
   retire(): void;
 }
 
@@ -89,7 +92,7 @@ export interface DispatchChannel extends RoutedChannel {
 export interface OutgoingSample {
   /** Its wire id. */
   readonly id: number;
-  /** Index in the sample library. Never goes out. */
+  /** Index in the sample library. Never sent. */
   readonly sampleIndex: number;
   /** Valid until the sample is unloaded. */
   readonly payload: Uint8Array;
@@ -104,21 +107,26 @@ export interface OutgoingPart {
   readonly bytes: number;
 }
 
-/** The rest of a part of one sample that goes out by and by. Nothing may overtake it. */
+/** The unsent rest of a part of one sample. No other part may overtake it. */
 export interface UnsentRest {
-  /** Payload bytes that are left. */
+  /** Payload bytes not sent yet. */
   readonly bytes: number;
-  /** Those that go next, when the channel can take so many and no new sample. */
+  /**
+   * Payload bytes of the next piece; the channel must have credit for them and for 0 new samples.
+   */
   readonly nextBytes: number;
-  /** Sends them. */
+  /** Sends the next piece. */
   sendNext(): void;
 }
 
-/** Why a sample has no result whose answer came before its last byte was sent: nobody can have read it. */
+/**
+ * Failure of a sample whose response came before its last byte was sent: the SUT cannot have read
+ * it.
+ */
 export const EARLY_RESPONSE: SampleFailure = {
   code: 'early-response',
   text: 'the answer came before all of the sample was sent',
 };
 
-/** The same, as the claim of a node. */
+/** {@link EARLY_RESPONSE} as a claim of a node. */
 export const EARLY_CLAIM = 'answered a sample before all of it was sent';

@@ -24,16 +24,16 @@ import type { RunLedgerCounter } from './run-ledger.ts';
 import type { NodeUsage, UsageSeries } from './usage-series.ts';
 import { WaitingQueries } from './waiting-queries.ts';
 
-/** Parts of a dispatcher. `onBreak`: called once, when the run cannot go on. */
+/** Parts of a dispatcher. `onBreak` is called once, when the run cannot continue. */
 export interface DispatcherParts {
   readonly payloads: SamplePayloads;
   readonly sink: ResponseSink;
   readonly onNodeLoss: NodeLossPolicy;
-  /** Counts per node, by its index. */
+  /** Counts, one per node, by node index. */
   readonly ledgers: readonly RunLedgerCounter[];
-  /** Impossible claims, per node. */
+  /** Impossible claims, one book per node. */
   readonly claims: readonly ClaimBook[];
-  /** Reports of the nodes on their machines. */
+  /** Reports on CPU and memory, one series per node. */
   readonly usages: readonly UsageSeries[];
   readonly onBreak: (error: MlperfError) => void;
 }
@@ -45,7 +45,7 @@ export interface DispatcherChannels {
   readonly limits: PartLimits;
 }
 
-/** A sample of which something is left to be sent: it is on the wire, and what waits goes behind it. */
+/** A sample sent in part: it is outstanding, and waiting queries must not overtake it. */
 interface HalfSent {
   readonly channel: DispatchChannel;
   readonly query: number;
@@ -55,8 +55,9 @@ interface HalfSent {
 }
 
 /**
- * The way of every query through the QDL, and of every response back: waiting queries → part → channel,
- * channel → LoadGen. It only forwards and counts, and decides what the loss of a node means.
+ * The way of each query through the QDL and of each response back: waiting queries → part →
+ * channel, channel → LoadGen. It only forwards and counts, and decides what the loss of a node
+ * means.
  */
 export class Dispatcher implements ChannelEvents {
   readonly #parts: DispatcherParts;
@@ -67,10 +68,10 @@ export class Dispatcher implements ChannelEvents {
   #halfSent: HalfSent | undefined;
   #isBroken = false;
   #hasGivenUp = false;
-  /** All that was on the wire was reported as lost, since one node was. */
+  /** True once all outstanding samples were reported as lost, because a node was lost. */
   #hasGivenUpSent = false;
   #isStopped = false;
-  /** At {@link stop} every sample had its response. */
+  /** True if every sample had its response at {@link stop}. */
   #wasComplete = false;
   readonly #lostNodes = new Set<number>();
   readonly #backPressure = new BackPressure();
@@ -99,12 +100,12 @@ export class Dispatcher implements ChannelEvents {
     return this.#lostNodes;
   }
 
-  /** How long queries waited so far, and for what. */
+  /** How long queries have waited so far, per reason. */
   get backPressure(): BackPressureTimes {
     return this.#backPressure.timesAt(this.#parts.sink.nowNs());
   }
 
-  /** From now on queries go out. */
+  /** Starts sending queries. */
   begin({ channels, router, limits }: DispatcherChannels): void {
     this.#channels = channels;
     this.#router = router;
@@ -121,8 +122,8 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /**
-   * LoadGen waits no more for what was issued: what waits as numbers, or for the socket, must not ask for
-   * payloads that are about to be unloaded.
+   * LoadGen stops waiting for issued queries: waiting ones must not ask for payloads that are about
+   * to be unloaded.
    */
   giveUp(): void {
     this.#hasGivenUp = true;
@@ -153,13 +154,13 @@ export class Dispatcher implements ChannelEvents {
     else this.#parts.sink.firstToken(channel.outstanding.find(id), payload, atNs);
   }
 
-  /** Of an id that is not outstanding the sink tells what is wrong. */
+  /** For an id that is not outstanding the sink reports the fault. */
   onTokens(channel: DispatchChannel, id: number, count: number, atNs: number): void {
     if (this.#isStopped) this.#noteLate(channel);
     else this.#parts.sink.tokens(channel.outstanding.find(id), count, atNs);
   }
 
-  /** An answer that cannot be used is lost, never passed on as complete. */
+  /** An unusable response is lost, never reported as complete. */
   onCompleted(channel: DispatchChannel, id: number, sample: CompletedSample, atNs: number): void {
     if (this.#isStopped) {
       this.#noteLate(channel);
@@ -167,7 +168,7 @@ export class Dispatcher implements ChannelEvents {
     }
     const { payload, tokenCount = 0, durations, fault, decodeNs = 0 } = sample;
     if (tokenCount < 0) {
-      this.onClaim(channel, 'token-count', `told ${tokenCount} tokens of a response`);
+      this.onClaim(channel, 'token-count', `reported ${tokenCount} tokens for a response`);
     }
     const { sink } = this.#parts;
     const ledger = this.#ledgerOf(channel);
@@ -186,10 +187,13 @@ export class Dispatcher implements ChannelEvents {
     this.#parts.claims[channel.place.nodeIndex]?.add(kind, text, count);
   }
 
-  /** After a run was given up a node may still answer; after a complete one every answer is an error. */
+  /**
+   * After a run was given up a node may still answer; after a complete run every response is an
+   * error.
+   */
   #noteLate(channel: DispatchChannel): void {
     if (!this.#wasComplete) return;
-    const text = 'sent a response after Close, when every sample had its response';
+    const text = 'sent a response after Close, although every sample was already answered';
     this.onClaim(channel, 'late-response', text);
   }
 
@@ -211,7 +215,7 @@ export class Dispatcher implements ChannelEvents {
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const why = reason === '' ? '' : `: ${asSaid(reason)}`;
-    if (this.#goesOnWithout(channel)) return; // It still answers what it has.
+    if (this.#goesOnWithout(channel)) return; // The lost node still answers its outstanding samples.
     this.#break(sutLost(`SUT node ${channel.place.address} is shutting down${why}`));
   }
 
@@ -235,8 +239,8 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /**
-   * Sends what can go now. Hot path.
-   * @param isNews Something came that what waits may have waited for.
+   * Sends everything that can go now. Hot path.
+   * @param isNews Something happened that a waiting query may wait for.
    */
   #dispatch(isNews: boolean): void {
     const router = this.#router;
@@ -245,7 +249,7 @@ export class Dispatcher implements ChannelEvents {
     while (this.#hasNext()) {
       const channel = this.#pick(router);
       if (channel === undefined) {
-        // Without news the cause of the wait is the same: in an overload each issue ends here.
+        // Without news the reason for the wait is unchanged: in an overload each issue ends here.
         if (isNews || this.#backPressure.shortage === 'none') this.#noteShortage();
         return;
       }
@@ -260,7 +264,7 @@ export class Dispatcher implements ChannelEvents {
     this.#noteNothingWaits();
   }
 
-  /** Whether something is left to be sent; fails the samples before it that no node takes. */
+  /** True if something is left to send. First fails the samples that no node takes. */
   #hasNext(): boolean {
     if (this.#halfSent !== undefined) return true;
     while (this.#waiting.size > 0 && this.#cutter.isTooLarge) this.#refuseSample();
@@ -272,7 +276,7 @@ export class Dispatcher implements ChannelEvents {
     this.#backPressure.change('none', this.#parts.sink.nowNs());
   }
 
-  /** Counts since when the next part cannot go, and why. */
+  /** Starts to count why the next part cannot go. */
   #noteShortage(): void {
     const { sampleCount, bytes } = this.#cutter;
     const half = this.#halfSent;
@@ -293,7 +297,7 @@ export class Dispatcher implements ChannelEvents {
     const rest = channel.send(part);
     this.#ledgerOf(channel).countPart(query, samples.length, bytes - (rest?.bytes ?? 0));
     if (rest !== undefined) {
-      const wireId = (samples[0] as OutgoingSample).id; // Nothing else is in such a part.
+      const wireId = (samples[0] as OutgoingSample).id; // The part holds this sample only.
       this.#halfSent = { channel, query, wireId, responseId: firstResponseId, rest };
       return;
     }
@@ -328,8 +332,8 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /**
-   * Retires the channel's node where the run may go on with the others.
-   * @returns False where it may not, or no node is left.
+   * Retires the channel's node if the run may continue with the others.
+   * @returns False if it may not, or no node is left.
    */
   #goesOnWithout(channel: DispatchChannel): boolean {
     const { nodeIndex } = channel.place;
@@ -342,17 +346,20 @@ export class Dispatcher implements ChannelEvents {
     return this.#channels.some((other) => !this.#lostNodes.has(other.place.nodeIndex));
   }
 
-  /** Fails it once: here, unless it was answered or lost before. */
+  /** Fails the sample once: here, unless it was answered or lost before. */
   #giveUpHalfSent(): void {
     const half = this.#halfSent;
     this.#halfSent = undefined;
     const responseId = half?.channel.outstanding.release(half.wireId) ?? NOT_OUTSTANDING;
     if (responseId === NOT_OUTSTANDING) return;
-    const text = 'the SUT node was lost amid the pieces of the sample';
+    const text = 'the SUT node was lost while the sample was being sent in pieces';
     this.#parts.sink.fail(responseId, { code: 'lost', text });
   }
 
-  /** LoadGen waits no more for what is on the wire, or on its way there: of what was sent the ids stay, since the nodes go on answering. */
+  /**
+   * LoadGen stops waiting for outstanding and half-sent samples. Ids of sent samples stay taken,
+   * since the nodes still answer them.
+   */
   #giveUpOutstanding(text: string): void {
     this.#hasGivenUpSent = true;
     for (const channel of this.#channels) {
@@ -366,7 +373,10 @@ export class Dispatcher implements ChannelEvents {
     for (const responseId of responseIds) this.#parts.sink.fail(responseId, failure);
   }
 
-  /** Ends the run's sending, once: in the Network division the SUT is all of its nodes or none. What breaks later follows from it. */
+  /**
+   * Stops sending, once: in the Network division the SUT is all of its nodes or none. Later
+   * failures follow from this one.
+   */
   #break(error: MlperfError): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
@@ -382,7 +392,7 @@ export class Dispatcher implements ChannelEvents {
   }
 
   #ledgerOf(channel: DispatchChannel): RunLedgerCounter {
-    return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // One per node.
+    return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // In range: one per node.
   }
 }
 

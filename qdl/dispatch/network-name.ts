@@ -12,26 +12,26 @@ export interface NetworkName {
   readonly nodes: readonly NodeName[];
 }
 
-/** Takes what nodes answered, and returns it with the names that they are known by. */
+/** Takes the nodes' answers and returns them with distinct names. */
 export type Distinguish = (names: readonly NodeName[]) => readonly NodeName[];
 
 /**
- * LoadGen's Name() over the network. Every call asks every node, in parallel, without a cache; the
- * answers are joined in the order of the settings.
- * Rule: "The Name method must not return until the round trip is complete", "The QDL must query each
- * SUT Node for its name and aggregate the responses", "Each SUT Node must have a unique name".
+ * LoadGen's Name() over the network. Every call asks every node, in parallel, uncached; the names
+ * are joined in the order of the settings. Rule: "The Name method must not return until the round
+ * trip is complete", "The QDL must query each SUT Node for its name and aggregate the responses",
+ * "Each SUT Node must have a unique name".
  */
 export class NetworkNames {
   readonly #clients: readonly NamedNode[];
   readonly #division: Division;
   readonly #distinguish: Distinguish;
-  /** All calls; each resolves once the TCP connects beside it have ended. */
+  /** All calls; each resolves once the TCP connects made beside it have ended. */
   readonly #calls: Promise<NameCall>[] = [];
   #last: NetworkName | undefined;
 
   /**
-   * @param division In the open division a repeated name or node is allowed; the audit marks it.
-   * @param distinguish For nodes whose names are not theirs to choose: makes them unique.
+   * @param division The open division allows a repeated name or node; the audit marks it.
+   * @param distinguish Makes names unique, for servers whose names the submitter cannot choose.
    */
   constructor(
     clients: readonly NamedNode[],
@@ -62,7 +62,7 @@ export class NetworkNames {
     const keep = (name: string | null, failure: string | null): void => {
       const nodes = Promise.all(
         this.#clients.map(async ({ address }, i) => ({
-          ...nodeCallOf(address, answers[i] as PromiseSettledResult<NodeName>), // One per client.
+          ...nodeCallOf(address, answers[i] as PromiseSettledResult<NodeName>), // In range: one per client.
           ...tcpTimesOf(await (connects[i] as Promise<TcpConnect>)),
         })),
       );
@@ -83,7 +83,7 @@ export class NetworkNames {
     }
   }
 
-  /** The answers, those that are names made unique. */
+  /** The answers, with names made unique. */
   #distinguished(
     answers: readonly PromiseSettledResult<NodeName>[],
   ): readonly PromiseSettledResult<NodeName>[] {
@@ -104,7 +104,7 @@ export class NetworkNames {
 
 /**
  * Asks nodes for their names once, outside a run, and closes their connections.
- * @param check Whatever else must hold of them.
+ * @param check Further check of the answers.
  * @throws MlperfError as {@link NetworkNames.ask}
  */
 export async function askOnce(
@@ -115,7 +115,7 @@ export async function askOnce(
   try {
     await names.ask();
     await check();
-    return (await names.calls())[0] as NameCall; // There was one call.
+    return (await names.calls())[0] as NameCall; // In range: one call was made.
   } finally {
     for (const client of clients) client.close();
   }
@@ -150,7 +150,7 @@ function refuseEqual(
   for (const node of nodes) {
     const key = keyOf(node);
     const first = seen.get(key);
-    // A node of other make may have no identity; then only its name tells it apart.
+    // Nodes of other software may have no identity; then only the name identifies them.
     if (first !== undefined && key !== '') throw sutNameError(message(first, node));
     seen.set(key, node);
   }
@@ -172,7 +172,7 @@ function nodeCallOf(
   return { address, name, identity, roundTripNs, failure: null, path };
 }
 
-/** A node's answer to the question for its name and how long the round trip took. */
+/** A node's name and the round trip of the call. */
 export interface NodeName {
   readonly address: string;
   readonly name: string;
@@ -186,13 +186,13 @@ export interface NodeName {
 /** A node that can be asked for its name. */
 export interface NamedNode {
   readonly address: string;
-  /** One full round trip, without a cache. @throws MlperfError */
+  /** Asks for the name: one full round trip, uncached. @throws MlperfError */
   name(): Promise<NodeName>;
 }
 
 /**
- * Refuses a name that cannot stand in a line of a log.
- * @param method That the name is the answer to.
+ * Refuses a name that is not one printable log line.
+ * @param method Method that returned the name.
  * @throws MlperfError `ERR_SUT_NAME`
  */
 export function requirePrintableName(address: string, method: string, name: string): void {
@@ -203,10 +203,10 @@ export function requirePrintableName(address: string, method: string, name: stri
 }
 
 /**
- * The addresses of the SUT nodes, `dns:///name:port` replaced by one address per machine behind the
- * name. Asked once, before the run: its nodes are fixed.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` for an unknown name, `ERR_CONFIG_INVALID` for an
- *   address that is there twice.
+ * Addresses of the SUT nodes; `dns:///name:port` becomes one address per machine behind the name.
+ * Resolved once, before the run, so the nodes are fixed.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` for an unknown name, `ERR_CONFIG_INVALID` for a
+ * repeated address.
  */
 export async function resolveNodeAddresses(named: readonly string[]): Promise<string[]> {
   const lists = await Promise.all(named.map(addressesBehind));
@@ -218,7 +218,7 @@ export async function resolveNodeAddresses(named: readonly string[]): Promise<st
   return addresses;
 }
 
-/** A text that begins with a node's address, with the node's name before that. */
+/** `text`, which begins with a node's address, with the node's name put before the address. */
 export function withNodeName(
   text: string,
   nodes: readonly Pick<NodeName, 'address' | 'name'>[],
@@ -230,10 +230,10 @@ export function withNodeName(
 }
 
 /**
- * Names by which servers are told apart: their own where it is theirs alone, otherwise with the address as node key. Stock
- * servers of one fleet share a name, which only their operator can change.
- * Rule: inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
- * @param note Told once per cause.
+ * Distinct names of servers: a server's own name if it is unique, otherwise with its address added.
+ * Servers of one fleet often share a name that only their operator can change. Rule:
+ * inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
+ * @param note Called once per cause.
  */
 export function distinguishByAddress(note: (text: string) => void): Distinguish {
   const told = new Set<string>();
@@ -247,10 +247,10 @@ export function distinguishByAddress(note: (text: string) => void): Distinguish 
     return names.map((one) => {
       const { name, address } = one;
       if (name.trim() === '') {
-        tell(`the server at ${address} reports no name; it is known by its address`);
+        tell(`the server at ${address} reports no name; it is listed by its address`);
         return { ...one, name: address };
       }
-      const others = sharing.get(name) as readonly NodeName[]; // It holds every name.
+      const others = sharing.get(name) as readonly NodeName[]; // The map holds every name.
       if (others.length === 1) return one;
       const addresses = others.map((other) => other.address).join(', ');
       tell(

@@ -4,9 +4,9 @@ import type { OutgoingPart, OutgoingSample } from './dispatch-channel.ts';
 import type { OutstandingTable } from './outstanding-table.ts';
 import type { WaitingQueries } from './waiting-queries.ts';
 
-/** Largest part that every channel takes. */
+/** Limits of a part that every channel takes. */
 export interface PartLimits {
-  /** Payload bytes, of a part of more than one sample. */
+  /** Payload bytes of a part with more than one sample. */
   readonly bytesMax: number;
   readonly samplesMax: number;
   /** Largest sample that every node takes. */
@@ -14,15 +14,16 @@ export interface PartLimits {
 }
 
 /**
- * Cuts the first waiting query into parts, at sample borders. A query that fits is one part. Never takes from two queries.
+ * Cuts the first waiting query into parts at sample borders. A query that fits is one part; a part
+ * never holds two queries.
  *
- * `plan()` says how large the next part is; the router finds a channel for that; `cut()` makes it.
+ * `plan()` sizes the next part, the router finds a channel for it, `cut()` makes it.
  */
 export class PartCutter {
   readonly #waiting: WaitingQueries;
   readonly #payloads: SamplePayloads;
   #limits: PartLimits = { bytesMax: 0, samplesMax: 0, sampleBytesMax: 0 };
-  /** The plan holds until a part is cut: while credit is short, every response asks for it again. */
+  /** The plan holds until a part is cut: while credit is short, each response asks for it again. */
   #isPlanned = false;
   /** Samples and payload bytes of the next part, set by plan(). */
   sampleCount = 0;
@@ -39,17 +40,17 @@ export class PartCutter {
     this.#limits = limits;
   }
 
-  /** Forgets the plan: its query is given up. */
+  /** Forgets the plan, because its query was given up. */
   reset(): void {
     this.#isPlanned = false;
   }
 
-  /** True when no node takes the next sample: it can only fail. */
+  /** True if no node takes the next sample, so it must fail. */
   get isTooLarge(): boolean {
     return this.#payloadOf(0).length > this.#limits.sampleBytesMax;
   }
 
-  /** Sizes the next part of the first waiting query. There must be one. */
+  /** Sizes the next part of the first waiting query. Requires a waiting query. */
   plan(): void {
     if (this.#isPlanned) return;
     this.#isPlanned = true;

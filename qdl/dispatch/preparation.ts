@@ -3,25 +3,25 @@ import type { ResponseClass } from '../../shared/rules/response-class.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-card.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 
-/** Input of a model, of one sample. */
+/** A model input, for one sample. */
 export interface SampleInput extends WantedTensor {
-  /** Raw bytes; undefined where samples bring their own lengths. */
+  /** Raw bytes; undefined if the length varies by sample. */
   readonly sampleBytes: number | undefined;
 }
 
-/** Samples of a run as inputs of a model; untimed. */
+/** Samples of a run as model inputs; untimed. */
 export interface OpenedSamples {
-  /** True: all have the sizes of the inputs. */
+  /** True if every sample has the sizes of the inputs. */
   readonly isUniform: boolean;
   /** @throws MlperfError `ERR_DATA_SET` naming the file */
   readonly tensors: (sampleIndex: number) => Promise<readonly NamedTensor[]>;
 }
 
-/** The program around a run, as far as a preparation needs it. */
+/** Callbacks to the program that does the run. */
 export interface PrepareHost {
-  /** Settles as `work` does, or rejects when the run is interrupted. */
+  /** Settles like `work`, or rejects when the run is interrupted. */
   orAbort<T>(work: Promise<T>): Promise<T>;
-  /** Shows the current activity in place of the one before; null: it is over. */
+  /** Shows the current activity; null ends it. */
   progress?(activity: string | null, detail?: string): void;
 }
 
@@ -29,59 +29,66 @@ export interface PrepareHost {
 export interface RunToPrepare {
   readonly settings: DispatchSettings;
   readonly rules: BenchmarkRules;
-  /** Encoding of the benchmark's samples that must be taken; undefined: the one that fits. */
+  /** Requested encoding of the benchmark's samples; undefined: any that fits. */
   readonly encodingName: string | undefined;
-  /** Length of the payloads of a benchmark that leaves it to the run; undefined: it does not. */
+  /** Payload bytes, if the benchmark leaves them to the run; otherwise undefined. */
   readonly payloadBytes: number | undefined;
-  /** True: the queries should have headers of their own, if the protocol has any. */
+  /** True if each query should have its own headers, where the protocol supports that. */
   readonly wantsHeaders: boolean;
   readonly host: PrepareHost;
 }
 
-/** A run whose samples longhaul opens. */
+/** A run whose samples longhaul opens itself. */
 export interface SamplesToPrepare<S extends OpenedSamples> extends RunToPrepare {
-  /** True: samples are generated, or a benchmark's; without free axes their sizes are those of the inputs before one is read. */
+  /**
+   * True if the sizes are known before a sample is read: generated or benchmark samples without
+   * free axes.
+   */
   readonly isSizeKnown: boolean;
   /**
-   * Opens the samples as inputs of a model: those of `--data`, or the data set of the benchmark.
-   * @param encodingName Encoding of the benchmark's samples; undefined: that of the run.
+   * Opens the samples as model inputs: those of `--data`, or the benchmark's data set.
+   * @param encodingName Encoding of the benchmark's samples; undefined: the run's.
    * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_DATA_SET`
    */
   open(inputs: readonly SampleInput[], encodingName: string | undefined): Promise<S>;
 }
 
-/** Facts that a protocol found out before the first query. */
+/** Settings that a protocol found before the first query. */
 export interface FoundSettings {
-  /** With what it needs to send queries. */
+  /** Settings, complete for sending queries. */
   readonly settings: DispatchSettings;
-  /** Set where responses have to be read for the benchmark's accuracy. */
+  /** Set if responses must be decoded for the benchmark's accuracy. */
   readonly responseClass?: ResponseClass | undefined;
 }
 
-/** How the samples of a run travel. */
+/** Wire form of a run's samples. */
 export interface PreparedSamples<S extends OpenedSamples> extends FoundSettings {
   readonly samples: S;
-  /** Encoding of the benchmark's samples; undefined: that of the run. */
+  /** Encoding of the benchmark's samples; undefined: the run's. */
   readonly encodingName?: string | undefined;
-  /** A sample as it goes out. @throws MlperfError `ERR_DATA_SET` naming the sample */
+  /** Payload of a sample as sent. @throws MlperfError `ERR_DATA_SET` naming the sample */
   payloadOf(sampleIndex: number, tensors: readonly NamedTensor[]): Uint8Array;
 }
 
-/** For payloads of a program, which go out as they are. */
+/** Settings for payloads from a program, which are sent unchanged. */
 export interface PreparedPayloads extends FoundSettings {
-  /** Bytes of each. */
+  /** Bytes of each payload. */
   readonly payloadBytes: number;
 }
 
-/** Work of a protocol before a run; null: nothing, payloads are those of the data set. */
+/** A protocol's work before a run; null: none, payloads are those of the data set. */
 export interface Preparation {
   /**
-   * Asks the nodes for their model, and fits the samples to it.
-   * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the nodes' words, and what opening the samples throws
+   * Asks the nodes for their model and fits the samples to it.
+   * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the node's message, and the errors of
+   * opening the samples
    */
   readonly prepare:
     | (<S extends OpenedSamples>(run: SamplesToPrepare<S>) => Promise<PreparedSamples<S>>)
     | null;
-  /** The same for payloads of a program. @throws MlperfError `ERR_CONFIG_INVALID` where they can have any size */
+  /**
+   * {@link prepare} for payloads from a program. @throws MlperfError `ERR_CONFIG_INVALID` if input
+   * sizes are not fixed
+   */
   readonly preparePayloads: ((run: RunToPrepare) => Promise<PreparedPayloads>) | null;
 }

@@ -8,115 +8,128 @@ import type { ProtocolDriver } from './query-dispatch-library.ts';
 import type { ServerProbe } from './server-probe.ts';
 
 /**
- * Facts of a protocol that the rest of the house asks: audit, notes, report, evidence and settings never ask for its name.
- * A fact says what the messages can carry, not what one server does.
+ * Facts of a protocol that audit, notes, report, evidence and settings use; they never test its
+ * name. A trait states what the messages can carry, not what one server does.
  */
 export interface ProtocolTraits {
   /**
-   * Who answers: a `sut-node` describes its host, settings and identity; of a `server` only name, version and tensors are known.
+   * `sut-node`: describes its host, settings and identity. `server`: only name, version and tensors
+   * are known.
    */
   readonly peer: 'sut-node' | 'server';
-  /** Carrier of samples: a `part` of a query on a long-lived stream, or a `request` with an answer of its own. */
+  /**
+   * Carrier of samples: a `part` of a query on a long-lived stream, or a `request` with its own
+   * response.
+   */
   readonly message: 'part' | 'request';
-  /** Both ends count the run, and the counts are compared at its end. */
+  /** Both ends count the run, and the counts are compared at the end. */
   readonly hasLedger: boolean;
   /** Both ends digest a share of the payloads. */
   readonly hasDigests: boolean;
-  /** The answer to Name() repeats its question: no proxy or cache can have given it. */
+  /** The response to Name() echoes a nonce, so no proxy or cache can have made it. */
   readonly hasNameEcho: boolean;
-  /** A sample's answer tells how long each step took at the SUT. */
+  /** A response reports how long each step took at the SUT. */
   readonly hasDurations: boolean;
-  /** Tokens that are told as they come. */
+  /** Tokens reported as they are generated. */
   readonly tokenTimes: 'each' | 'first' | 'none';
-  /** The SUT answers a warm-up by itself, without its model, and does not count it. */
+  /** The SUT answers warm-up queries itself, without its model, and does not count them. */
   readonly hasWarmUp: boolean;
-  /** Samples and responses may be compressed one by one, and a message says so. */
+  /** Samples and responses may be compressed one by one, and messages state it. */
   readonly hasCompression: boolean;
 }
 
-/** Words about the bytes of a protocol on a link. */
+/** Texts about a protocol's bytes on a link. */
 export interface WireWords {
-  /** Layers between its messages and TLS or TCP. */
+  /** Layers between the protocol's messages and TLS or TCP. */
   readonly transport: string;
-  /** Bytes of a message besides its payload. A sentence without its begin, and a stop. */
+  /** Bytes of a message besides its payload. A sentence without capital letter and full stop. */
   readonly framing: string;
-  /** Compression of messages on the way, as a sentence begins. Default: by the protocol's title. */
+  /**
+   * Compression of messages on the wire, as the start of a sentence. Default: derived from the
+   * protocol's title.
+   */
   readonly compression?: string;
-  /** Why messages to and from servers are not compressed on the way, in a sentence; empty: nothing shows that. */
+  /** Why messages are known to be uncompressed, as a sentence; empty if nothing shows it. */
   readonly uncompressed: string;
-  /** Headers of an answer that tell of nothing between, and who sends them; names in lower case. */
+  /** Response headers that do not reveal a proxy, and who sends them; names in lower case. */
   readonly answerHeaders: { readonly sender: string; readonly names: readonly string[] };
 }
 
-/** A protocol's own words, for people. */
+/** Texts of a protocol, for people. */
 export interface ProtocolWords {
-  /** The call of a node that LoadGen's Name() makes. */
+  /** Method of a node that LoadGen's Name() calls. */
   readonly nameCall: string;
-  /** How requests travel, by the method of their plan; a method that is missing is its own word. */
+  /** Names of request methods, by key; a missing key stands for itself. */
   readonly methods: Readonly<Record<string, string>>;
-  /** Setting that has no idle streams which a server may end; empty: there is none. */
+  /** Setting without idle streams that a server might end; empty: none. */
   readonly idleStreams: string;
   readonly wire: WireWords;
-  /** The evidence of a run: what it shows and what it does not. Whole sentences. */
+  /** What the evidence of a run shows and what it does not. Whole sentences. */
   readonly evidence: {
     readonly shown: readonly string[];
-    /** On proxies that are not found; may be empty. */
+    /** Proxies that are not detected; may be empty. */
     readonly proxies: string;
-    /** Limits of the evidence, or where there is more. */
+    /** Limits of the evidence, or where to find more. */
     readonly beyond: string;
   };
 }
 
-/** Values of a verb's settings by their keys; those of a protocol's own options have the types of its table. */
+/** Settings of a verb by key; a protocol's own options have the types of its table. */
 export type ProtocolValues = Readonly<Record<string, unknown>>;
 
-/** Values of a run, of which a protocol looks at some. */
+/** Settings of a run that a protocol may read. */
 export interface ProtocolRunValues extends ProtocolValues {
   readonly sut: readonly string[];
-  /** Given, if samples are to follow the model's inputs. */
+  /** Set if samples follow the model's inputs. */
   readonly data?: string | undefined;
   readonly inputShape?: readonly string[] | undefined;
 }
 
 /** The part of a protocol that connects. */
 export interface ProtocolWorks {
-  /** Connects nowhere before its first call. */
+  /** Makes a driver. It does not connect before its first call. */
   open(settings: DispatchSettings, payloads: SamplePayloads): ProtocolDriver;
-  /** Asks the nodes for their names, and checks whatever else can be checked before a run. */
+  /** Asks the nodes for their names, and does all other checks that need no run. */
   askNames(settings: DispatchSettings): Promise<NameCall>;
 }
 
-/** A protocol between LoadGen and SUT, as a value. */
+/** A protocol between LoadGen and SUT, as an object. */
 export interface Protocol {
-  /** Word in files: audit, summary. Never changes. */
+  /** Name in files (audit, summary). Never changes. */
   readonly name: string;
-  /** For people, as in `a server of TITLE`. */
+  /** Name for people, as in `a server of TITLE`. */
   readonly title: string;
-  /** Before `://` of an address; null: addresses have no scheme. */
+  /** Part of an address before `://`; null: addresses have no scheme. */
   readonly scheme: string | null;
-  /** Words about its addresses. Default: plain ones. */
+  /** Texts about its addresses. Default: plain ones. */
   readonly addressWords?: Omit<AddressScheme, 'scheme'>;
   readonly traits: ProtocolTraits;
   readonly words: ProtocolWords;
-  /** Settings that it has, and not every protocol. */
+  /** Settings that only this protocol has. */
   readonly options: SettingTable;
-  /** Of these, those that verbs need that ask for names alone. */
+  /** Those of {@link options} that also apply to verbs that only ask for names. */
   readonly nameOptions: SettingTable;
   /**
-   * Why a setting of a run has no effect with it, by key, in its own words. One that hangs on no trait is refused by its
-   * reason alone.
+   * Why a run setting has no effect with this protocol, by key. A setting that depends on no trait
+   * is refused for this reason alone.
    */
   readonly reasons?: Readonly<Record<string, string>>;
-  /** Its settings of a QDL. @throws MlperfError `ERR_CONFIG_INVALID` */
+  /** Its settings of the QDL. @throws MlperfError `ERR_CONFIG_INVALID` */
   settings(values: ProtocolValues): ProtocolSettings;
   /** Its work before a run. @throws MlperfError `ERR_CONFIG_INVALID` */
   plan(values: ProtocolRunValues): Preparation;
-  /** @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other over this protocol */
+  /**
+   * @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other with this
+   * protocol
+   */
   check(settings: DispatchSettings): void;
-  /** True where the messages of a query have headers of their own, which can carry `traceparent` (W3C Trace Context). */
+  /** True if each query has its own headers, which can carry `traceparent` (W3C Trace Context). */
   hasHeaders(settings: DispatchSettings): boolean;
-  /** Looks at one server: no load, no inference. Absent: `longhaul probe` is not for it. @throws MlperfError */
+  /**
+   * Probes one server without load or inference. Absent: `longhaul probe` does not support it.
+   * @throws MlperfError
+   */
   probe?(address: string, settings: DispatchSettings): Promise<ServerProbe>;
-  /** Loaded when it is needed: the list of protocols stays light. */
+  /** Loads the implementation when it is needed, so the list of protocols stays light. */
   load(): Promise<ProtocolWorks>;
 }

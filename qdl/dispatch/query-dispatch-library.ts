@@ -22,107 +22,111 @@ import { createRouter, NodeLoad } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import { type NodeMachine, type UsagePoint, UsageSeries } from './usage-series.ts';
 
-/** Comparison of both ends' counts, after the run. */
+/** Comparison of both ends' counts after the run. */
 interface LedgerReport {
-  /** False when the run broke off, so that the counts need not agree. */
+  /** False if the run was cut short, so the counts need not agree. */
   readonly isCompared: boolean;
-  /** Differences in words; empty when the two ends agree, and where only one end counts. */
+  /** Differences, one text each; empty if the ends agree or only one end counts. */
   readonly differences: readonly string[];
 }
 
 /** How busy a node is, for progress and metrics. */
 export interface NodeActivity {
-  /** Its address before it has told a name. */
+  /** Its address until it has reported a name. */
   readonly name: string;
-  /** Samples that are on the wire to it or that it has not answered. */
+  /** Samples outstanding at the node. */
   readonly outstandingSamples: number;
   readonly completedSamples: number;
   readonly failedSamples: number;
   readonly isLost: boolean;
-  /** Its last report, unless that is long ago; undefined also for a node that reports none. */
+  /** Its last report; undefined if that is too old, or the node sends none. */
   readonly usage: UsagePoint | undefined;
 }
 
-/** A tensor that a model takes; ONNX's name of its element type, in lower case. */
+/** A model input; element type by ONNX's name, in lower case. */
 export interface ModelInput {
   readonly name: string;
   readonly elementType: string;
-  /** Length per axis; -1 for one that takes any. */
+  /** Length per axis; -1 for a free axis. */
   readonly shape: readonly number[];
 }
 
-/** One SUT node as all QDLs know it, whatever protocol it speaks. */
+/** One SUT node as every QDL knows it, for any protocol. */
 export interface QdlNode {
   readonly address: string;
   /** Counts of this end for the node. */
   readonly ledger: RunLedgerCounter;
-  /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not reported. */
+  /**
+   * Inputs of the node's model from Describe, after `connect`: length per axis, 0 for a free one.
+   * Absent: not reported.
+   */
   readonly modelInputs?: readonly ModelInput[];
-  /** Cores and memory of the node, as its Describe tells, after `connect`. Absent: not reported. */
+  /** Cores and memory of the node from Describe, after `connect`. Absent: not reported. */
   readonly machine?: NodeMachine | undefined;
-  /** Claims of the node that cannot be true. */
+  /** Impossible claims of the node. */
   readonly claims: ClaimBook;
-  /** All that is known of the node, as plain values. */
+  /** Everything known about the node, as plain values. */
   evidence(): NodeEvidence;
 }
 
-/** How the channels of a run lie over nodes and connections. */
+/** Numbers of channels and connections of a run. */
 export interface ChannelCounts {
-  /** To each node, 1 or more, and the connections that they share. */
+  /** Channels per node, 1 or more, and the connections that they share. */
   readonly channelsPerNode: number;
   readonly connectionsPerNode: number;
-  /** Most samples outstanding on one node. */
+  /** Largest number of samples outstanding at one node. */
   readonly nodeOutstandingMax: number;
 }
 
-/** The channels of a run, all open, and what they agreed on with the nodes. */
+/** The open channels of a run, with the values negotiated with the nodes. */
 export type OpenedChannels = Omit<DispatcherChannels, 'router'>;
 
 /**
- * A protocol, as a QDL uses it. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
- * where the run came to its end, `close`.
+ * A protocol as the QDL uses it. Order of calls: `connect`, `openChannels`, `closeChannels`,
+ * `compareLedgers` if the run was complete, `close`.
  */
 export interface ProtocolDriver {
-  /** In the order of the settings. */
+  /** SUT nodes in the order of the settings. */
   readonly nodes: readonly QdlNode[];
   readonly names: NetworkNames;
-  /** As {@link QueryDispatchLibrary.connect}. */
+  /** See {@link QueryDispatchLibrary.connect}. */
   connect(onWait: WaitProgress): Promise<void>;
   channelCounts(): ChannelCounts;
-  /** Opens the channels of the run at these places. @param events Takes what they report. */
+  /** Opens the channels of the run at these places. @param events Receives their events. */
   openChannels(
     places: readonly ChannelPlace[],
     events: ChannelEvents,
     runId: string,
   ): Promise<OpenedChannels>;
-  /** Ends the channels, after all samples completed or were given up. Never throws. */
+  /** Ends the channels after all samples completed or were given up. Never throws. */
   closeChannels(): Promise<void>;
   /**
-   * Compares what both ends counted, after a run that came to its end.
-   * @param lostNodes Indices of the nodes that cannot be asked.
-   * @returns Differences in words.
+   * Compares what both ends counted, after a complete run.
+   * @param lostNodes Indices of nodes that cannot be asked.
+   * @returns Differences, one text each.
    */
   compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]>;
-  /** Frees everything else. */
+  /** Frees all other resources. */
   close(): Promise<void>;
-  /** Its name, and evidence that only this protocol has. */
+  /** Its name and its own evidence. */
   evidence(): ProtocolEvidence;
 }
 
 /**
- * The Query Dispatch Library: a {@link SystemUnderTest} whose work is done by SUT nodes on the other
- * side of a network. It forwards; it never batches, pads, caches, reorders, pre- or post-processes
- * (rule: inference_rules v4.1, Network division, QDL constraints). A query goes out as it is, alone,
- * in one part where it fits. Here is its life around the dispatcher, the same for every protocol.
+ * The Query Dispatch Library: a {@link SystemUnderTest} whose work is done by SUT nodes on the
+ * other side of a network. It forwards; it never batches, pads, caches, reorders, pre- or
+ * post-processes (rule: inference_rules v4.1, Network division, QDL constraints). A query goes out
+ * as it is, alone, in one part where it fits. This class holds the lifecycle around the dispatcher,
+ * equal for every protocol.
  *
  * Order of calls: `connect`, `name`, `start`, `issueQuery`..., `stop`, `ledgerReport`.
  */
 export class QueryDispatchLibrary implements SystemUnderTest {
-  /** Random, the same on all streams of the run to all nodes. */
+  /** Random; the same on all streams of the run. */
   readonly runId: string = randomUUID();
-  /** In the order of the settings. */
+  /** SUT nodes in the order of the settings. */
   readonly nodes: readonly QdlNode[];
-  /** The comparison made by `stop`. */
+  /** Comparison made by `stop`. */
   ledgerReport: LedgerReport = { isCompared: false, differences: [] };
   readonly #settings: DispatchSettings;
   readonly #payloads: SamplePayloads;
@@ -133,7 +137,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   #sink: ResponseSink | undefined;
   #isStarted = false;
 
-  /** @param payloads The sample library's bytes; taken when a part is cut, never kept. */
+  /** @param payloads Bytes of the sample library; read when a part is cut, never kept. */
   constructor(settings: DispatchSettings, payloads: SamplePayloads, driver: ProtocolDriver) {
     this.#settings = settings;
     this.#payloads = payloads;
@@ -150,7 +154,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     return this.#driver.connect(onWait);
   }
 
-  /** All that is known of the run over the network; resolves within a second, never rejects. */
+  /** Everything known about the run's network; resolves within a second, never rejects. */
   async evidence(): Promise<NetworkEvidence> {
     const { division, encoding, receiveWindowBytes } = this.#settings;
     return {
@@ -168,22 +172,28 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     };
   }
 
-  /** How long queries waited in the QDL so far, and for what; zeros before `start`. */
+  /** How long queries have waited in the QDL, per reason; zeros before `start`. */
   get backPressure(): BackPressureTimes {
     return this.#dispatcher?.backPressure ?? { socketNs: 0, creditNs: 0 };
   }
 
-  /** The first call: the performance run begins now, and what nodes told of their machines before is no part of it. */
+  /**
+   * First call: the performance run begins now; earlier reports on CPU and memory do not belong to
+   * it.
+   */
   beginUsage(): void {
     for (const series of this.#usages) series.begin(this.#sink?.nowNs() ?? 0);
   }
 
-  /** Reports of the nodes on their machines since {@link beginUsage}, in the order of the settings; empty for one that reports none. */
+  /**
+   * Reports on CPU and memory since {@link beginUsage}, one list per node in the order of the
+   * settings; empty if a node reports none.
+   */
   usage(): readonly (readonly UsagePoint[])[] {
     return this.#usages.map((series) => series.points());
   }
 
-  /** How busy each node is, in the order of the settings; a few reads each. */
+  /** How busy each node is, in the order of the settings. Cheap. */
   activity(): NodeActivity[] {
     const names = this.#driver.names.last?.nodes;
     return this.nodes.map(({ address, ledger }, i) => ({
@@ -251,7 +261,9 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     await this.#driver.close();
   }
 
-  /** The channels of the run: neighbours belong to different nodes, so that turns go round the nodes first. */
+  /**
+   * The channels of the run. Neighbours belong to different nodes, so turns pass from node to node.
+   */
   #places(): ChannelPlace[] {
     const { nodes, weights } = this.#settings;
     const { channelsPerNode, connectionsPerNode, nodeOutstandingMax } =
@@ -274,7 +286,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     });
   }
 
-  /** Claims that contradict the result make the run INVALID, as a broken contract does. */
+  /** Claims that contradict the result make the run INVALID, like a broken contract. */
   #judgeClaims(): void {
     const contradictions = this.nodes.flatMap(({ address, claims }) =>
       claims
@@ -286,7 +298,9 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#sink?.fault(new MlperfError('ERR_RULE', contradictions.join('; ')));
   }
 
-  /** Counts that differ between the ends make the run INVALID: a fault, reported before the end. */
+  /**
+   * Counts that differ between the ends make the run INVALID; the fault is reported before the end.
+   */
   async #compare(): Promise<void> {
     const lostNodes = this.#dispatcher?.lostNodes ?? new Set();
     const differences = await this.#driver.compareLedgers(lostNodes, this.runId);
@@ -297,7 +311,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   }
 }
 
-/** The settings, those of the protocol below its name. */
+/** The settings, with the protocol's own below its name. */
 function named(settings: DispatchSettings): object {
   const { name, ...own } = settings.protocol;
   return Object.fromEntries(

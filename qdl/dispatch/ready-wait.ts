@@ -1,12 +1,12 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 
-/** Pause between two questions whether a node is ready. */
+/** Pause between two Ready calls. */
 const READY_POLL_MS = 100;
 
-/** Tells people what a node is doing while the QDL waits for it, and how long it has waited. */
+/** Reports what the QDL waits for at a node, and for how long. */
 export type WaitProgress = (address: string, what: string) => void;
 
-/** The wait for a node that is not ready; it begins with the constructor. Untimed. */
+/** The wait for a node that is not ready; it starts in the constructor. Untimed. */
 export class ReadyWait {
   readonly #timeoutMs: number;
   readonly #begin: number = performance.now();
@@ -16,7 +16,7 @@ export class ReadyWait {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Below 0 when it is over. */
+  /** Remaining time; below 0 when it is over. */
   get leftMs(): number {
     return this.#begin + this.#timeoutMs - performance.now();
   }
@@ -25,13 +25,13 @@ export class ReadyWait {
     return this.leftMs < 0;
   }
 
-  /** The obstacle, the wait so far, and the longest wait. */
+  /** Text with the obstacle, the wait so far and the longest wait. */
   inWords(obstacle: string): string {
     const waited = `waited ${seconds(this.#waitedMs)} of at most ${seconds(this.#timeoutMs)}`;
     return obstacle === '' ? waited : `${obstacle}; ${waited}`;
   }
 
-  /** Until it is asked again. */
+  /** Waits until the next question. */
   pause(): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
@@ -48,9 +48,9 @@ export class ReadyWait {
 }
 
 /**
- * Waits until nothing is in the way of a server, at most `timeoutMs`.
- * @param ask What is in the way, in words; undefined: nothing.
- * @throws MlperfError `ERR_SUT_NOT_READY`, and what `ask` throws
+ * Waits until a server is ready, at most `timeoutMs`.
+ * @param ask Returns the obstacle as text, or undefined.
+ * @throws MlperfError `ERR_SUT_NOT_READY`, and the errors of `ask`
  */
 export async function awaitServer(
   address: string,
@@ -68,7 +68,7 @@ export async function awaitServer(
   }
 }
 
-/** Whole ones, so that a line that shows them changes once a second; below one with a digit. */
+/** Whole seconds, so that a line on screen changes once a second; below 1 s with one digit. */
 function seconds(ms: number): string {
   return ms < 1_000 ? `${Math.floor(ms / 100) / 10} s` : `${Math.floor(ms / 1_000)} s`;
 }

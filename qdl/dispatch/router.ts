@@ -4,31 +4,31 @@ import type { DispatchPolicy } from '../settings/dispatch-settings.ts';
 export interface RoutedChannel {
   readonly place: {
     readonly nodeIndex: number;
-    /** Of the node, shared by its streams. */
+    /** Load of the node, shared by its streams. */
     readonly load: Readonly<Pick<NodeLoad, 'outstanding' | 'weight'>>;
   };
-  /** Samples that are on the wire. */
+  /** Samples outstanding on the stream. */
   readonly outstanding: { readonly count: number };
-  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
+  /** True if a part of so many new samples and payload bytes may go now. Hot path. */
   canTake(sampleCount: number, bytes: number): boolean;
 }
 
 /**
- * Decides which stream takes the next part: a channel that can take a part of so many samples and bytes now, or
- * undefined when none can, and the query waits. Hot path: never allocates.
+ * Chooses the stream for the next part: one that can take so many samples and bytes now, or
+ * undefined, and the query waits. Hot path: never allocates.
  */
 export type Router<Channel extends RoutedChannel> = (
   sampleCount: number,
   bytes: number,
 ) => Channel | undefined;
 
-/** How busy a SUT node is, over all its streams. Hot path: numbers only. */
+/** Load of a SUT node over all its streams. Hot path: numbers only. */
 export class NodeLoad {
-  /** Samples that are on the wire to the node. */
+  /** Samples outstanding at the node. */
   outstanding = 0;
-  /** Share of the node in comparison with the others, above 0. */
+  /** Share of the queries relative to the other nodes, above 0. */
   readonly weight: number;
-  /** Most samples outstanding at once, 1 or more. */
+  /** Largest number of samples outstanding, 1 or more. */
   readonly outstandingMax: number;
 
   constructor(weight: number, outstandingMax: number) {
@@ -36,13 +36,13 @@ export class NodeLoad {
     this.outstandingMax = outstandingMax;
   }
 
-  /** True when so many samples more are within the limit. */
+  /** True if `sampleCount` more samples stay within the limit. */
   canTake(sampleCount: number): boolean {
     return this.outstanding + sampleCount <= this.outstandingMax;
   }
 }
 
-/** In turn; a channel without credit or with a full socket is passed over. */
+/** Round robin; skips channels without credit or with a full socket. */
 function roundRobin<Channel extends RoutedChannel>(channels: readonly Channel[]): Router<Channel> {
   const count = channels.length;
   let next = 0;
@@ -57,8 +57,8 @@ function roundRobin<Channel extends RoutedChannel>(channels: readonly Channel[])
 }
 
 /**
- * The node with the fewest samples on the wire in proportion to its weight, and of its streams the one
- * with the fewest: a faster node is thus asked more often. Equal ones take turns.
+ * The node with the fewest outstanding samples relative to its weight, and its least loaded stream;
+ * so a faster node gets more queries. Equal ones take turns.
  */
 function leastOutstanding<Channel extends RoutedChannel>(
   channels: readonly Channel[],
@@ -92,14 +92,14 @@ function isLessBusy(a: RoutedChannel, b: RoutedChannel): boolean {
 interface WeightedNode<Channel> {
   readonly channels: Channel[];
   readonly weight: number;
-  /** Grows by the weight with every turn, falls by the sum of weights when the node is chosen. */
+  /** Grows by the weight at each turn; falls by the sum of weights when the node is chosen. */
   claim: number;
   next: number;
 }
 
 /**
- * In proportion to the nodes' weights, evenly interleaved: weights 2 and 1 give a b a, a b a. A node that
- * cannot take the part is passed over, and loses its turn.
+ * In proportion to the weights, evenly interleaved: weights 2 and 1 give a b a, a b a. A node that
+ * cannot take the part loses its turn.
  */
 function weighted<Channel extends RoutedChannel>(channels: readonly Channel[]): Router<Channel> {
   const byIndex = new Map<number, WeightedNode<Channel>>();
@@ -151,7 +151,7 @@ const ROUTERS = {
 
 /**
  * The router of a policy over all streams of a run.
- * @param channels In the order of turns: neighbours should belong to different nodes.
+ * @param channels In turn order: neighbours should belong to different nodes.
  */
 export function createRouter<Channel extends RoutedChannel>(
   policy: DispatchPolicy,

@@ -7,7 +7,7 @@ import {
 } from '../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 
-/** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
+/** The QDL's counts for one node: sent and received in a run. Hot path: numbers only. */
 export class RunLedgerCounter {
   queryCount = 0;
   partCount = 0;
@@ -16,12 +16,12 @@ export class RunLedgerCounter {
   completedCount = 0;
   failedCount = 0;
   responseBytes = 0;
-  /** Parts of a query leave one after another, so the last query number is all that is needed. */
+  /** Parts of a query are sent consecutively, so the last query number is enough. */
   #lastQuery = -1;
 
   /**
    * Counts a message of a query.
-   * @param sampleCount Samples that begin in it. @param bytes Payload bytes.
+   * @param sampleCount Samples that begin in the message. @param bytes Payload bytes.
    */
   countPart(query: number, sampleCount: number, bytes: number): void {
     if (query !== this.#lastQuery) {
@@ -33,15 +33,18 @@ export class RunLedgerCounter {
     this.payloadBytes += bytes;
   }
 
-  /** The counts as they are now; without digests. */
+  /** The current counts; without digests. */
   toCounts(): LedgerCounts {
     return fieldsOf(ledgerCounts, { ...this, digestedSampleCount: 0, payloadDigest: '' });
   }
 }
 
-/** Counts what ended on the way to one node, and was replaced at no cost of a sample. */
+/**
+ * Counts calls, streams and connections to a node that ended and were replaced without losing a
+ * sample.
+ */
 export class HandOverCounter {
-  /** As in {@link HandOvers}. */
+  /** See {@link HandOvers}. */
   callCount = 0;
   #connectionCount = 0;
   #streamCount = 0;
@@ -72,7 +75,7 @@ export class HandOverCounter {
   }
 }
 
-/** A node that counts nothing: only this end does. @param ledgerMissing Why, for people. */
+/** A node without counts of its own: only this end counts. @param ledgerMissing Why, for people. */
 export function nodeOfOneEnd(address: string, ledgerMissing: string) {
   const counted = { ledger: new RunLedgerCounter(), claims: new ClaimBook() };
   return {
@@ -82,7 +85,10 @@ export function nodeOfOneEnd(address: string, ledgerMissing: string) {
   };
 }
 
-/** Evidence of a node that counts nothing: only this end does. @param ledgerMissing Why, for people. */
+/**
+ * Evidence of a node without counts of its own: only this end counts. @param ledgerMissing Why, for
+ * people.
+ */
 export function evidenceOfOneEnd(
   address: string,
   counted: { readonly ledger: RunLedgerCounter; readonly claims: ClaimBook },

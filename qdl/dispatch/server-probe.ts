@@ -3,7 +3,7 @@ import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/reques
 
 /** A model of a server. */
 export interface ProbedFacts extends OipModelFacts {
-  /** True where the first axis of every input counts samples. */
+  /** True if the first axis of every input counts samples. */
   readonly hasBatchAxis: boolean;
 }
 
@@ -11,7 +11,7 @@ export interface ProbedFacts extends OipModelFacts {
 interface ListedName {
   readonly name: string;
   readonly version: string;
-  /** `READY`, `UNAVAILABLE`, ...; empty: the server does not tell. */
+  /** `READY`, `UNAVAILABLE`, ...; empty if the server does not report it. */
   readonly state: string;
   readonly reason: string;
 }
@@ -22,17 +22,17 @@ export interface ServerProbe {
   /** Name of the service that answered. */
   readonly service: string;
   readonly server: OipServerFacts;
-  /** Undefined: the server has no such method. */
+  /** Undefined if the server lacks the method. */
   readonly isLive: boolean | undefined;
   readonly isReady: boolean | undefined;
   /** Round trips of one call on one connection, in ns. */
   readonly roundTripNs: readonly number[];
-  /** Null: no connect was answered. */
+  /** Null if no connect was answered. */
   readonly tcpConnectNs: number | null;
   readonly path: CallPath;
-  /** Undefined: the server does not tell which models it has. */
+  /** Models of the server; undefined if it does not list them. */
   readonly repository: readonly ListedName[] | undefined;
   readonly models: readonly ProbedFacts[];
-  /** Models of which the server did not tell the tensors, with its words. */
+  /** Models without reported tensors, with the server's message. */
   readonly failures: readonly { readonly name: string; readonly why: string }[];
 }

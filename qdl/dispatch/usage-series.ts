@@ -1,11 +1,11 @@
 import { formatNs } from '../../shared/base/text.ts';
 
-/** Report of a node on its machine, as on the wire (`NodeUsage`). */
+/** Report of a node on its CPU and memory, as on the wire (`NodeUsage`). */
 export interface NodeUsage {
   readonly intervalNs: number;
   readonly cpuNs: number;
   readonly residentBytes: number;
-  /** Absent: not known. */
+  /** Absent: unknown. */
   readonly machineBusyNs?: number | undefined;
 }
 
@@ -15,59 +15,66 @@ export interface NodeMachine {
   readonly memoryBytes: number;
 }
 
-/** CPU and memory of a node over a length of time; cores that were busy on average. */
+/** CPU (mean busy cores) and memory of a node in an interval. */
 export interface UsagePoint {
-  /** When it ended, since the performance run began. */
+  /** End of the interval, ns since the performance run began. */
   readonly atNs: number;
   readonly cores: number;
   readonly residentBytes: number;
-  /** Cores of the whole machine that were not idle; absent: not known. */
+  /** Busy cores of the whole machine; absent: unknown. */
   readonly machineCores?: number;
 }
 
-/** A report, or neighbours as one, with the moment at which it came. */
+/** A report, or merged neighbours, with its arrival time. */
 interface Report extends NodeUsage {
   readonly atNs: number;
 }
 
-/** Reports that are kept. */
+/** Largest number of stored reports. */
 const REPORTS_MAX = 600;
 
-/** A report is news for so long. */
+/** Age up to which a report counts as current. */
 const NEWS_NS = 3e9;
 
-/** More CPU time than a processor has in an interval, by the ticks in which systems count it (10 ms) for every process. */
+/**
+ * Tolerance for CPU time above the processors' maximum: systems count it in ticks of 10 ms per
+ * process.
+ */
 const CPU_TOLERANCE = 1.1;
 const CPU_TOLERANCE_NS = 1e8;
 
-/** Most processors of one Linux (CONFIG_NR_CPUS, x86-64): for a node that tells none, or more. */
+/**
+ * Most processors of one Linux (CONFIG_NR_CPUS, x86-64): bound for a node that reports none, or
+ * more.
+ */
 const PROCESSORS_MAX = 8_192;
 
 /**
- * Reports of one node on its machine over a run, in bounded memory: of too many reports neighbours become one, so that a report
- * covers 1, 2, 4, ... seconds. CPU times add up, of memory the larger one stays.
+ * Reports of one node on CPU and memory over a run, in bounded memory: when full, neighbours are
+ * merged, so a report covers 1, 2, 4, ... seconds. CPU times are added; of two memory values the
+ * larger stays.
  */
 export class UsageSeries {
   #reports: Report[] = [];
   #latest: Report | undefined;
-  /** Length of a report. */
+  /** Length of a report, ns. */
   #reportNs = 0;
   #beginNs = Number.NaN;
   readonly #machine: () => NodeMachine | undefined;
 
-  /** @param machine Of the node, as far as it tells; asked at each report. */
+  /** @param machine Cores and memory of the node, if reported; called at each report. */
   constructor(machine: () => NodeMachine | undefined = () => undefined) {
     this.#machine = machine;
   }
 
-  /** The run begins now; only the first call counts. */
+  /** Starts the run now; only the first call counts. */
   begin(nowNs: number): void {
     if (Number.isNaN(this.#beginNs)) this.#beginNs = nowNs;
   }
 
   /**
-   * Takes a report that came now, if it can be.
-   * @returns Why it cannot, in words that follow the node's name.
+   * Adds a report that came now, if it is possible.
+   * @returns Why it is impossible, as text to follow the node's name.
    */
   add(usage: NodeUsage, nowNs: number): string | undefined {
     const { intervalNs, cpuNs, residentBytes, machineBusyNs } = usage;
@@ -81,7 +88,7 @@ export class UsageSeries {
   #take(report: Report): void {
     const { atNs: nowNs, intervalNs } = report;
     this.#latest = report;
-    // Told of what was before the run, for the greater part.
+    // The report covers mostly the time before the run.
     if (!(nowNs - intervalNs / 2 >= this.#beginNs)) return;
     const last = this.#reports.at(-1);
     // Full to within half a report.
@@ -93,7 +100,7 @@ export class UsageSeries {
     if (this.#reports.length > REPORTS_MAX) this.#thin();
   }
 
-  /** The newest one; undefined where there is none, or it is too old to be told as the present. */
+  /** The newest report; undefined if there is none or it is too old. */
   latest(nowNs: number): UsagePoint | undefined {
     const report = this.#latest;
     return report === undefined || nowNs - report.atNs > NEWS_NS ? undefined : pointOf(report, 0);

@@ -4,10 +4,10 @@ import type { Query } from '../../shared/domain/system-under-test.ts';
 const INITIAL_CAPACITY = 1024; // A power of two: positions are masked.
 
 /**
- * Queries that LoadGen issued and that are not, or not wholly, on the wire, in the order of issue.
+ * Issued queries that are not, or only partly, sent, in issue order.
  *
- * A ring of numbers: it holds ids, never bytes, so an overload of any length costs 36 B per
- * waiting query. It grows by doubling; issue and dispatch make no other allocation.
+ * A ring of numbers: it holds ids, never bytes, so an overload of any length costs 36 B per waiting
+ * query. It grows by doubling; issue and dispatch make no other allocation.
  */
 export class WaitingQueries {
   #capacity = INITIAL_CAPACITY;
@@ -21,7 +21,7 @@ export class WaitingQueries {
   );
   #head = 0;
   #size = 0;
-  /** Samples of the first query that are on the wire already. */
+  /** Samples of the first query that were sent. */
   #sentOfHead = 0;
 
   /** Number of waiting queries. */
@@ -51,7 +51,7 @@ export class WaitingQueries {
     return this.#sampleCounts[this.#head] as number;
   }
 
-  /** Samples of the first query that are not on the wire. */
+  /** Samples of the first query that were not sent. */
   get headRestCount(): number {
     return this.headSampleCount - this.#sentOfHead;
   }
@@ -85,19 +85,19 @@ export class WaitingQueries {
     this.#sentOfHead = 0;
   }
 
-  /** Drops everything that waits, calling back with each response id. */
+  /** Drops all waiting queries and calls back with each response id. */
   drop(onResponseId: (responseId: number) => void): void {
     while (this.#size > 0) {
       const rest = this.headRestCount;
       const first = this.headResponseId(0);
       const stride = this.#strides[this.#head] as number;
-      // Moved on before the callbacks: one of them may look at this queue.
+      // Advance before the callbacks: one of them may read this queue.
       this.advance(rest);
       for (let i = 0; i < rest; i += 1) onResponseId(first + i * stride);
     }
   }
 
-  /** How far the i-th unsent sample of the first query is from its first sample. */
+  /** Distance of the i-th unsent sample from the first sample of its query. */
   #distanceOf(i: number): number {
     return (this.#sentOfHead + i) * (this.#strides[this.#head] as number);
   }
@@ -120,7 +120,7 @@ export class WaitingQueries {
   }
 }
 
-/** The ring `old`, read from `head`, at the start of an array of twice its length. */
+/** Copies the ring `old`, from `head` on, to the start of an array of twice its length. */
 function doubled<T extends Float64Array | Uint32Array>(old: T, head: number): T {
   const bigger = new (old.constructor as new (length: number) => T)(old.length * 2);
   bigger.set(old.subarray(head), 0);

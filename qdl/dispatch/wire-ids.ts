@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Bits of an id: of a number below 2^52 a quotient never rounds up to the next whole one. */
+/** Bits of an id: below 2^52 a quotient never rounds up to the next integer. */
 const ID_BITS = 52;
 
 /**
- * Rounds of the permutation: four with random functions make one that looks random (Luby and Rackoff, 1988), and these
- * functions only mix.
+ * Rounds of the permutation: four with random functions are enough (Luby and Rackoff, 1988), but
+ * these functions only mix.
  */
 const ROUNDS = 8;
 
@@ -16,22 +16,22 @@ export interface StreamNumber {
 }
 
 /**
- * The ids of samples on one stream: none is used twice in a run, and who has seen any of them cannot tell the next. So a
- * response with the right id proves that its sample had come.
+ * Wire ids of samples on one stream. None repeats in a run, and ids already seen do not reveal the
+ * next one. So a response with the right id proves that the node received its sample.
  *
- * Slot and stream stand in an id as they are. Above them stands the count of the slot's uses, in a permutation that a
- * random key of the stream's own and the slot choose: a Feistel network.
+ * An id holds slot and stream in clear. Its upper bits hold the number of uses of the slot,
+ * permuted by a Feistel network with a key of the stream and the slot.
  */
 export class WireIds {
   readonly #slotCount: number;
   readonly #streamIndex: number;
   readonly #streamCount: number;
-  /** A half of the permuted number is below it; a power of two. */
+  /** Range of each half of the permuted number; a power of two. */
   readonly #half: number;
-  /** Two words a round. */
+  /** Two words per round. */
   readonly #keys: Uint32Array;
 
-  /** @param keys Random; a test may choose them. */
+  /** @param keys Random; tests may fix them. */
   constructor(
     slotCount: number,
     { streamIndex, streamCount }: StreamNumber,
@@ -50,7 +50,7 @@ export class WireIds {
     return this.#half * this.#half;
   }
 
-  /** Id of a sample. Hot path. @param use How often the slot was used before. */
+  /** Id of a sample. Hot path. @param use Number of earlier uses of the slot. */
   idOf(slot: number, use: number): number {
     const keys = this.#keys;
     const half = this.#half;
@@ -70,7 +70,7 @@ export class WireIds {
     return place * this.#streamCount + this.#streamIndex;
   }
 
-  /** Slot in which a sample of that id would be: no whole number from 0 on where the id is none. Hot path. */
+  /** Slot of an id; not a whole number from 0 on if the id is invalid. Hot path. */
   slotOf(id: number): number {
     const place = Math.floor(id / this.#streamCount);
     return place - Math.floor(place / this.#slotCount) * this.#slotCount;

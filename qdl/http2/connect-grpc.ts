@@ -16,7 +16,7 @@ import type {
 import { Http2Connection } from './http2-connection.ts';
 import { LastingConnection } from './lasting-connection.ts';
 
-/** The settings that a connection goes by. */
+/** Settings of a connection. */
 export type ConnectionSettings = Pick<
   DispatchSettings,
   | 'security'
@@ -26,15 +26,15 @@ export type ConnectionSettings = Pick<
   | 'keepaliveTimeMs'
   | 'keepaliveTimeoutMs'
 > & {
-  /** Who should be there, in errors. Default: a SUT node. */
+  /** Peer named in errors. Default: a SUT node. */
   readonly expected?: ExpectedPeer | undefined;
 };
 
 /**
- * Connects to a server of gRPC.
+ * Connects to a gRPC server.
  * @param address `host:port`.
- * @param room Of all connections to this server.
- * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
+ * @param room Memory bound shared by all connections to this server.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a certificate, key or token file is unreadable.
  */
 export function connectGrpc(
   address: string,
@@ -43,7 +43,7 @@ export function connectGrpc(
   room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
 ): GrpcCallConnection {
   const { security, callTimeoutMs, ...rest } = settings;
-  // Once: the next connections of a run do not wait for files.
+  // Read once: later connections of a run do not wait for files.
   const secrets = readClientSecrets(security);
   const { token } = secrets;
   const one: Http2ConnectionSettings = {
@@ -58,7 +58,7 @@ export function connectGrpc(
     connectTimeoutMs: callTimeoutMs,
     request: {
       scheme: security.tls ? 'https' : 'http',
-      // As gRPC does: the name that the certificate is for is the name of the server.
+      // As in gRPC: the name that the certificate must have is the name of the server.
       authority: security.tlsServerName ?? address,
       userAgent: `longhaul/${packageVersion()}`,
       more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],

@@ -12,29 +12,32 @@ import type { ClientSecrets, ClientSecurity } from '../../shared/security/client
 import { type ExpectedPeer, unreachableMessage } from '../../shared/security/connection-errors.ts';
 import { checkNames } from '../connect/unary-calls.ts';
 
-/** Bytes that one read takes from the kernel at most. */
+/** Most bytes that one read takes from the kernel. */
 const READ_BYTES_MAX: number = 256 * 1024;
 
 /** Events of a socket. */
 export interface SocketEvents {
-  /** TCP, and TLS where it is asked for, are there. */
+  /** TCP, and TLS if requested, are connected. */
   onConnected(): void;
   readonly onBytes: (chunk: BorrowedBytes) => void;
-  /** It is closed. Called once, last. @param details In the words of Node.js and OpenSSL; empty: the peer closed it. */
+  /**
+   * The socket is closed. Called once, last. @param details Message of Node.js and OpenSSL; empty:
+   * the peer closed it.
+   */
   onClosed(details: string): void;
 }
 
-/** Where a socket leads, and how. */
+/** Address and transport of a socket. */
 interface SocketTarget {
   readonly address: string;
   readonly security: ClientSecurity;
   readonly secrets: ClientSecrets;
-  /** Of TCP. */
+  /** TCP keepalive interval, ms. */
   readonly keepaliveTimeMs: number;
 }
 
 /**
- * Connects by TCP, or by TLS with HTTP/2 agreed on.
+ * Connects by TCP, or by TLS with HTTP/2 negotiated.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a malformed address.
  */
 export function connectSocket(
@@ -43,7 +46,7 @@ export function connectSocket(
 ): Socket {
   const target = splitAddress(address);
   if (target === undefined) {
-    throw configInvalid(`"${address}" is no address; host:port is one`);
+    throw configInvalid(`"${address}" is not an address; write host:port`);
   }
   const options = {
     ...target,
@@ -60,7 +63,7 @@ export function connectSocket(
     ? connectTls({ ...options, ...tlsOptions(target.host, security, secrets) })
     : connectTcp(options);
   socket.setNoDelay(true);
-  // Notices a machine that disappeared, also while there is nothing to send.
+  // Detects a machine that disappeared, even with nothing to send.
   socket.setKeepAlive(true, keepaliveTimeMs);
   watch(socket, security, events);
   return socket;
@@ -83,7 +86,7 @@ function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): 
   socket.on('error', (error) => {
     if (details === '') details = detailsOf(error);
   });
-  // The peer closed its side: a half-open connection is of no use.
+  // The peer closed its side: a half-open connection is useless.
   socket.once('end', () => socket.destroy());
   socket.once('close', () => events.onClosed(details));
   if (!security.tls) {
@@ -97,13 +100,16 @@ function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): 
   });
 }
 
-/** Code and text: a name with several addresses has an error for each, and no text of its own. */
+/**
+ * Code and message: for a name with several addresses Node.js has one error per address and no
+ * message of its own.
+ */
 function detailsOf(error: Error & { readonly code?: string }): string {
   const { code = '', message } = error;
   return message.includes(code) ? message : `${code} ${message}`;
 }
 
-/** Addresses of both ends; null where the socket does not know them. */
+/** Addresses of both ends; null if the socket has none. */
 export function endsOf({
   localAddress,
   localPort,
@@ -119,7 +125,7 @@ export function endsOf({
   };
 }
 
-/** `ERR_SUT_UNREACHABLE` of a peer. */
+/** `ERR_SUT_UNREACHABLE` for a peer. */
 export function unreachable(
   to: {
     readonly address: string;

@@ -13,28 +13,33 @@ import { SETTING } from '../../shared/http2/outgoing.ts';
 import type { ClientSecrets, ClientSecurity } from '../../shared/security/client-security.ts';
 import { BODY_LIMIT, type ExpectedPeer } from '../../shared/security/connection-errors.ts';
 
-/** Events of a call. No call comes from inside a call to the connection. */
+/** Events of a call, never called from inside a call to the connection. */
 export interface CallEvents {
-  /** The head of the answer came. */
+  /** The response headers came. */
   readonly onHead?: (call: GrpcCall, head: ResponseHead) => void;
-  /** One message of the server, without gRPC's head. Of a call with one answer: when its status came, and it is OK. */
+  /**
+   * One message of the server, without gRPC's 5-byte prefix. For a call with one response:
+   * delivered when its status OK arrives.
+   */
   readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
   /**
    * The call is over; called once, as the last event.
-   * @param code gRPC's status: 0 is OK, however many messages came. A broken connection is UNAVAILABLE (14), a reset by
-   *   the peer as gRPC maps it, a server without the method UNIMPLEMENTED (12).
+   * @param code gRPC status: 0 is OK, whatever the number of messages. UNAVAILABLE (14) for a
+   * broken connection, gRPC's mapping for a reset by the peer, UNIMPLEMENTED (12) for a method that
+   * the server lacks.
    */
   onEnd(call: GrpcCall, code: number, details: string): void;
   /**
-   * The server handed the connection over and never processed the call, which may be made again: the connection that took
-   * over takes it. In place of {@link onEnd}. Absent: the call ends as UNAVAILABLE.
+   * The server gave up the connection and never processed the call, so it is safe to repeat: the
+   * connection that took over sends it again. Replaces {@link onEnd}. Absent: the call ends as
+   * UNAVAILABLE.
    */
   readonly onUnprocessed?: (call: GrpcCall) => void;
 }
 
 /**
- * How many messages a call is answered with. `one`: as all clients of gRPC have it, the answer to a unary call is there when
- * its status is; a second message ends the call with INTERNAL.
+ * Number of response messages of a call. `one`: deliver the message when the status arrives, as
+ * every gRPC client does; a second message ends the call with INTERNAL.
  */
 export type Answers = 'one' | 'many';
 
@@ -42,88 +47,104 @@ export type Answers = 'one' | 'many';
 export interface GrpcCall {
   /** Messages of the server that have begun. */
   readonly messageCount: number;
-  /** Addresses of both ends of the connection that carries it; null while there is none. */
+  /** Addresses of both ends of its connection; null without a connection. */
   readonly ends: SocketEnds | null;
-  /** Times that the end of the answer had `grpc-status`; of more than one the first counts. */
+  /** Number of `grpc-status` fields at the end of the response; the first one counts. */
   readonly statusCount: number;
-  /** Bytes of messages, with gRPC's heads, that went into frames: the socket has them. */
+  /** Bytes of messages with their prefixes that the socket has. */
   readonly sentBytes: number;
-  /** Such bytes that wait, for the peer's windows or the socket. */
+  /** Bytes of messages with their prefixes that wait for flow control or the socket. */
   readonly unsentBytes: number;
   /**
-   * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
-   * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
-   * socket still reads them: two writes at most, about 512 KiB each. No effect after {@link end} and on a call that
-   * is over.
+   * Sends one message, given in consecutive pieces; adds gRPC's prefix. The pieces must not change
+   * until {@link ConnectionEvents.onWritten} has counted them. After {@link takeBackUnsent}, and on
+   * a call that is over, only the socket still reads them: two writes at most, about 512 KiB each.
+   * No effect after {@link end} and on a call that is over.
    */
   write(pieces: readonly Uint8Array[], bytes: number): void;
   /**
-   * Sends messages that have gRPC's heads, in pieces one behind the other. They must not change until `onTaken`, which is
-   * called when the socket has taken them, and never where the call ends before.
+   * Sends messages that already have gRPC's prefixes, in consecutive pieces. The pieces must not
+   * change until `onTaken`, called when the socket has taken them; it is never called if the call
+   * ends before.
    */
   writeFramed(pieces: readonly Uint8Array[], bytes: number, onTaken: () => void): void;
   /**
-   * Takes back the messages of which no byte is in a frame yet: they are never sent. Of one that has begun the rest goes
-   * out, from a copy. @returns How many were taken back: those that were written last.
+   * Takes back the messages that no frame contains yet: they are never sent. A message already
+   * begun is finished, from a copy. @returns How many were taken back: those written last.
    */
   takeBackUnsent(): number;
-  /** No more messages will come; what was written goes out first. */
+  /** Ends sending. Earlier messages go out first. */
   end(): void;
-  /** Ends the call now: onEnd follows with CANCELLED (1). What is in no frame yet is dropped and never sent. */
+  /** Ends the call now: onEnd follows with CANCELLED (1). Bytes in no frame yet are dropped. */
   cancel(): void;
 }
 
-/** Events of a connection. No call comes from inside a call to it. */
+/** Events of a connection, never called from inside a call to it. */
 export interface ConnectionEvents {
   /**
-   * The socket took so many bytes of messages, gRPC's heads (5 bytes each) among them, or the peer gave room:
-   * perhaps {@link GrpcCallConnection.hasRoom} or {@link GrpcCallConnection.takesCall} holds again. Bytes of calls that
-   * ended before are not counted.
+   * The socket took `bytes` of messages, prefixes included, or the peer gave room: {@link
+   * GrpcCallConnection.hasRoom} or {@link GrpcCallConnection.takesCall} may be true again. Bytes of
+   * calls that are over are not counted.
    */
   onWritten(bytes: number): void;
-  /** The server's answer to the first call of a TCP connection has begun: what this end knows of it. */
+  /** The first response of a TCP connection has begun. @param own This end's view of the call. */
   onAccepted(own: OwnSide): void;
   /**
-   * The server gave up a TCP connection by plan, and another one takes over: new calls go there, and those that were begun
-   * finish where they are. Calls that it never processed are told after this.
+   * The server gave up a TCP connection by plan, and another one takes over: new calls go there,
+   * calls already begun finish here. Calls that the server never processed are reported after this.
    */
   onHandOver?(reason: string): void;
-  /** A TCP connection takes no new calls, and none has taken over. Calls that are lost have ended before. Not called for {@link GrpcCallConnection.close}. */
+  /**
+   * A TCP connection takes no new calls, and none has taken over. Lost calls have already ended.
+   * Not called for {@link GrpcCallConnection.close}.
+   */
   onClosed(reason: string, end: ConnectionEnd): void;
 }
 
 /**
- * How a TCP connection ended. `lost`: closed or silent; the next call makes another. `given-up`: by GOAWAY with an error, or by
- * plan where no other can take over; calls that are open may still be answered. `broken`: the server broke HTTP/2.
+ * How a TCP connection ended. `lost`: closed or silent; the next call makes another. `given-up`: by
+ * GOAWAY with an error, or by plan when no other can take over; open calls may still be answered.
+ * `broken`: the server violated HTTP/2.
  */
 export type ConnectionEnd = 'lost' | 'given-up' | 'broken';
 
-/** Carries gRPC calls by HTTP/2 over TCP or TLS, over one connection after the other. Made by `connectGrpc` (connect-grpc.ts). */
+/**
+ * Carries gRPC calls by HTTP/2 over TCP or TLS, over one connection after another. Made by
+ * `connectGrpc` (connect-grpc.ts).
+ */
 export interface GrpcCallConnection {
   /**
-   * Resolves when the server's settings are there.
-   * @throws MlperfError `ERR_SUT_UNREACHABLE` with cause and remedy; `onClosed` is not called then.
+   * Resolves when the server's SETTINGS arrived.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE` with cause and remedy; `onClosed` is not called in
+   * this case.
    */
   readonly ready: Promise<void>;
-  /** False while enough bytes wait for the socket or for the peer's windows. A single message may be larger. */
+  /**
+   * False while enough bytes wait for the socket or for flow control. A single message may be
+   * larger.
+   */
   readonly hasRoom: boolean;
-  /** False while the peer takes no further call (its limit of open calls), or no call at all any more. */
+  /**
+   * False while the peer's limit of open calls is reached, or if the connection takes no calls any
+   * more.
+   */
   readonly takesCall: boolean;
-  /** Calls that are not over, those that wait for the peer among them. */
+  /** Calls that are not over, including those that wait for the peer. */
   readonly callCount: number;
   /**
-   * Opens a call. Its head goes out with the first message, in one write. Where the
-   * peer takes no further call it waits; where no connection can be made it ends with UNAVAILABLE.
+   * Opens a call. Its headers go out with the first message, in one write. The call waits while the
+   * peer's limit is reached; it ends with UNAVAILABLE if no connection can be made.
    * @param path `/package.Service/Method`.
    * @param answers Default: many.
-   * @param traceparent Header of this call alone, by which the server's spans join a trace (W3C Trace Context). Default: none.
+   * @param traceparent Header of this call only, which links the server's spans to a trace (W3C
+   * Trace Context). Default: none.
    */
   call(path: string, events: CallEvents, answers?: Answers, traceparent?: string): GrpcCall;
-  /** Ends all calls (CANCELLED) and every socket. Resolves when they are closed. */
+  /** Ends all calls (CANCELLED) and closes every socket. Resolves when they are closed. */
   close(): Promise<void>;
 }
 
-/** A call ends with this status; the connection and its other calls go on. */
+/** Ends a call with this status; the connection and its other calls continue. */
 export class GrpcCallError extends Error {
   readonly code: number;
 
@@ -146,7 +167,7 @@ const STATUS_OF_HTTP: ReadonlyMap<number, number> = new Map([
   [504, status.UNAVAILABLE],
 ]);
 
-/** Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Errors". Codes that stand not here are INTERNAL. */
+/** Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Errors". Codes not listed are INTERNAL. */
 const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
   [ERROR_CODE.REFUSED_STREAM, status.UNAVAILABLE],
   [ERROR_CODE.CANCEL, status.CANCELLED],
@@ -159,18 +180,21 @@ export function statusOfReset(errorCode: number): number {
   return STATUS_OF_RESET.get(errorCode) ?? status.INTERNAL;
 }
 
-/** nginx' default of client_max_body_size, which counts all bytes of a stream. */
+/** Default of nginx' client_max_body_size, which counts all bytes of a stream. */
 const BODY_BYTES_MAX: number = 1024 * 1024;
 
-/** For people. @param sentBytes Of the call. */
+/** Text for people. @param sentBytes Bytes sent of the call. */
 export function resetText(errorCode: number, sentBytes: number): string {
   const text = `the server reset the call (${errorName(errorCode)})`;
-  // What is under way by then goes out behind it.
+  // Bytes already under way arrive after the limit was reached, so the count is inexact.
   if (sentBytes < BODY_BYTES_MAX || sentBytes >= 2 * BODY_BYTES_MAX) return text;
   return `${text} after ${sentBytes} bytes of it; ${BODY_LIMIT}`;
 }
 
-/** Text of a `grpc-message`: bytes of UTF-8, those outside ASCII as `%XX`. What is not so stays as it is. */
+/**
+ * Text of a `grpc-message`: UTF-8, with bytes outside ASCII as `%XX`. Malformed input stays
+ * unchanged.
+ */
 function decodeGrpcMessage(text: string): string {
   if (!text.includes('%')) return text;
   const plain = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
@@ -181,37 +205,43 @@ function decodeGrpcMessage(text: string): string {
 
 interface MadeBlock {
   readonly bytes: Buffer;
-  /** State of the table before it was made: it can be sent again as it is, unless making it changed the table. */
+  /**
+   * Version of the HPACK table before the block was encoded: the block can be sent again while the
+   * version is the same.
+   */
   readonly changeCount: number;
 }
 
-/** How a connection is made and kept. */
+/** Settings to make and keep a connection. */
 export interface Http2ConnectionSettings extends KeepaliveSettings {
   /** `host:port`. */
   readonly address: string;
   readonly security: ClientSecurity;
   readonly secrets: ClientSecrets;
-  /** Who should be there, in errors. Default: a SUT node. */
+  /** Peer named in errors. Default: a SUT node. */
   readonly expected?: ExpectedPeer | undefined;
   readonly request: RequestFields;
-  /** Largest message that the server may send. */
+  /** Largest message that the server may send, bytes. */
   readonly messageBytesMax: number;
-  /** Window of this end for every stream and for the connection. */
+  /** Receive window of this end, for every stream and for the connection. */
   readonly receiveWindowBytes: number;
-  /** Longest wait for TCP, TLS and the server's settings together, in ms. */
+  /** Longest wait for TCP, TLS and the server's SETTINGS together, ms. */
   readonly connectTimeoutMs: number;
 }
 
-/** Constant fields in the heads of all requests of a connection. */
+/** Constant header fields of all requests of a connection. */
 export interface RequestFields {
   readonly scheme: 'http' | 'https';
   readonly authority: string;
   readonly userAgent: string;
-  /** Further headers: the token. */
+  /** Further headers: the authorization token. */
   readonly more: readonly HeaderField[];
 }
 
-/** Header blocks of requests: once a method's headers are known to the peer, one block serves all its calls. */
+/**
+ * Header blocks of requests: once the peer knows a method's headers, one block serves all its
+ * calls.
+ */
 export class RequestHeads {
   readonly #encoder = new HpackEncoder();
   readonly #made = new Map<string, MadeBlock>();
@@ -221,13 +251,13 @@ export class RequestHeads {
     this.#fields = fields;
   }
 
-  /** SETTINGS_HEADER_TABLE_SIZE of the peer. */
+  /** Sets the peer's SETTINGS_HEADER_TABLE_SIZE. */
   setPeerTableBytesMax(bytes: number): void {
     this.#encoder.setPeerTableBytesMax(bytes);
   }
 
   /**
-   * The block for the next HEADERS frame. Every one that is taken must be sent, in this order.
+   * The block for the next HEADERS frame. Each block must be sent, in call order.
    * @param traceparent Undefined: the call has none.
    */
   take(path: string, traceparent?: string): Buffer {
@@ -261,13 +291,16 @@ export class RequestHeads {
   }
 }
 
-/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be sent. */
+/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so it is not sent. */
 const TABLE_BYTES = 4096;
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
 const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
 
-/** Largest frame that the server may send: larger than HTTP/2's 16 KiB, less work per byte. */
+/**
+ * Largest frame that the server may send: larger than HTTP/2's default of 16 KiB, for less work per
+ * byte.
+ */
 export const ANSWER_FRAME_BYTES_MAX: number = 256 * 1024;
 
 /** SETTINGS of this end. */
@@ -280,29 +313,33 @@ export function ownSettings(receiveWindowBytes: number) {
   ] as const;
 }
 
-/** Blocks that are known by their bytes: head, trailers, and those of another method. */
+/** Cached blocks: headers, trailers, and those of another method. */
 const KNOWN_MAX = 4;
 
-/** Larger blocks are not known by their bytes: comparing them would cost as much as reading them. */
+/** Largest cached block: comparing a larger one would cost as much as decoding it. */
 const KNOWN_BYTES_MAX = 256;
 
 interface KnownBlock {
   readonly bytes: Uint8Array;
-  /** State of the table that it was read with, and left as it was. */
+  /** Version of the HPACK table when the block was decoded; decoding left it unchanged. */
   readonly changeCount: number;
   readonly head: ResponseHead;
 }
 
 /**
- * Reads the header blocks of the answers. Those of one method repeat byte for byte as soon as both ends know the
- * headers. A block that neither changed the table then nor finds it changed now means the same: it is not read again.
+ * Decodes response header blocks. Those of one method repeat byte for byte once both ends know the
+ * headers. A block that did not change the table, read with the same table, means the same: it is
+ * not decoded again.
  */
 export class ResponseHeads {
   readonly #decoder = new HpackDecoder(TABLE_BYTES, ANSWER_HEADER_BYTES_MAX);
   readonly #known: KnownBlock[] = [];
   #next = 0;
 
-  /** The block in `[begin, end)`; every block of the connection must come by. @throws Http2Error as the decoder. */
+  /**
+   * Reads the block in `[begin, end)`; must get every block of the connection. @throws Http2Error
+   * as the decoder.
+   */
   read(block: BorrowedBytes, begin: number, end: number): ResponseHead {
     const { changeCount } = this.#decoder;
     for (const known of this.#known) {
@@ -329,7 +366,7 @@ function isEqual(bytes: Uint8Array, block: BorrowedBytes, begin: number, end: nu
   return true;
 }
 
-/** A header block of an answer: its head, its trailers, or both in one. */
+/** A decoded response header block: headers, trailers, or both in one. */
 export interface ResponseHead {
   /** Undefined in trailers. */
   readonly httpStatus: number | undefined;
@@ -337,18 +374,18 @@ export interface ResponseHead {
   readonly statusCount: number;
   readonly grpcMessage: string;
   readonly contentType: string | undefined;
-  /** Breach of HTTP/2 in the block; undefined: none. */
+  /** HTTP/2 violation in the block; undefined: none. */
   readonly fault: string | undefined;
   readonly fields: readonly HeaderField[];
 }
 
-/** gRPC's status, and its text. */
+/** gRPC status and message. */
 export interface GrpcCallEnd {
   readonly code: number;
   readonly details: string;
 }
 
-/** The headers of an answer that are kept as evidence. */
+/** The response headers that become evidence. */
 export function headersOf({ fields }: ResponseHead): OwnSide['responseHeaders'] {
   return keptHeaders(fields.map(({ name, value }) => [name, value] as const)).headers;
 }
@@ -363,8 +400,8 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Rule: RFC 9113, section 8.2.1. Of values it also forbids space at an end; gRPC lets `grpc-message` have it, and no reader
- * takes it for anything else.
+ * Rule: RFC 9113, section 8.2.1. It also forbids a space at either end of a value; gRPC allows it
+ * in `grpc-message`, and no reader misunderstands it.
  */
 const NAME = /^[!-9;-@[-~]+$/;
 
@@ -374,7 +411,7 @@ export const NO_STATUS: GrpcCallEnd = {
   details: 'the answer ended without grpc-status',
 };
 
-/** Reads the fields of a header block. */
+/** Decodes the fields of a header block. */
 function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
   const firstOf = (wanted: string): string | undefined =>
     fields.find(({ name }) => name === wanted)?.value;
@@ -391,14 +428,15 @@ function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
   };
 }
 
-/** Status and text with which a call ends whose last header block this is. */
+/** Status and message of a call whose last header block this is. */
 export function callEndOf(head: ResponseHead): GrpcCallEnd {
   const { httpStatus, grpcStatus, grpcMessage, contentType } = head;
   if (grpcStatus !== undefined) return { code: grpcStatus, details: grpcMessage };
   if (httpStatus === undefined) return NO_STATUS;
-  const type = contentType === undefined ? 'without content-type' : `of ${contentType}`;
+  const type =
+    contentType === undefined ? 'without content-type' : `with content-type ${contentType}`;
   const why = httpStatus === 413 ? `; ${BODY_LIMIT}` : '';
-  const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC${why}`;
+  const details = `HTTP status ${httpStatus} ${type} instead of a gRPC response${why}`;
   return { code: STATUS_OF_HTTP.get(httpStatus) ?? status.UNKNOWN, details };
 }
 
@@ -409,7 +447,7 @@ function statusNumber(text: string): number {
 function faultOf(fields: readonly HeaderField[]): string | undefined {
   const firstPlain = fields.findIndex(({ name }) => !name.startsWith(':'));
   const pseudoCount = firstPlain < 0 ? fields.length : firstPlain;
-  if (pseudoCount > 1) return `${pseudoCount} headers that begin with a colon`;
+  if (pseudoCount > 1) return `${pseudoCount} pseudo-headers; one is allowed`;
   for (const [i, { name, value }] of fields.entries()) {
     const fault = i < pseudoCount ? pseudoFaultOf(name, value) : plainFaultOf(name, value);
     if (fault !== undefined) return fault;
@@ -423,7 +461,7 @@ function pseudoFaultOf(name: string, value: string): string | undefined {
 }
 
 function plainFaultOf(name: string, value: string): string | undefined {
-  if (name.startsWith(':')) return `${JSON.stringify(name)} behind other headers`;
+  if (name.startsWith(':')) return `${JSON.stringify(name)} after regular headers`;
   if (!NAME.test(name)) return `a header named ${JSON.stringify(name)}`;
   const forbidden = ['\0', '\r', '\n'].find((byte) => value.includes(byte));
   if (forbidden !== undefined) {

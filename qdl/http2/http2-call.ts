@@ -14,21 +14,23 @@ import {
 } from './grpc-calls.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
 
-/** The connection, as a call uses it. */
+/** The connection as its calls use it. */
 export interface CallOwner {
   readonly ends: SocketEnds | null;
-  /** The call has something to send. @param bytes That are new. */
+  /** The call has something to send. @param bytes New bytes. */
   onSend(call: Http2Call, bytes: number): void;
-  /** So many bytes that waited were taken back. */
+  /** `bytes` waiting bytes were taken back. */
   onTakenBack(bytes: number): void;
-  /** The application gives the call up. */
+  /** The application cancels the call. */
   onCancel(call: Http2Call): void;
-  /** The one answer is there, in the chunk that is being read: {@link Http2Call.keepAnswer} is to follow at its end. */
+  /**
+   * The whole response is in the current chunk. Call {@link Http2Call.keepAnswer} after the chunk.
+   */
   onHeld(call: Http2Call): void;
 }
 
 /**
- * One call as this end has it:
+ * State of one call at this end:
  *
  *     waiting ──HEADERS sent──► open ──END_STREAM, reset, cancel, loss──► over
  *        └──────────────────── cancel, loss ─────────────────────────────► over
@@ -37,13 +39,13 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   readonly path: string;
   /** Undefined: the call has no such header. */
   readonly traceparent: string | undefined;
-  /** Stream of HTTP/2; 0 before its HEADERS went out. */
+  /** HTTP/2 stream id; 0 until HEADERS was sent. */
   streamId = 0;
-  /** True in the line of those that may send. */
+  /** True while in the queue of calls that may send. */
   isInLine = false;
-  /** No message comes after those that are there. */
+  /** True after {@link end}: no further message follows. */
   isEnding = false;
-  /** END_STREAM went out. */
+  /** END_STREAM was sent. */
   isEndSent = false;
   isOver = false;
   readonly unsent: UnsentMessages = new UnsentMessages();
@@ -56,7 +58,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   #hasHead = false;
   messageCount = 0;
   statusCount = 0;
-  /** Of a call with one answer, which counts only once its status came. */
+  /** Message of a call with one response, held until its status comes. */
   #answer: BorrowedBytes | undefined;
 
   constructor(
@@ -127,8 +129,9 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   }
 
   /**
-   * True when there is a frame that the call's own window lets go: contents need room in it. The end alone goes at 0 too,
-   * but not below (RFC 9113, 6.9.1 and 6.9.2; servers on gRPC's core end the connection for it).
+   * True if a frame is allowed by the call's own window: data needs a window above 0. END_STREAM
+   * alone is sent at 0, but not below (RFC 9113, 6.9.1 and 6.9.2; servers on gRPC C-core close the
+   * connection for it).
    */
   get hasFrame(): boolean {
     if (this.unsent.bytes > 0) return this.sendWindow.bytes > 0;
@@ -137,8 +140,8 @@ export class Http2Call implements GrpcCall, MessageReceiver {
 
   /**
    * A header block came.
-   * @returns True when the call is over by it; {@link close} and {@link tellEnd} are to follow.
-   * @throws GrpcCallError when it is not what an answer of gRPC looks like.
+   * @returns True if it ends the call; {@link close} and {@link tellEnd} must follow.
+   * @throws GrpcCallError if it is not a gRPC response.
    */
   onHead(head: ResponseHead, endsStream: boolean): boolean {
     if (head.fault !== undefined) throw broken(`the answer has ${head.fault}`);
@@ -155,7 +158,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     return true;
   }
 
-  /** Contents came. @throws GrpcCallError as {@link MessageReader.read}. */
+  /** DATA came. @throws GrpcCallError as {@link MessageReader.read}. */
   onContents(chunk: BorrowedBytes, begin: number, end: number): void {
     if (!this.#hasHead) throw broken('the answer begins without headers');
     this.#messages.read(chunk, begin, end);
@@ -164,7 +167,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   beginMessage(): void {
     this.messageCount += 1;
     if (this.#answers === 'one' && this.messageCount > 1) {
-      throw broken('a second message in the answer to a call that has one');
+      throw broken('a second message in the response to a unary call');
     }
   }
 
@@ -178,12 +181,15 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     return true;
   }
 
-  /** The chunk in which the answer lies is read, and the status did not come with it. @throws GrpcCallError */
+  /**
+   * Keeps the response, because its chunk ended and the status did not come with it. @throws
+   * GrpcCallError
+   */
   keepAnswer(): void {
     if (this.#answer !== undefined) this.#answer = this.#messages.keep(this.#answer);
   }
 
-  /** Status and text with which the call ends by its last block. */
+  /** Status and message of the call, from its last header block. */
   endBy(head: ResponseHead): GrpcCallEnd {
     this.statusCount = head.statusCount;
     const end = callEndOf(head);
@@ -197,7 +203,10 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     return this.unsent.drop();
   }
 
-  /** Tells the end, and the one answer before it. After {@link close}, never from inside a call of the application. */
+  /**
+   * Reports the held response, if any, and the end. Call after {@link close}, never from inside a
+   * call of the application.
+   */
   tellEnd(code: number, details: string): void {
     if (this.#answer !== undefined && code === status.OK) {
       this.#events.onMessage(this, this.#answer);
@@ -208,14 +217,14 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   }
 
   /**
-   * As {@link tellEnd}, of a call that the server says it has not processed.
-   * @param isTaken Another connection takes it.
+   * {@link tellEnd} for a call that the server reports as unprocessed.
+   * @param isTaken Another connection sends it again.
    */
   tellUnprocessed(details: string, isTaken: boolean): void {
     if (this.#hasHead) {
       this.tellEnd(
         status.INTERNAL,
-        `${details}, and gives back a call that it has begun to answer`,
+        `${details}, and reports a call as unprocessed that it has begun to answer`,
       );
     } else if (isTaken && this.#events.onUnprocessed !== undefined) {
       this.#events.onUnprocessed(this);
@@ -227,9 +236,9 @@ export class Http2Call implements GrpcCall, MessageReceiver {
 
 /** The calls of a connection that are not over. */
 export class ConnectionCalls {
-  /** By their streams: those that the peer knows. */
+  /** Calls by stream id: those that the peer knows. */
   readonly open: Map<number, Http2Call> = new Map();
-  /** The peer may not know them yet. In the order in which they were made. */
+  /** All calls in the order in which they were made; the peer may not know some yet. */
   readonly all: Set<Http2Call> = new Set();
 
   remove(call: Http2Call): void {
@@ -237,7 +246,7 @@ export class ConnectionCalls {
     if (call.streamId !== 0) this.open.delete(call.streamId);
   }
 
-  /** Those that the peer does nothing with after GOAWAY. Rule: RFC 9113, section 6.8. */
+  /** Open calls that the peer ignores after GOAWAY. Rule: RFC 9113, section 6.8. */
   unprocessed(lastStreamId: number): Http2Call[] {
     return [...this.all].filter(({ streamId }) => streamId === 0 || streamId > lastStreamId);
   }
@@ -247,7 +256,10 @@ function broken(what: string): GrpcCallError {
   return new GrpcCallError(status.INTERNAL, what);
 }
 
-/** Calls whose one answer lies in the chunk that is being read. Mostly their status is in it too, which saves a copy. */
+/**
+ * Unary calls whose response lies in the current chunk. Usually its status does too, which saves a
+ * copy.
+ */
 export class HeldAnswers {
   #calls: Http2Call[] = [];
 
@@ -255,7 +267,10 @@ export class HeldAnswers {
     this.#calls.push(call);
   }
 
-  /** The chunk goes back to the socket. @param onBroken For a call whose answer there is no room for. */
+  /**
+   * Keeps the responses, since the chunk goes back to the socket. @param onBroken Called for a call
+   * without room for its response.
+   */
   keep(onBroken: (call: Http2Call, error: GrpcCallError) => void): void {
     if (this.#calls.length === 0) return;
     for (const call of this.#calls) {

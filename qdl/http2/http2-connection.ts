@@ -40,7 +40,7 @@ import { SendLine } from './send-line.ts';
 
 const CLOSED_BY_SERVER = 'Connection dropped: the server closed it';
 
-/** Longest wait for the socket to take the last bytes of a connection that is closed. */
+/** Longest wait for the socket to take the last bytes of a closed connection. */
 const CLOSE_MS = 500;
 
 /**
@@ -71,7 +71,7 @@ export class Http2Connection
   readonly #whenReady = new Deferred<void>();
   readonly #whenClosed = new Deferred<void>();
   #state: 'connecting' | 'open' | 'draining' | 'closed' = 'connecting';
-  /** Why there are no new calls. */
+  /** Why the connection takes no new calls. */
   #reason = '';
   #hasAnswer = false;
 
@@ -93,7 +93,7 @@ export class Http2Connection
       () => this.#lose('Deadline exceeded'),
       settings.connectTimeoutMs,
     );
-    // Who does not wait for it hears by onClosed and by the ends of the calls.
+    // Callers that do not await it learn of the failure from onClosed and the calls' ends.
     this.#whenReady.promise.catch(() => {});
   }
 
@@ -138,7 +138,9 @@ export class Http2Connection
     if (this.#state !== 'closed') {
       this.#control.goAway('NO_ERROR', '');
       this.#shut('the LoadGen node closed the connection');
-      this.#whenReady.reject(unreachable(this.#settings, 'it was closed before it was there'));
+      this.#whenReady.reject(
+        unreachable(this.#settings, 'it was closed before the connection was made'),
+      );
       for (const call of this.#calls.all) this.#endSoon(call, status.CANCELLED, this.#reason);
     }
     await this.#whenClosed.promise;
@@ -240,7 +242,7 @@ export class Http2Connection
     begin: number,
     end: number,
   ): void {
-    // Every block counts for the table, also those of calls that are over.
+    // Every block updates the HPACK table, also the blocks of calls that are over.
     const head = this.#answerHeads.read(chunk, begin, end);
     const call = this.#calls.open.get(streamId);
     if (call === undefined) return;
@@ -264,7 +266,7 @@ export class Http2Connection
     }
   }
 
-  /** An answer that ends with its contents has no trailers. */
+  /** DATA with END_STREAM came: the response has no trailers. */
   onContentsEnd(call: Http2Call): void {
     this.#onEnd(call, NO_STATUS.code, NO_STATUS.details, true);
   }
@@ -279,7 +281,7 @@ export class Http2Connection
   onGoAway(lastStreamId: number, isPlanned: boolean, reason: string): void {
     if (this.#state === 'closed') return;
     const why = reason === '' ? '' : ` (${reason})`;
-    this.#reason = `the server ends the connection${why}`;
+    this.#reason = `the server is closing the connection${why}`;
     this.#state = 'draining';
     const unprocessed = this.#calls.unprocessed(lastStreamId);
     const isBarren = unprocessed.length > 0 && lastStreamId === 0 && !this.#hasAnswer;
@@ -308,14 +310,14 @@ export class Http2Connection
     this.#end(call, statusOfReset(errorCode), resetText(errorCode, call.sentBytes));
   }
 
-  /** The server ended the call. @param endsStream It also ended the HTTP/2 stream. */
+  /** The server ended the call. @param endsStream True if it also ended the HTTP/2 stream. */
   #onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
-    // Neither side needs the rest of the request, or of an answer that is not gRPC's.
+    // Neither side needs the rest of the request, or of a response that is not gRPC.
     if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');
     this.#end(call, code, details);
   }
 
-  /** The server's bytes are no answer. */
+  /** Ends a call whose response is malformed. */
   #breakCall(call: Http2Call, error: unknown): void {
     if (!(error instanceof GrpcCallError)) throw error;
     this.#reset(call, 'CANCEL');
@@ -332,7 +334,7 @@ export class Http2Connection
     this.#lose(`Connection dropped: no answer to a ping within ${keepaliveTimeoutMs} ms`);
   }
 
-  /** The peer made the windows of all streams larger or smaller. */
+  /** SETTINGS_INITIAL_WINDOW_SIZE changed: adjusts the send windows of all streams. */
   #moveWindows(bytes: number): void {
     if (bytes === 0) return;
     for (const call of this.#calls.open.values()) {
@@ -348,11 +350,11 @@ export class Http2Connection
     this.#outgoing.plan();
   }
 
-  /** Takes a call out of everything. */
+  /** Removes a call from all tables. */
   #remove(call: Http2Call): void {
     this.#calls.remove(call);
     this.#outgoing.waitingBytes -= call.close();
-    // Another one may be opened in its place.
+    // Another call may be opened in its place.
     if (this.#line.hasCalls) this.#outgoing.plan();
     if (this.#state === 'draining') this.#shutIfDrained();
   }
@@ -363,17 +365,17 @@ export class Http2Connection
     call.tellEnd(code, details);
   }
 
-  /** As {@link #end}, from inside a call of the application. */
+  /** {@link #end}, deferred, for use inside a call of the application. */
   #endSoon(call: Http2Call, code: number, details: string): void {
     this.#remove(call);
     queueMicrotask(() => call.tellEnd(code, details));
   }
 
-  /** The connection is gone, or is to go: everything ends. */
+  /** The connection is lost or must be closed: ends all calls. */
   #lose(details: string, end: ConnectionEnd = 'lost'): void {
     if (this.#state === 'closed') return;
     const wasConnecting = this.#state === 'connecting';
-    // One that was given up is not missed when its calls are over.
+    // After a planned end, the close that follows its last call is not reported.
     const isMissed =
       this.#state === 'open' || (this.#state === 'draining' && this.#calls.all.size > 0);
     this.#shut(details);
@@ -386,7 +388,7 @@ export class Http2Connection
     if (this.#state === 'draining' && this.#calls.all.size === 0) this.#shut(this.#reason);
   }
 
-  /** Sends the control frames that are there, and closes the socket. */
+  /** Sends the pending control frames and closes the socket. */
   #shut(reason: string): void {
     this.#state = 'closed';
     this.#reason = reason;

@@ -9,24 +9,27 @@ import type {
   GrpcCallConnection,
 } from './grpc-calls.ts';
 
-/** Connections in a row that the server gave up before it processed a call: so many are an error. */
+/**
+ * Consecutive connections that the server gave up before it processed a call; this many are an
+ * error.
+ */
 const BARREN_MAX = 2;
 
 /** One TCP connection. */
 export interface OneConnection extends Omit<GrpcCallConnection, 'takesCall'> {
   readonly isConnecting: boolean;
-  /** False once no new calls go here. */
+  /** False once new calls must go elsewhere. */
   readonly isTaking: boolean;
-  /** Most calls that the server has open at once; Infinity before it told. */
+  /** The server's limit of open calls; Infinity until its SETTINGS came. */
   readonly callsMax: number;
 }
 
 /** Events of one TCP connection. */
 export interface OneConnectionEvents extends Omit<ConnectionEvents, 'onHandOver'> {
   /**
-   * The server takes no new calls here, and gives back calls that it has not processed; called for each GOAWAY.
-   * @param isPlanned Without an error. @param isBarren It gives calls back, and has processed none.
-   * @returns Whether another connection takes what is given back.
+   * GOAWAY came: no new calls here, and unprocessed calls are given back. Called for each GOAWAY.
+   * @param isPlanned GOAWAY without an error. @param isBarren The server processed no call at all.
+   * @returns True if another connection takes the unprocessed calls.
    */
   onGoAway(
     told: { readonly isPlanned: boolean; readonly isBarren: boolean },
@@ -35,24 +38,25 @@ export interface OneConnectionEvents extends Omit<ConnectionEvents, 'onHandOver'
 }
 
 /**
- * Calls to one server over one TCP connection after the other. A server, or a proxy before it, gives a connection up by plan
- * when it grows old or has carried so many calls (GOAWAY without an error). Then the next one is made at once, which takes all
- * new calls and those that the server never processed; the others finish where they are. Where a connection was lost, or
- * was given up without calls, the next call makes another.
+ * Calls to one server over one TCP connection after another. A server, or a proxy before it, gives
+ * up a connection by plan after some age or number of calls (GOAWAY without an error). The next
+ * connection is then made at once and takes new calls and those never processed; other calls finish
+ * on the old one. After a lost connection, or one given up without calls, the next call makes a new
+ * connection.
  */
 export class LastingConnection implements GrpcCallConnection {
   readonly #connect: (events: OneConnectionEvents) => OneConnection;
   readonly #events: ConnectionEvents;
   #current: OneConnection;
-  /** Those before it whose calls are not over. */
+  /** Earlier connections with open calls. */
   #old: OneConnection[] = [];
   readonly #handedOver = new WeakSet<OneConnection>();
-  /** Limit of the one before, which holds until the current one has told its own. */
+  /** Call limit of the previous connection, used until the current one has sent its SETTINGS. */
   #callsMaxBefore: number = Number.POSITIVE_INFINITY;
   #barrenCount = 0;
-  /** Why the last one ended. */
+  /** Why the last connection ended. */
   #reason = '';
-  /** No other one is made: closed by this end, or an error of the server. */
+  /** True if no further connection is made: this end closed it, or the server sent an error. */
   #isOver = false;
   readonly ready: Promise<void>;
 
@@ -70,7 +74,7 @@ export class LastingConnection implements GrpcCallConnection {
 
   get takesCall(): boolean {
     const { isTaking, isConnecting, callCount, callsMax } = this.#current;
-    // One that takes no calls is replaced by the next call.
+    // A connection that takes no calls is replaced at the next call.
     return isTaking ? callCount < (isConnecting ? this.#callsMaxBefore : callsMax) : !this.#isOver;
   }
 
@@ -112,22 +116,22 @@ export class LastingConnection implements GrpcCallConnection {
     if (isBarren) this.#barrenCount += 1;
     const isTooOften = this.#barrenCount >= BARREN_MAX;
     if (isTooOften || !(isPlanned || wasHandedOver)) {
-      const why = isTooOften ? `${reason}, once more before it processed a call` : reason;
+      const why = isTooOften ? `${reason}, again before it processed a call` : reason;
       this.#isOver = true;
-      // Behind the ends of the calls.
+      // Report after the ends of the calls.
       queueMicrotask(() => this.#events.onClosed(why, 'given-up'));
       return false;
     }
     if (from === this.#current && !wasHandedOver) {
       this.#handedOver.add(from);
-      // Without calls nothing is lost by waiting for the next one.
+      // Without open calls nothing is lost by connecting later.
       if (from.callCount > 0) this.#replace('given-up');
       this.#events.onHandOver?.(reason);
     }
     return true;
   }
 
-  /** @param end Of all, where there can be no other. */
+  /** @param end Reported end if no other connection is possible. */
   #replace(end: ConnectionEnd): void {
     const before = this.#current;
     this.#old = [...this.#old, before].filter(({ callCount }) => callCount > 0);
@@ -136,7 +140,7 @@ export class LastingConnection implements GrpcCallConnection {
     const reason = this.#reason;
     this.#current.ready.catch((error: unknown) => {
       if (this.#isOver) return;
-      this.#onClosed(`${reason}, and no other can be made: ${messageOf(error)}`, end);
+      this.#onClosed(`${reason}, and no new connection is possible: ${messageOf(error)}`, end);
     });
   }
 

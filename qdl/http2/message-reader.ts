@@ -8,29 +8,35 @@ import type { AnswerRoom } from '../../shared/http2/flow-control.ts';
 import { MESSAGE_HEAD_BYTES } from '../../shared/http2/unsent-messages.ts';
 import { GrpcCallError } from './grpc-calls.ts';
 
-/** First memory for a message; a peer must send what it announces before more is taken. */
+/** First buffer for a message, bytes: it grows only as the announced bytes arrive. */
 const FIRST_BYTES_MAX: number = 1024 * 1024;
 
-/** Messages that come in pieces at the same time, for which buffers are kept. */
+/** Buffers kept for reuse: messages that arrive in pieces at the same time. */
 const KEPT_BUFFERS = 8;
 
-/** Larger ones are seldom, and would be held for the rest of the run. */
+/**
+ * Largest buffer kept for reuse: larger ones are rare and would stay allocated for the rest of the
+ * run.
+ */
 const KEPT_BUFFER_BYTES_MAX: number = 4 * 1024 * 1024;
 
-/** Who gets the messages of one call. */
+/** Receiver of the messages of one call. */
 export interface MessageReceiver {
-  /** True when messages are no longer handed on. */
+  /** True if messages are no longer delivered. */
   readonly isOver: boolean;
-  /** A message begins. @throws GrpcCallError where there must be none. */
+  /** A message begins. @throws GrpcCallError if no message is allowed here. */
   beginMessage(): void;
-  /** One message, without its head. @returns True to hold it: {@link MessageReader.keep} is to follow, or the end. */
+  /**
+   * One message, without its prefix. @returns True to hold it: {@link MessageReader.keep} or the
+   * end must follow.
+   */
   readonly receive: (message: BorrowedBytes) => boolean;
 }
 
 /** Limits and buffers that the messages of one connection share. */
 export interface MessageLimits {
   readonly messageBytesMax: number;
-  /** For messages that come in pieces. */
+  /** Buffers for messages that arrive in pieces. */
   readonly buffers: ReusedBuffers;
   readonly room: AnswerRoom;
 }
@@ -40,16 +46,19 @@ export function messageLimits(messageBytesMax: number, room: AnswerRoom): Messag
   return { messageBytesMax, buffers, room };
 }
 
-/** Finds the messages of one call in its DATA, wherever that was cut. One that lies in one piece is not copied. */
+/**
+ * Finds the messages of one call in its DATA frames, however they are cut. A message that lies in
+ * one piece is not copied.
+ */
 export class MessageReader {
   readonly #limits: MessageLimits;
   readonly #receiver: MessageReceiver;
   #headBytes = 0;
   #length = 0;
-  /** Bytes of an incomplete message. */
+  /** Bytes of the incomplete message. */
   #buffer: ArrayBuffer | undefined;
   #filled = 0;
-  /** Taken of the room. */
+  /** Bytes taken from the shared memory bound. */
   #roomBytes = 0;
 
   constructor(limits: MessageLimits, receiver: MessageReceiver) {
@@ -57,28 +66,29 @@ export class MessageReader {
     this.#receiver = receiver;
   }
 
-  /** True inside of a message. */
+  /** True inside a message. */
   get isInside(): boolean {
     return this.#headBytes > 0;
   }
 
   /**
    * Reads `[begin, end)` of a chunk.
-   * @throws GrpcCallError RESOURCE_EXHAUSTED for a message above the limit, INTERNAL for one that is compressed.
+   * @throws GrpcCallError RESOURCE_EXHAUSTED for a message above the limit, INTERNAL for a
+   * compressed one.
    */
   read(chunk: BorrowedBytes, begin: number, end: number): void {
     let at = begin;
     while (at < end && !this.#receiver.isOver) {
       if (this.#headBytes < MESSAGE_HEAD_BYTES) at = this.#readHead(chunk, at, end);
       else at = this.#readContents(chunk, at, end);
-      // Also an empty message, which has no further bytes.
+      // This includes an empty message, which has no further bytes.
       if (this.#headBytes === MESSAGE_HEAD_BYTES && this.#length === 0) this.#finish(chunk, at, at);
     }
     if (this.#receiver.isOver) this.drop();
   }
 
   /**
-   * Keeps a message whose chunk goes back to the socket: as a copy, unless it came in pieces.
+   * Keeps a message beyond its chunk: copies it, unless it came in pieces.
    * @returns Valid until {@link drop}. @throws GrpcCallError RESOURCE_EXHAUSTED
    */
   keep(message: BorrowedBytes): BorrowedBytes {
@@ -87,7 +97,7 @@ export class MessageReader {
     return copyOf(message);
   }
 
-  /** Forgets what came of a message. */
+  /** Discards the incomplete message. */
   drop(): void {
     const { buffers, room } = this.#limits;
     if (this.#buffer !== undefined) buffers.giveBack(this.#buffer);
@@ -119,8 +129,8 @@ export class MessageReader {
     if (flag === 0) return;
     const what =
       flag === 1
-        ? 'a message that gRPC compressed, where identity was requested; switch that off at the server, or in the proxy before it'
-        : `a message with the flag ${flag}, which gRPC does not know`;
+        ? 'a message compressed by gRPC although identity was requested; switch compression off at the server or its proxy'
+        : `a message with compressed-flag ${flag}; gRPC defines 0 and 1`;
     throw new GrpcCallError(status.INTERNAL, what);
   }
 
@@ -139,7 +149,7 @@ export class MessageReader {
     return next;
   }
 
-  /** The buffer, grown so that so many bytes fit; never much larger than what came. */
+  /** The buffer, grown to hold `bytes`; never much larger than the bytes received. */
   #bufferFor(bytes: number): Buffer {
     const old = this.#buffer;
     if (old !== undefined && old.byteLength >= bytes) return Buffer.from(old);

@@ -10,7 +10,7 @@ import type { PeerSettings } from '../../shared/http2/outgoing.ts';
 import type { RequestHeads } from './grpc-calls.ts';
 import type { Http2Call } from './http2-call.ts';
 
-/** Bytes of one call before it is the next one's turn: a small query does not wait for a large one. */
+/** Bytes of one call per turn: a small query must not wait for a large one. */
 const TURN_BYTES_MAX: number = 256 * 1024;
 
 /** The calls that are open. */
@@ -19,18 +19,18 @@ interface OpenCalls {
   set(streamId: number, call: Http2Call): void;
 }
 
-/** The calls that have something to send, in turn, as far as the peer takes it. */
+/** Calls with something to send. They take turns, within the peer's flow control. */
 export class SendLine {
   /** Send window of the whole connection. */
   readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
   readonly #peer: PeerSettings;
   readonly #heads: RequestHeads;
   readonly #openCalls: OpenCalls;
-  /** Open calls. */
+  /** Open calls that may send. */
   readonly #line = new CallQueue();
-  /** Open calls of which only the end is to go, which needs no window of the connection. */
+  /** Open calls with only END_STREAM to send, which needs no connection window. */
   readonly #ends = new CallQueue();
-  /** Calls that are to be opened. */
+  /** Calls to be opened. */
   readonly #unopened = new CallQueue();
   #nextStreamId = 1;
 
@@ -40,12 +40,12 @@ export class SendLine {
     this.#openCalls = openCalls;
   }
 
-  /** Calls that can still be opened: numbers of streams are used once. */
+  /** Calls that can still be opened: a stream id is used once. */
   get openableCount(): number {
     return Math.floor((WINDOW_BYTES_LIMIT - this.#nextStreamId) / 2) + 1;
   }
 
-  /** Puts a call in line that has something to send, if it is not there. */
+  /** Queues a call that has something to send, unless it is queued. */
   add(call: Http2Call): void {
     if (call.isInLine) return;
     call.isInLine = true;
@@ -54,18 +54,18 @@ export class SendLine {
     else this.#line.push(call);
   }
 
-  /** True while a call has something to send, though the peer may not take it now. */
+  /** True while a call has something to send, even if the peer cannot take it now. */
   get hasCalls(): boolean {
     const { first } = this.#line;
     return (first ?? this.#ends.first ?? this.#unopened.first) !== undefined;
   }
 
-  /** True for the number of a stream that this end has opened. */
+  /** True for a stream id that this end has opened. */
   hasOpened(streamId: number): boolean {
     return streamId % 2 === 1 && streamId < this.#nextStreamId;
   }
 
-  /** Adds frames while the batch, the peer's windows and its limit of calls have room. */
+  /** Adds frames up to the size of the batch, the peer's windows and its limit of calls. */
   fill(batch: FrameBatch): void {
     let hasMoved = true;
     while (hasMoved) {
@@ -74,7 +74,7 @@ export class SendLine {
     }
   }
 
-  /** The next open call's turn. @returns False where there is none, or no window. */
+  /** Serves the next open call. @returns False if there is none, or no window. */
   #serveNext(batch: FrameBatch): boolean {
     const line = this.#ends.first === undefined ? this.#line : this.#ends;
     const call = line.first;
@@ -85,7 +85,10 @@ export class SendLine {
     return true;
   }
 
-  /** Opens the next call and gives it its turn. @returns False where there is none, or the peer takes none. */
+  /**
+   * Opens and serves the next call. @returns False if there is none, or the peer's limit is
+   * reached.
+   */
   #openNext(batch: FrameBatch): boolean {
     const call = this.#unopened.first;
     if (call === undefined) return false;
@@ -114,12 +117,12 @@ export class SendLine {
     }
   }
 
-  /** DATA frames of a call, as many as its turn allows. */
+  /** Adds DATA frames of a call, up to one turn. */
   #serve(call: Http2Call, batch: FrameBatch): void {
     call.isInLine = false;
     if (call.isOver) return;
     const { unsent, sendWindow } = call;
-    // The call's window may be below 0, and at 0 the end alone still goes.
+    // The call's window may be below 0; at 0 END_STREAM alone is still allowed.
     let turnBytes = Math.max(0, Math.min(TURN_BYTES_MAX, sendWindow.bytes, this.window.bytes));
     while (call.hasFrame && batch.hasRoom && (turnBytes > 0 || unsent.bytes === 0)) {
       const bytes = Math.min(unsent.bytes, turnBytes, this.#peer.frameBytesMax);
@@ -132,15 +135,15 @@ export class SendLine {
       this.window.bytes -= bytes;
       call.isEndSent = isEnd;
     }
-    // Without a window of its own it comes back by the peer's WINDOW_UPDATE.
+    // A call without a window is queued again by the peer's WINDOW_UPDATE.
     if (call.hasFrame) this.add(call);
   }
 }
 
-/** Sent entries that are kept before the rest is moved to the front: seldom enough that the cost is negligible. */
+/** Sent entries kept before the rest moves to the front: rare enough to cost nothing. */
 const GONE_MAX = 1024;
 
-/** Calls in the order in which they came. */
+/** Calls in order of arrival. */
 class CallQueue {
   #calls: Http2Call[] = [];
   #first = 0;
@@ -154,7 +157,7 @@ class CallQueue {
     this.#calls.push(call);
   }
 
-  /** Takes the first call out. */
+  /** Removes the first call. */
   shift(): void {
     this.#first += 1;
     if (this.#first < this.#calls.length && this.#first < GONE_MAX) return;

@@ -20,23 +20,23 @@ export type {
 } from '../dispatch/protocol.ts';
 export type { ProbedFacts, ServerProbe } from '../dispatch/server-probe.ts';
 
-/** Longhaul's; the first one is that of addresses without a scheme. */
+/** longhaul's protocols; addresses without a scheme belong to the first. */
 const OWN = [NATIVE_PROTOCOL, OIP_PROTOCOL] as const;
 
-/** With those of callers. */
+/** longhaul's protocols and those added by callers. */
 const protocols: [Protocol, ...Protocol[]] = [...OWN];
 
 const servers = (): readonly Protocol[] =>
   protocols.filter(({ traits }) => traits.peer === 'server');
 
-/** Schemes of servers, for the texts of settings. */
+/** Schemes of server addresses, for the help of settings. */
 export function serverSchemes(): string {
   return servers()
     .map(({ scheme }) => `${scheme}://`)
     .join(', ');
 }
 
-/** Addresses of servers, for the texts of settings. */
+/** Forms of server addresses, for the help of settings. */
 export function serverAddresses(): string {
   return servers()
     .map(({ scheme, title }) => `${scheme}://host:port for servers of ${title}`)
@@ -48,22 +48,22 @@ export function probedSchemes(): readonly string[] {
   return servers().flatMap(({ scheme, probe }) => (probe === undefined ? [] : [`${scheme}://`]));
 }
 
-/** Settings that protocols have of their own, as flags of `longhaul run`. */
+/** Protocols' own settings, as flags of `longhaul run`. */
 export const PROTOCOL_OPTIONS = {
   ...joined('options'),
   model: { ...SERVER_OPTIONS.model, help: `${serverSchemes()}: ${SERVER_OPTIONS.model.help}` },
 };
 
-/** Of these, those that verbs need that ask for names alone. */
+/** Those of {@link PROTOCOL_OPTIONS} that also apply to verbs that only ask for names. */
 export const SERVICE_OPTIONS = joined('nameOptions');
 
-/** An object that is each of a union. */
+/** Intersection of the members of a union. */
 type Each<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer A) => void
   ? A
   : never;
 
 function joined<K extends 'options' | 'nameOptions'>(key: K): Each<(typeof OWN)[number][K]> {
-  return Object.assign({}, ...OWN.map((one) => one[key])); // As all of its arguments.
+  return Object.assign({}, ...OWN.map((one) => one[key])); // The type of all arguments joined.
 }
 
 /** All protocols that addresses and files may name. */
@@ -71,14 +71,14 @@ export function knownProtocols(): readonly Protocol[] {
   return protocols;
 }
 
-/** Schemes of RFC 3986 in lower case, but for the one of names of nodes. */
+/** Schemes of RFC 3986 in lower case; `dns` is reserved for node names. */
 const SCHEME = /^(?!dns$)[a-z][a-z\d+.-]*$/;
 
 /**
  * Adds a protocol of the caller, for addresses with its scheme.
- * @returns Takes it out again.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a name or scheme that another one has, and for a
- *   scheme that no address can have
+ * @returns A function that removes it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a name or scheme already taken, and for a malformed
+ * scheme
  */
 export function addProtocol(protocol: Protocol): () => void {
   const { name, scheme } = protocol;
@@ -90,7 +90,7 @@ export function addProtocol(protocol: Protocol): () => void {
   const same = protocols.find((one) => one.name === name || one.scheme === scheme);
   if (same !== undefined) {
     throw configInvalid(
-      `addProtocol: ${same.title} has the name "${name}" or the scheme "${scheme}" already; choose others`,
+      `addProtocol: ${same.title} already has the name "${name}" or the scheme "${scheme}"; choose others`,
     );
   }
   protocols.push(protocol);
@@ -100,9 +100,9 @@ export function addProtocol(protocol: Protocol): () => void {
 }
 
 /**
- * The protocol with this name.
+ * The protocol of this name.
  * @param name Default: longhaul's own.
- * @throws RangeError for a name that none has
+ * @throws RangeError for an unknown name
  */
 export function protocolNamed(name: string = NATIVE_PROTOCOL.name): Protocol {
   const found = protocols.find((one) => one.name === name);
@@ -122,10 +122,10 @@ export function withoutScheme(address: string): string {
   return scheme === null ? address : address.slice(scheme.length + '://'.length);
 }
 
-/** For addresses of any protocol, all of a list of one. */
+/** Addresses of any protocol; all addresses of a list must have the same protocol. */
 export const ANY_PROTOCOL: AddressSchemes = { known: addressSchemes, areTaken: true };
 
-/** For addresses of SUT nodes of longhaul alone. */
+/** Addresses of SUT nodes without a scheme only. */
 export const NO_SCHEME: AddressSchemes = { known: addressSchemes, areTaken: false };
 
 /** The schemes of all protocols. */

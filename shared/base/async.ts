@@ -11,17 +11,20 @@ export class Deferred<T> {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // A rejection that is not awaited must not end the process.
+    // An unawaited rejection must not end the process.
     this.promise.catch(() => {});
   }
 }
 
-/** Files or images that are read, encoded or written at once: enough to keep the thread pool of four busy (1,200 small files: 0.2 s instead of 0.4 s). */
+/**
+ * Concurrent reads, encodings or writes: enough for the thread pool of four (1,200 small files: 0.2
+ * s instead of 0.4 s).
+ */
 export const FILES_AT_ONCE = 8;
 
 /**
- * Runs `task` for 0 to count - 1, never more than `concurrency` at once, beginning with the lowest.
- * The first failure ends it: no further task is started.
+ * Runs `task` for 0 to count - 1, lowest first, at most `concurrency` at a time. After the first
+ * failure no further task starts.
  */
 export async function forEachIndex(
   count: number,
@@ -45,15 +48,18 @@ export async function forEachIndex(
   await Promise.all(Array.from({ length: concurrency }, runLane));
 }
 
-/** Longest that work goes on without a turn of the event loop, in ms. */
+/** Longest time that work continues without a turn of the event loop, ms. */
 const TURN_MS = 100;
 
-/** Lets what takes seconds be interrupted: signals, sockets and timers get a turn of the event loop every now and then. */
+/**
+ * Makes work of seconds interruptible: gives signals, sockets and timers regular turns of the event
+ * loop.
+ */
 export class LoopTurns {
   readonly #signal: AbortSignal | undefined;
   #lastMs: number = performance.now();
 
-  /** @param signal Its abort ends the work, unless it was aborted before. */
+  /** @param signal Its abort ends the work; ignored if already aborted. */
   constructor(signal?: AbortSignal) {
     this.#signal = signal?.aborted ? undefined : signal;
   }
@@ -63,8 +69,9 @@ export class LoopTurns {
   }
 
   /**
-   * Waits until the event loop has turned. Called where {@link isDue} says so: to wait at each step costs more than the steps.
-   * @throws The reason of the signal that came.
+   * Waits for one turn of the event loop. Call only when {@link isDue}: waiting at each step costs
+   * more than the steps.
+   * @throws The reason of the abort signal.
    */
   async take(): Promise<void> {
     await setImmediate();
@@ -73,5 +80,5 @@ export class LoopTurns {
   }
 }
 
-/** The part of {@link LoopTurns} that work between two turns needs. */
+/** The part of {@link LoopTurns} that workers call. */
 export type TurnTaker = Pick<LoopTurns, 'isDue' | 'take'>;

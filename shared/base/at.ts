@@ -1,6 +1,6 @@
 /**
- * The element at an index that is in range by what the code around it knows.
- * Not for loops over typed arrays: once it has seen lists of many kinds, a call takes 35 ns, an index 1 ns.
+ * The element at an index that is known to be in range. Not for loops over typed arrays: after
+ * lists of many kinds a call takes 35 ns, an index 1 ns.
  * @throws RangeError if the list has no such element
  */
 export function at<T>(list: ArrayLike<T>, index: number): T {

@@ -1,4 +1,4 @@
-/** A type none of whose fields can be assigned, at any depth: of what a schema of zod infers. */
+/** A type that is readonly at every depth, for types inferred from a zod schema. */
 export type DeepReadonly<T> = T extends object
   ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
   : T;

@@ -1,4 +1,4 @@
-/** The whole number next to a value; a tie goes to the even one, as in Python and NumPy. */
+/** The nearest integer; a tie goes to the even one, as in Python and NumPy. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;

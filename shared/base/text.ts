@@ -2,22 +2,22 @@ import { at } from './at.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** True for a text of a file that an editor has marked as UTF-8. */
+/** True if a text begins with UTF-8's byte order mark. */
 export function hasByteOrderMark(text: string): boolean {
   return text.startsWith(BYTE_ORDER_MARK);
 }
 
-/** A file's text without the mark that some editors put before UTF-8. */
+/** A text without its byte order mark. */
 export function withoutByteOrderMark(text: string): string {
   return hasByteOrderMark(text) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
-/** A number with so many significant digits at most: `0.333`, `1200`. */
+/** A number with at most `digits` significant digits: `0.333`, `1200`. */
 export function rounded(value: number, digits: number): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** A share from 0 to 1 as a percentage: `0.12 %`. @param digits Significant ones, at most. */
+/** A share from 0 to 1 as a percentage: `0.12 %`. @param digits Most significant digits. */
 export function percentage(share: number, digits: number = 3): string {
   return `${rounded(share * 100, digits)} %`;
 }
@@ -27,7 +27,7 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** The middle value, of an even number of values the upper of the two; undefined of none. */
+/** The median; of an even number of values the upper one; undefined for no values. */
 export function upperMedian(values: Iterable<number>): number | undefined {
   const sorted = Float64Array.from(values).sort();
   return sorted[sorted.length >> 1];
@@ -38,7 +38,7 @@ export function counted(count: number, what: string, plural: string = `${what}s`
   return `${grouped(count)} ${count === 1 ? what : plural}`;
 }
 
-/** The first of some names: `a, b and 3 more`. @param most Names that are shown. */
+/** The first of some names: `a, b and 3 more`. @param most Names shown. */
 export function firstOf(names: readonly string[], most: number): string {
   const more = names.length - most;
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -67,8 +67,8 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * A length of time with every digit, in the unit that {@link formatNs} takes: `584.716818 ms`. Where a bound is missed by little,
- * three figures hide it.
+ * A duration with every digit, in the unit of {@link formatNs}: `584.716818 ms`. For a bound missed
+ * by little, three digits are too few.
  */
 export function formatExactNs(ns: number): string {
   if (!Number.isFinite(ns)) return '-';
@@ -78,13 +78,16 @@ export function formatExactNs(ns: number): string {
   return `${ns / 1e9} s`;
 }
 
-/** A length of time beside another that it is held against: every digit only where three figures hide which is larger. */
+/** A duration compared with another: every digit only if three would hide which is larger. */
 export function formatBeside(ns: number, otherNs: number): string {
   const text = formatNs(ns);
   return text === formatNs(otherNs) ? formatExactNs(ns) : text;
 }
 
-/** A length of time for people, three significant figures: `12.3 ms`; a dash for what is none: not finite, or below 0. */
+/**
+ * A duration for people, three significant digits: `12.3 ms`; a dash if it is not finite or below
+ * 0.
+ */
 export function formatNs(ns: number): string {
   if (!Number.isFinite(ns) || ns < 0) return '-';
   if (ns < 1e3) return `${Math.round(ns)} ns`;
@@ -98,7 +101,7 @@ export function hostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The candidate that differs from `word` by at most two edits, case aside. */
+/** The candidate within two edits of `word`, ignoring case. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = 3;
@@ -126,27 +129,27 @@ function editDistance(a: string, b: string): number {
 }
 
 /**
- * Characters that steer a terminal (C0, DEL, C1), or make a text look like another one: marks of direction, and the line ends of Unicode.
- * Source: Unicode, UAX #9.
+ * Characters that control a terminal (C0, DEL, C1) or disguise a text: direction marks, and
+ * Unicode's line ends. Source: Unicode, UAX #9.
  */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Lines that may hold text of another machine or of a file, without characters that steer a terminal. Line ends and tabs stay. */
+/** Foreign text without characters that control a terminal. Line ends and tabs stay. */
 export function asPlainText(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replaceAll(STEERING, (one) => (one === '\n' || one === '\t' ? one : '\ufffd'));
 }
 
-/** As {@link asPlainText}, for a text that has to stay on its line. */
+/** {@link asPlainText} on one line. */
 export function asOneLine(text: string): string {
   return text.replaceAll(STEERING, '\ufffd');
 }
 
-/** Characters of another machine's words that a message of ours repeats. */
+/** Characters of another machine's text that our messages repeat. */
 const SAID_LENGTH_MAX = 500;
 
-/** First line of what another machine says, cut where it is long: it stands inside a message of ours. */
+/** First line of another machine's text, shortened, for use in a message of ours. */
 export function asSaid(text: string): string {
   const [line = ''] = text.split('\n', 1);
   const left = line.length - SAID_LENGTH_MAX;
@@ -155,33 +158,33 @@ export function asSaid(text: string): string {
     : line;
 }
 
-/** A field of CSV (RFC 4180), on one line; of null and undefined it is empty. */
+/** A field of CSV (RFC 4180), on one line; empty for null and undefined. */
 export function csvField(value: string | number | boolean | null | undefined): string {
   const text = asOneLine(String(value ?? ''));
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** JSON of a value in which characters that steer a terminal are escaped, also those that JSON allows. */
+/** JSON of a value; also escapes the characters that control a terminal, which JSON allows. */
 export function jsonText(value: unknown, indent?: number): string {
   return escapedJson(JSON.stringify(value, null, indent));
 }
 
-/** As {@link jsonText}, of JSON that is made already. */
+/** {@link jsonText} for finished JSON. */
 export function escapedJson(json: string): string {
   return json.replaceAll(STEERING, (one) =>
     one === '\n' ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** The sentences of a text, a line each, for output that is not wrapped. */
+/** The sentences of a text, one per line, for output that is not wrapped. */
 export function sentencesOf(text: string): string[] {
   return text.split(/(?<=\.) (?=["\p{Lu}])/u);
 }
 
 /**
- * Rows of cells as lines of a table for a terminal, without blanks at their ends.
- * @param gap Between two columns.
- * @param isRight Columns whose cells stand to the right: all but the first, unless it is told otherwise.
+ * Rows of cells as the lines of a table for a terminal, without trailing blanks.
+ * @param gap Blanks between two columns.
+ * @param isRight True for right-aligned columns; default: all but the first.
  */
 export function tableLines(
   rows: readonly (readonly string[])[],
@@ -201,7 +204,7 @@ export function tableLines(
   );
 }
 
-/** Columns of a wrapped text. */
+/** Width of wrapped text, columns. */
 const WRAP_COLUMNS = 100;
 
 /** Breaks a text at blanks, 100 columns wide; the first line begins with `first`, all others with `indent` blanks. */

@@ -5,7 +5,8 @@ import { ControlClient } from './node/control-client.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
 /**
- * Asks nodes that speak longhaul's own protocol what their models are, without a run; waits until all are ready.
+ * Models of SUT nodes over longhaul's own protocol, by Describe, without a run; waits until all are
+ * ready.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
  */
 export async function describeNodes(
@@ -15,7 +16,7 @@ export async function describeNodes(
   const nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
   try {
     const asked = nodes.map((node) => node.prepare(onWait));
-    // All of them, so that no call outlives its connection.
+    // Wait for every call, so that none outlives its connection.
     await Promise.allSettled(asked);
     await Promise.all(asked);
     return nodes;
@@ -25,8 +26,8 @@ export async function describeNodes(
 }
 
 /**
- * Benchmarks that a node serves, also one that still loads its model; none where it does not tell.
- * @param settings Of them the connection's; the nodes are not used.
+ * Benchmarks that a node serves, even while it loads its model; empty if it does not report them.
+ * @param settings Connection settings; the nodes are ignored.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_REFUSED`
  */
 export async function servedBenchmarks(

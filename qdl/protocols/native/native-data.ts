@@ -21,10 +21,10 @@ import type { QdlNode } from '../../dispatch/query-dispatch-library.ts';
 import { describeNodes } from './describe-nodes.ts';
 
 /**
- * Opens the samples of `--data`: each is one sample of the inputs that Describe tells, and is compared with them before the
- * first query.
- * @throws MlperfError `ERR_SUT_REFUSED` where the nodes do not tell one and the same model; `ERR_CONFIG_INVALID`,
- *   `ERR_DATA_SET` as opening the samples does
+ * Opens the samples of `--data`. Each sample has the inputs that Describe reports, and is checked
+ * against them before the first query.
+ * @throws MlperfError `ERR_SUT_REFUSED` if the nodes report no model or different ones;
+ * `ERR_CONFIG_INVALID`, `ERR_DATA_SET` from opening the samples
  */
 export async function prepareNativeData<S extends OpenedSamples>(
   inputShapes: InputShapes,
@@ -38,7 +38,7 @@ export async function prepareNativeData<S extends OpenedSamples>(
   host.progress?.(null);
   const told = nodes.map((node) => ({ node, inputs: sampleInputs(node) }));
   const [first, ...others] = told;
-  if (first === undefined) throw sutRefused('no SUT node was asked for its model');
+  if (first === undefined) throw sutRefused('no SUT node is in the settings');
   const other = others.find(({ inputs }) => tensorsText(inputs) !== tensorsText(first.inputs));
   if (other !== undefined) {
     throw sutRefused(
@@ -53,24 +53,24 @@ export async function prepareNativeData<S extends OpenedSamples>(
     requireOneLength(sampleIndex, tensors, first.inputs);
     return joinedContents(tensors);
   };
-  // A fault of the first sample mostly affects all: reported before the run has a folder.
+  // A fault of the first sample usually affects all: report it before the run has a folder.
   payloadOf(0, await samples.tensors(0));
   return { settings, samples, payloadOf };
 }
 
-/** Inputs of one sample, in the order in which a payload has them. */
+/** Inputs of one sample, in payload order. */
 function sampleInputs(node: QdlNode): OipTensor[] {
   const { address, modelInputs = [] } = node;
   const settings = node.evidence().description?.settings ?? {};
   const preprocess = settings['usage.preprocess'] || 'tensor';
   if (modelInputs.length === 0) {
     throw sutRefused(
-      `SUT node ${address} does not tell the inputs of its model: --data needs them`,
+      `SUT node ${address} does not report the inputs of its model; --data needs them`,
     );
   }
   if (preprocess !== 'tensor') {
     throw configInvalid(
-      `--data: the model of SUT node ${address} has the pre-processor ${preprocess}, which reads files, not tensors: --data-dir FOLDER`,
+      `--data: the model of SUT node ${address} has the pre-processor ${preprocess}, which reads files, not tensors; use --data-dir FOLDER`,
     );
   }
   const names = orderOf(settings);
@@ -79,7 +79,7 @@ function sampleInputs(node: QdlNode): OipTensor[] {
     const input = modelInputs.find((one) => one.name === name);
     const datatype = input && DATATYPE_OF_ONNX[input.elementType];
     if (input === undefined || datatype === undefined) {
-      throw sutRefused(`SUT node ${address} tells no element type of the input "${name}"`);
+      throw sutRefused(`SUT node ${address} reports no element type for input "${name}"`);
     }
     const own = settings['usage.batchAxis'] === 'none' ? input.shape : input.shape.slice(1);
     const described = settings[`usage.inputs.${i}.shape`];
@@ -88,7 +88,7 @@ function sampleInputs(node: QdlNode): OipTensor[] {
   });
 }
 
-/** Names of the inputs as the model's description has them; none without a description. */
+/** Input names in the order of the model's description; empty without a description. */
 function orderOf(settings: Readonly<Record<string, string>>): string[] {
   const names: string[] = [];
   for (;;) {
@@ -99,7 +99,7 @@ function orderOf(settings: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * A payload has no shapes: a node takes the length of all free axes from its bytes.
+ * A payload carries no shapes: a node derives the length of all free axes from its size.
  * @throws MlperfError `ERR_DATA_SET`
  */
 function requireOneLength(
@@ -113,6 +113,6 @@ function requireOneLength(
   if (new Set(lengths).size <= 1) return;
   throw dataSetError(
     `sample ${sampleIndex} has the lengths ${lengths.join(', ')} in the free axes of the model's inputs (${tensorsText(inputs)}): ` +
-      'a SUT node takes one length for all of them; --sut oip://HOST:PORT sends shapes',
+      'over this protocol all free axes have one length; use --sut oip://HOST:PORT, which sends shapes',
   );
 }

@@ -25,7 +25,7 @@ import { SutNodeHandle } from './sut-node-handle.ts';
 /** Longest wait for a node to end its stream after Close: everything is answered by then. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** Nodes that speak longhaul's own protocol. */
+/** Driver of nodes that speak longhaul's own protocol. */
 export class NativeDriver implements ProtocolDriver {
   readonly nodes: readonly SutNodeHandle[];
   readonly names: NetworkNames;
@@ -36,13 +36,13 @@ export class NativeDriver implements ProtocolDriver {
   /** Answers to the first Open of each channel. */
   #opened: readonly Opened__Output[] = [];
 
-  /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
+  /** @param payloads Bytes of the sample library; read when a part is written, never kept. */
   constructor(settings: DispatchSettings, payloads: SamplePayloads) {
     this.#settings = settings;
     this.#payloads = payloads;
     this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
     this.#connections = new NativeConnections(settings, (address, reason) => {
-      // A node that goes away ends its connections too: nothing takes over.
+      // A node that shuts down ends its connections too, and none takes over.
       const isLeaving = this.#channels.some(
         ({ place, isDraining }) => place.address === address && isDraining,
       );
@@ -85,14 +85,14 @@ export class NativeDriver implements ProtocolDriver {
     );
     this.#opened = opened;
     this.#channels.forEach((channel, i) => {
-      const answer = opened[i] as Opened__Output; // One per channel.
+      const answer = opened[i] as Opened__Output; // In range: one per channel.
       this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel);
       channel.requireCredit();
     });
     requireOneNode(this.nodes, division, this.names.last);
     const limits = partLimits(this.#channels, opened, this.#settings, this.#payloads);
     this.#channels.forEach((channel, i) => {
-      const { responseEncodings } = opened[i] as Opened__Output; // One per channel.
+      const { responseEncodings } = opened[i] as Opened__Output; // In range: one per channel.
       channel.begin(this.#decoder(responseEncodings), limits.bytesMax);
     });
     return { channels: this.#channels, limits };
@@ -122,12 +122,12 @@ export class NativeDriver implements ProtocolDriver {
     for (const node of this.nodes) node.control.close();
   }
 
-  /** All of it stands with the nodes. */
+  /** All evidence is with the nodes. */
   evidence(): ProtocolEvidence {
     return { protocol: this.#settings.protocol.name };
   }
 
-  /** A response is never larger, decompressed, than one that comes uncompressed may be. */
+  /** A decompressed response may be no larger than an uncompressed one. */
   #decoder(agreed: readonly number[]): ResponseDecoder {
     const { responseEncodings, messageBytesMax } = this.#settings;
     return new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
@@ -146,7 +146,7 @@ export class NativeDriver implements ProtocolDriver {
         const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
         node.addOpened(opened, call);
         requireOneNode(this.nodes, division, this.names.last);
-        // The decoders of the run are those of the first answer.
+        // The decoders of the run are those of the first Opened.
         const first = this.#opened[streamIndex]?.responseEncodings ?? [];
         if (String(first) !== String(opened.responseEncodings)) {
           throw wireError(`SUT node ${node.address} chose other response encodings than before`);
@@ -166,7 +166,7 @@ export class NativeDriver implements ProtocolDriver {
       division: division === 'network' ? 'DIVISION_NETWORK' : 'DIVISION_OPEN',
       encodings: [encoding],
       responseEncodings: [...responseEncodings],
-      // Once is enough: the first stream to a node tells what it uses.
+      // One report per node is enough: only its first stream carries usage.
       features: node.features.filter((name) => name !== USAGE_FEATURE || streamOfNode === 0),
       digestPerMillion: node.digestPerMillion,
       streamIndex: streamOfNode,
@@ -175,7 +175,7 @@ export class NativeDriver implements ProtocolDriver {
   }
 }
 
-/** As askNames, of nodes that speak longhaul's own protocol. */
+/** askNames for nodes that speak longhaul's own protocol. */
 export function askNativeNames(settings: DispatchSettings): Promise<NameCall> {
   const { benchmark, division } = settings;
   const clients = settings.nodes.map((address) => new ControlClient(address, settings));

@@ -28,17 +28,17 @@ export const NATIVE_PROTOCOL = {
     wire: GRPC_WIRE,
     evidence: {
       shown: [
-        'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
-          'together with another or padded, and a node that was exchanged, are found. So is an answer before its sample, since ' +
-          'ids cannot be guessed. A payload that was changed without changing its length is found among the digested samples only ' +
+        'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, ' +
+          'merged with another or padded, or a node that was exchanged, is found. So is a response before its sample, since ' +
+          'ids cannot be guessed. A payload that was changed but kept its length is found only among the digested samples ' +
           '(--digest 100: all).',
         "It is no proof against a SUT node that lies: the author of a node's software decides what it " +
-          'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
+          'counts and reports. A rule that holds by construction holds for the source code of this LoadGen node.',
       ],
       proxies:
-        'A proxy that takes over addresses, ports and headers of both ends on purpose is not found.',
+        'A proxy that deliberately copies the addresses, ports and headers of both ends is not found.',
       beyond:
-        'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
+        'No protocol shows what a node caches, what lies below TCP, or whether two systems are two machines: ' +
         'that is for the submission and its review.',
     },
   },
@@ -57,12 +57,15 @@ export const NATIVE_PROTOCOL = {
   },
 } as const satisfies Protocol;
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for shapes of no samples, and for datatypes, which a SUT node tells */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` for shapes without `--data`, and for datatypes, which a
+ * SUT node reports
+ */
 function planNative({ data, inputShape = [] }: ProtocolRunValues): Preparation {
   if (data === undefined) {
     if (inputShape.length === 0) return { prepare: null, preparePayloads: null };
     throw configInvalid(
-      `--input-shape ${inputShape.join(',')} is for samples that follow the model: say --data random, npy:DIR or jsonl:FILE as well`,
+      `--input-shape ${inputShape.join(',')} is for samples that follow the model; add --data random, npy:DIR or jsonl:FILE`,
     );
   }
   const { inputShapes, declaredInputs } = parseInputShapes(inputShape);
@@ -70,7 +73,7 @@ function planNative({ data, inputShape = [] }: ProtocolRunValues): Preparation {
   if (declared !== undefined) {
     const { name, shape } = declared;
     throw configInvalid(
-      `--input-shape ${name}:${declared.datatype}:${shape.join('x')}: a SUT node tells the datatypes of its model; say the lengths of one sample, ${name}:${shape.join('x')}`,
+      `--input-shape ${name}:${declared.datatype}:${shape.join('x')}: remove the datatype, which the SUT node reports; use ${name}:${shape.join('x')}`,
     );
   }
   const load = () => import('./native-data.ts');

@@ -22,7 +22,10 @@ import type { PartLimits } from '../../dispatch/part-cutter.ts';
 import type { DispatchSettings, Division } from '../../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 
-/** Describe's answer, as the evidence holds it. @param benchmark Of the run: its model is kept. */
+/**
+ * Describe's answer in the form of the evidence. @param benchmark The run's benchmark: only its
+ * model is kept.
+ */
 export function toDescription(
   description: DescribeResponse__Output,
   benchmark: string,
@@ -35,12 +38,12 @@ export function toDescription(
   });
 }
 
-/** An object has no own key `__proto__` once it was read from JSON: such a setting is left out at once. */
+/** JSON parsers drop an own key `__proto__`: remove such a setting at once. */
 function settingsOf(settings: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(settings).filter(([key]) => key !== '__proto__'));
 }
 
-/** Opened, as the evidence holds it. @param own This end's view of the stream's call. */
+/** Opened in the form of the evidence. @param own This end's view of the stream's call. */
 export function toStream(
   opened: Opened__Output,
   compressionCheck: StreamEvidence['compressionCheck'],
@@ -53,7 +56,7 @@ export function toStream(
   });
 }
 
-/** A node's ledger as the evidence holds it. */
+/** A node's ledger in the form of the evidence. */
 export function toNodeLedger(ledger: LedgerResponse__Output): NodeLedger {
   return fieldsOf(nodeLedger, {
     ...ledger,
@@ -77,15 +80,15 @@ const FIELDS = [
   ['payloadDigest', 'payload digest'],
 ] as const satisfies readonly (readonly [keyof LedgerCounts, string])[];
 
-/** How the samples of a run went to a node. */
+/** How a run's samples were sent to a node. */
 interface SentAs {
-  /** Of every sample; a node that saw another one counted something else. */
+  /** Encoding of every sample; a node that counted another one differs. */
   readonly encoding: PayloadEncoding;
   /** Streams that the node opened. */
   readonly streamCount: number;
 }
 
-/** Differences between the two ends' counts in words; empty when they agree. */
+/** Differences between the two ends' counts, one text each; empty if they agree. */
 export function compareLedgers(
   node: string,
   ours: LedgerCounts,
@@ -96,11 +99,11 @@ export function compareLedgers(
     ([field, words]) =>
       `${words}: the LoadGen node counted ${shown(ours[field])}, SUT node ${node} ${shown(theirs[field])}`,
   );
-  // A node of other make need not tell how many there were: 0 is what it leaves out.
+  // Other software may not report the number of streams: the field is 0 then.
   if (theirs.streamCount !== 0 && theirs.streamCount !== streamCount) {
     const repeated =
       theirs.repeatedStreamCount > 0
-        ? ` (${theirs.repeatedStreamCount} with the number of another one: something between repeated an Open)`
+        ? ` (${theirs.repeatedStreamCount} with a number already used: a proxy repeated an Open)`
         : '';
     differences.push(
       `streams: the LoadGen node opened ${streamCount}, SUT node ${node} counted ${theirs.streamCount}${repeated}`,
@@ -118,26 +121,26 @@ export function compareLedgers(
   return differences;
 }
 
-/** Of a digest enough to see that it differs; the audit has it whole. */
+/** The start of a digest, enough to see a difference; the audit has the whole. */
 function shown(value: number | string): string {
   return typeof value === 'number' ? String(value) : value.slice(0, 16) || 'none';
 }
 
-/** A name or identity, and where a node gave it: "Describe", "stream 0". Never empty. */
+/** A name or identity, and the message that gave it: "Describe", "stream 0". Never empty. */
 export type Said = readonly [by: string, text: string];
 
-/** Names and identities that a node gave beside Name. */
+/** Names and identities that a node gave outside Name. */
 interface NodeIdentities {
   readonly address: string;
   readonly saidIdentities: readonly Said[];
   readonly saidNames: readonly Said[];
-  /** The identities without who gave them: one, unless the address is shared. */
+  /** The identities alone: more than one if the address is shared. */
   readonly identities: ReadonlySet<string>;
 }
 
 /**
- * Why a node's counts say nothing about the samples sent to its address; undefined where they do. The Network
- * division refuses both cases before the run; the open division allows and marks them.
+ * Why a node's counts prove nothing about the samples sent to its address; otherwise undefined. The
+ * Network division refuses these cases before the run; the open division allows and marks them.
  */
 export function ledgerObstacle(
   node: NodeIdentities,
@@ -150,7 +153,10 @@ export function ledgerObstacle(
   return twin === undefined ? undefined : `${twin.address} leads to the same SUT node`;
 }
 
-/** Largest part that every channel takes: by our settings, the nodes' limits and their first grants. */
+/**
+ * Limits of a part that every channel takes: from our settings, the nodes' limits and their first
+ * credit.
+ */
 export function partLimits(
   channels: readonly SutChannel[],
   opened: readonly Opened__Output[],
@@ -171,22 +177,22 @@ export function partLimits(
       ...credits.map((credit) => credit.samples),
     ),
     sampleBytesMax: Math.min(
-      // A query that was compressed as a whole is one payload, and no node could read a piece of it.
+      // A query compressed as a whole is one payload; no node could decode a piece of it.
       preparedQueryPayload === undefined ? Number.POSITIVE_INFINITY : bytesMax,
       ...opened.map(({ limits }) => limits?.sampleBytesMax || Number.POSITIVE_INFINITY),
     ),
   };
 }
 
-/** The usual causes of an address that leads to several nodes, and what to do. */
+/** Usual causes of an address that leads to several nodes, and the remedy. */
 export const BALANCED: string =
   'a load balancer stands before the nodes (the ClusterIP of a Kubernetes Service, a virtual IP, a proxy or ' +
   'service mesh). Name each node by an address of its own (in Kubernetes the name of the pod in a headless ' +
   'Service)';
 
 /**
- * Describe and every stream must lead to the node that answered Name at its address, and name it alike: behind an address
- * that several machines share, names would not tell which machine works.
+ * Describe and every stream must reach the node that answered Name at its address, under the same
+ * name: if several machines share an address, names would not show which one works.
  * @throws MlperfError `ERR_SUT_REFUSED`, `ERR_SUT_NAME` in the Network division.
  */
 export function requireOneNode(
@@ -197,7 +203,7 @@ export function requireOneNode(
   if (division === 'open') return;
   nodes.forEach((node, i) => {
     const { address, saidIdentities } = node;
-    // A node of other make may have no identity; then only its name tells it apart.
+    // Other software may have no identity; then only the name identifies the node.
     const all = [['Name', name?.nodes[i]?.identity ?? ''] as const, ...saidIdentities].filter(
       ([, identity]) => identity !== '',
     );
@@ -205,16 +211,18 @@ export function requireOneNode(
     const other = all.find(([, identity]) => identity !== first?.[1]);
     if (first !== undefined && other !== undefined) {
       throw sutRefused(
-        `the address ${address} leads to several SUT nodes: another one answered ${first[0]} than ${other[0]}; ` +
+        `the address ${address} leads to several SUT nodes: ${first[0]} and ${other[0]} were answered by different nodes; ` +
           `${BALANCED}, or run with --division open`,
       );
     }
-    // Several nodes have several names, too: that error comes first.
+    // Several nodes usually have several names; the error above comes first.
     requireOneName(node, name?.nodes[i]?.name ?? '');
   });
 }
 
-/** The result is that of the node whose name LoadGen logs. @throws MlperfError `ERR_SUT_NAME` */
+/**
+ * The result must belong to the node whose name LoadGen logs. @throws MlperfError `ERR_SUT_NAME`
+ */
 function requireOneName({ address, saidNames }: NodeIdentities, name: string): void {
   const other = saidNames.find(([, text]) => text !== name);
   if (name === '' || other === undefined) return;

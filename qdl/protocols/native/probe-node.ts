@@ -21,15 +21,15 @@ const NAME_CALLS = 11;
 const NEW_CONNECTIONS = 4;
 
 /**
- * Looks at one node: round trips, what it says of itself and of its machine. No load; a run that goes on there is not
- * disturbed by more than the few calls.
- * @param settings Of them the connection's; the nodes are not used.
- * @throws MlperfError when the node does not answer Name
+ * Probes one node: round trips, and its own description of itself and its machine. No load: a run
+ * in progress there sees only a few calls.
+ * @param settings Connection settings; the nodes are ignored.
+ * @throws MlperfError if the node does not answer Name
  */
 export async function probeNode(address: string, settings: DispatchSettings): Promise<NodeProbe> {
   const client = new ControlClient(address, settings);
   try {
-    // The first call connects, and does not count as a round trip.
+    // The first call connects, so it is no round trip.
     const { name, identity, path } = await client.name();
     const nameRoundTripNs: number[] = [];
     for (let i = 0; i < NAME_CALLS; i += 1) nameRoundTripNs.push((await client.name()).roundTripNs);
@@ -63,8 +63,8 @@ export async function probeNode(address: string, settings: DispatchSettings): Pr
 }
 
 /**
- * Who answers on new connections: a load balancer shows itself where each may go to another node. One that fails is
- * left out: the node has answered before.
+ * Identities seen on new connections: a load balancer shows itself if they differ. A failed
+ * connection is left out, since the node has answered before.
  */
 async function identitiesBeside(address: string, settings: DispatchSettings): Promise<string[]> {
   const clients = Array.from(
@@ -79,7 +79,7 @@ async function identitiesBeside(address: string, settings: DispatchSettings): Pr
   }
 }
 
-/** Each once; a node of other make may have none. */
+/** Distinct identities; other software may have none. */
 function distinct(identities: readonly string[]): string[] {
   return [...new Set(identities.filter((identity) => identity !== ''))];
 }
@@ -94,7 +94,7 @@ async function tcpConnects(address: string): Promise<number[]> {
   return times;
 }
 
-/** A node in the middle of a run does not read its machine: that is no failure here. */
+/** A node in a run does not read its machine; that is no failure here. */
 async function systemOf(address: string, name: string, settings: DispatchSettings) {
   try {
     const [system] = await askSystems({ ...settings, nodes: [address] }, [name]);
@@ -126,15 +126,15 @@ function descriptionIn(answer: DescribeResponse__Output): ProbedDescription {
   };
 }
 
-/** A node reads its machine with all tools that it has before it answers. */
+/** A node runs all its tools to read its machine before it answers. */
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
 /**
- * Asks the nodes what machines they run on, all at once. A node that is older than the question, or whose operator
- * does not want it told, is no error.
- * @param names As the nodes answered Name, in the order of the settings.
- * @throws MlperfError of the first node that does not answer, is in the middle of a run (`ERR_SUT_REFUSED`), or
- *   answers with what cannot be (`ERR_WIRE_PROTOCOL`)
+ * Facts of the nodes' machines, asked in parallel. A node that lacks the method, or whose operator
+ * disabled it, is no error.
+ * @param names The nodes' answers to Name, in the order of the settings.
+ * @throws MlperfError of the first node that does not answer, is in a run (`ERR_SUT_REFUSED`), or
+ * sends impossible values (`ERR_WIRE_PROTOCOL`)
  */
 export async function askSystems(
   settings: DispatchSettings,
@@ -143,7 +143,7 @@ export async function askSystems(
   const clients = settings.nodes.map((address) => new ControlClient(address, settings));
   try {
     const asked = clients.map((client, i) => askSystem(client, names[i] ?? '', settings));
-    // All of them, so that no call outlives its connection.
+    // Wait for every call, so that none outlives its connection.
     await Promise.allSettled(asked);
     return await Promise.all(asked);
   } finally {
@@ -156,22 +156,22 @@ async function askSystem(client: ControlClient, name: string, { callTimeoutMs }:
   const { localAddress, remoteAddress } = await measureTcpConnect(address, callTimeoutMs);
   const node = { localAddress, remoteAddress, address, name };
   const answer = await answerOf(client);
-  // Either the facts, or why there are none.
+  // A string is the reason for missing facts.
   if (typeof answer === 'string') return { ...node, system: null, whyMissing: answer };
   return { ...node, system: systemIn(address, answer), whyMissing: null };
 }
 
-/** The node's answer, or why there is none. */
+/** The node's answer, or the reason for missing facts. */
 async function answerOf(client: ControlClient): Promise<DescribeSystemResponse__Output | string> {
   try {
     const answer = await client.describeSystem(DESCRIBE_TIMEOUT_MS);
     return (
-      answer ?? 'the node does not know the call DescribeSystem: it is older, or of other make'
+      answer ?? 'the node lacks the method DescribeSystem: it is an older release or other software'
     );
   } catch (error) {
     const cause = error instanceof MlperfError ? error.cause : undefined;
     if (errorCodeOf(cause) !== status.PERMISSION_DENIED) throw error;
-    // The node's own words.
+    // The node's own message.
     return (cause as ServiceError).details;
   }
 }
@@ -185,7 +185,7 @@ function systemIn(address: string, { gatheredAt, facts, tuning }: DescribeSystem
     return {
       gatheredAt: time.toISOString(),
       facts: fromWire(systemFactsSchema, facts),
-      /** Null where the node does not look at it. */
+      /** Null if the node does not read its tuning. */
       tuning: tuning && fromWire(tuningFactsSchema, tuning),
     };
   } catch (error) {

@@ -49,14 +49,14 @@ import {
   toStream,
 } from './node-evidence.ts';
 
-/** Shortest wait for an answer, so that a node that is late with its model is not taken for an absent one. */
+/** Shortest timeout of a Ready call: a node busy with its model must not seem unreachable. */
 const READY_CALL_MS_MIN = 500;
 
-/** Characters, and numbers, of a node's text that are shown. */
+/** Characters, and numbers, of a node's text that a message shows. */
 const SHOWN_LENGTH_MAX = 100;
 const SHOWN_MAX = 10;
 
-/** One SUT node as the QDL knows it: its connection for unary calls, its answers, its counts. */
+/** One SUT node as the QDL knows it: unary connection, answers, counts. */
 export class SutNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: ControlClient;
@@ -68,7 +68,7 @@ export class SutNodeHandle implements QdlNode {
   #description: DescribeResponse__Output | undefined;
   #theirs: NodeLedger | undefined;
   #ledgerIdentity = '';
-  #ledgerMissing = 'it was not asked: the node was lost, or the run did not come to its end';
+  #ledgerMissing = 'it was not requested: the node was lost, or the run was not complete';
   #differences: readonly string[] = [];
 
   constructor(address: string, settings: DispatchSettings) {
@@ -77,12 +77,12 @@ export class SutNodeHandle implements QdlNode {
     this.control = new ControlClient(address, settings);
   }
 
-  /** Answer to Describe in {@link prepare}; undefined before, and where it has no Describe. */
+  /** Answer to Describe in {@link prepare}; undefined before, and if the node lacks Describe. */
   get description(): DescribeResponse__Output | undefined {
     return this.#description;
   }
 
-  /** The node's model for the benchmark of this run, if it tells one. */
+  /** The node's model for the run's benchmark, if it reports one. */
   get model(): ModelDescription__Output | undefined {
     const { benchmark } = this.#settings;
     return this.#description?.models.find((model) => model.benchmark === benchmark);
@@ -104,10 +104,10 @@ export class SutNodeHandle implements QdlNode {
     return host && { cpuCount: host.cpuCount, memoryBytes: Number(host.memoryBytes) };
   }
 
-  /** Newest version of the protocol that both ends speak. After {@link prepare}. */
+  /** Newest protocol version that both ends speak. Set after {@link prepare}. */
   get protocolVersion(): number {
     const description = this.#description;
-    // A node without Describe is asked for the oldest one.
+    // A node without Describe gets the oldest version.
     if (description === undefined) return PROTOCOL_VERSION_MIN;
     return agreedVersion(toldVersions(description)) ?? PROTOCOL_VERSION_MIN;
   }
@@ -116,13 +116,15 @@ export class SutNodeHandle implements QdlNode {
     return this.#settings.isWarmUp === true;
   }
 
-  /** Share of the samples that both ends digest, in millionths: 0 where the node offers no digests. */
+  /** Share of the samples that both ends digest, in millionths; 0 if the node offers no digests. */
   get digestPerMillion(): number {
     const isOffered = this.#description?.features.includes(PAYLOAD_DIGESTS_FEATURE) ?? false;
     return isOffered && !this.#isWarmUp ? this.#settings.digestPerMillion : 0;
   }
 
-  /** Optional parts of the protocol that the run wants to use with this node. After {@link prepare}. */
+  /**
+   * Optional protocol features that the run wants to use with this node. Set after {@link prepare}.
+   */
   get features(): string[] {
     if (this.#isWarmUp) return [WARM_UP_FEATURE];
     const isUsageOffered = this.#description?.features.includes(USAGE_FEATURE) ?? false;
@@ -143,13 +145,14 @@ export class SutNodeHandle implements QdlNode {
     let hasVersions = false;
     for (;;) {
       const answer = await this.control.ready(benchmark, Math.max(wait.leftMs, READY_CALL_MS_MIN));
-      // A node without Ready says at Open whether it takes the run.
+      // A node without Ready answers at Open.
       if (answer === undefined || answer.ready) break;
       if (answer.state === 'NODE_STATE_FAILED' || wait.isOver) {
         const why = answer.detail === '' ? answer.state : answer.detail;
         throw wait.error(`SUT node ${this.address}`, why);
       }
-      // It would be waited for in vain where Describe tells why: up, but not for this run, or of another protocol.
+      // Describe may tell why waiting is useless: the node is up, but not for this run, or speaks
+      // another version.
       if (answer.state === 'NODE_STATE_READY') await this.#describe();
       else if (!hasVersions) this.#checkVersions(await this.control.describe());
       hasVersions = true;
@@ -161,8 +164,8 @@ export class SutNodeHandle implements QdlNode {
   }
 
   /**
-   * Keeps what the node chose for a stream.
-   * @throws MlperfError `ERR_WIRE_PROTOCOL` when it does not do what it was asked and offered.
+   * Stores the node's Opened.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` if it does not match Open and the node's own Describe.
    */
   addOpened(
     opened: Opened__Output,
@@ -181,23 +184,26 @@ export class SutNodeHandle implements QdlNode {
     if (this.features.includes(TOKEN_STREAM_FEATURE)) this.#requireTokens(opened);
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
       throw wireError(
-        `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe and does not use it in Opened; ` +
+        `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe but not in Opened; ` +
           'run with --digest 0',
       );
     }
   }
 
-  /** @throws MlperfError `ERR_SUT_REFUSED`: times between tokens would be those of some samples only. */
+  /**
+   * @throws MlperfError `ERR_SUT_REFUSED`: otherwise times between tokens would cover only some
+   * samples.
+   */
   #requireTokens({ features }: Opened__Output): void {
     if (features.includes(TOKEN_STREAM_FEATURE)) return;
     const software = this.#description === undefined ? '' : ` (${toldSoftware(this.#description)})`;
     throw this.#refusal(
-      `does not tell tokens as they come${software}: it has no ${TOKEN_STREAM_FEATURE}; leave out --token-times`,
+      `does not report tokens as they are generated${software}: it lacks ${TOKEN_STREAM_FEATURE}; leave out --token-times`,
     );
   }
 
   /**
-   * Open offers one encoding, so a node takes that one or none.
+   * Open offers one encoding, so a node may choose only that one or none.
    * @throws MlperfError `ERR_WIRE_PROTOCOL`
    */
   #checkEncodings(accepted: readonly number[]): void {
@@ -211,20 +217,20 @@ export class SutNodeHandle implements QdlNode {
   }
 
   /**
-   * Asks the node for its ledger of the run and compares it. After the run.
-   * @returns Differences in words; empty when both ends agree, or the node keeps no ledger.
+   * Requests the node's ledger of the run and compares it. After the run.
+   * @returns Differences, one text each; empty if the ends agree or the node keeps no ledger.
    */
   async compareLedgers(runId: string): Promise<readonly string[]> {
     this.#differences = await this.#askLedger(runId);
     return this.#differences;
   }
 
-  /** Identities that were given in Describe and on the streams, and by which of them. */
+  /** Identities given in Describe and on the streams, with their messages. */
   get saidIdentities(): readonly Said[] {
     return this.#said(({ nodeIdentity }) => nodeIdentity, this.#description?.nodeIdentity);
   }
 
-  /** Names that were given in Describe and on the streams, and by which of them. */
+  /** Names given in Describe and on the streams, with their messages. */
   get saidNames(): readonly Said[] {
     return this.#said(({ nodeName }) => nodeName, this.#description?.name);
   }
@@ -234,17 +240,17 @@ export class SutNodeHandle implements QdlNode {
     return [['Describe', described] as const, ...ofStreams].filter(([, text]) => text !== '');
   }
 
-  /** The identities without who gave them: one, unless the address is shared. */
+  /** The identities alone: more than one if the address is shared. */
   get identities(): ReadonlySet<string> {
     return new Set(this.saidIdentities.map(([, identity]) => identity));
   }
 
-  /** Gives up the comparison of ledgers; the evidence tells why. */
+  /** Skips the comparison of ledgers; the evidence has the reason. */
   skipLedger(why: string): void {
     this.#ledgerMissing = `it was not compared: ${why}`;
   }
 
-  /** All that is known of the node, as plain values. */
+  /** Everything known about the node, as plain values. */
   evidence(): NodeEvidence {
     const { benchmark } = this.#settings;
     return {
@@ -267,7 +273,7 @@ export class SutNodeHandle implements QdlNode {
     try {
       const answer = await this.control.ledger(runId);
       if (answer === undefined) {
-        this.#ledgerMissing = 'the node does not implement Ledger';
+        this.#ledgerMissing = 'the node lacks the method Ledger';
         return [];
       }
       const ours = this.ledger.toCounts();
@@ -278,13 +284,11 @@ export class SutNodeHandle implements QdlNode {
           `the address ${this.address} led to another SUT node when its ledger was requested: ${BALANCED}`,
         ];
       }
-      // A node of other make may leave it out.
+      // Other software may leave it out.
       if (answer.runId !== '' && answer.runId !== runId) {
         this.#ledgerMissing = 'the node reported the ledger of another run';
         const other = asOneLine(answer.runId.slice(0, SHOWN_LENGTH_MAX));
-        return [
-          `SUT node ${this.address} reported the ledger of run ${other} in place of ${runId}`,
-        ];
+        return [`SUT node ${this.address} reported the ledger of run ${other} instead of ${runId}`];
       }
       if (!answer.known) {
         this.#ledgerMissing = 'the node does not know this run';
@@ -295,8 +299,8 @@ export class SutNodeHandle implements QdlNode {
       const streamCount = this.#streams.length;
       return compareLedgers(this.address, ours, this.#theirs, { encoding, streamCount });
     } catch (error) {
-      this.#ledgerMissing = `the node did not tell it: ${messageOf(error)}`;
-      return [`SUT node ${this.address} did not tell its ledger: ${messageOf(error)}`];
+      this.#ledgerMissing = `the node did not report it: ${messageOf(error)}`;
+      return [`SUT node ${this.address} did not report its ledger: ${messageOf(error)}`];
     }
   }
 
@@ -315,7 +319,7 @@ export class SutNodeHandle implements QdlNode {
   #check(description: DescribeResponse__Output): void {
     const { benchmark, encoding } = this.#settings;
     this.#checkVersions(description);
-    // If the node does not tell it here, Open will.
+    // If Describe does not show it, Open will.
     requireBenchmark(this.address, benchmark, description);
     const { encodings } = this.model ?? { encodings: [] };
     const takes = encodings.some(
@@ -330,7 +334,7 @@ export class SutNodeHandle implements QdlNode {
     }
   }
 
-  /** @throws MlperfError `ERR_SUT_REFUSED` where no version of the protocol is common */
+  /** @throws MlperfError `ERR_SUT_REFUSED` if the two ends have no protocol version in common */
   #checkVersions(description: DescribeResponse__Output | undefined): void {
     if (description === undefined) return;
     const theirs = toldVersions(description);

@@ -40,15 +40,18 @@ import { checkOipSettings, OIP_NAME, type OipDispatch, oipOf } from './settings/
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Default of samples outstanding on one node. Servers grant no credit and queue everything; samples that wait here cost
- * only their ids.
+ * Default limit of samples outstanding at one node. Servers grant no credit and queue everything; a
+ * sample that waits here costs only its id.
  */
 const NODE_OUTSTANDING_MAX = 4_096;
 
-/** Connections whose first calls are kept as evidence: a server may give up each after a few calls. */
+/**
+ * Connections whose first calls become evidence: a server may end each connection after a few
+ * calls.
+ */
 const QUERY_PATHS_MAX = 256;
 
-/** Nodes that speak the Open Inference Protocol. */
+/** Driver of nodes that speak the Open Inference Protocol. */
 export class OipDriver implements ProtocolDriver {
   readonly nodes: readonly OipNodeHandle[];
   readonly names: NetworkNames;
@@ -59,14 +62,14 @@ export class OipDriver implements ProtocolDriver {
   #facts: OipModelFacts | undefined;
   #channels: readonly OipChannel[] = [];
 
-  /** @param settings They need a plan of requests where queries are to be sent. */
+  /** @param settings Must hold a request plan if queries are sent. */
   constructor(settings: DispatchSettings) {
     this.#settings = settings;
     this.#oip = oipOf(settings);
     this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings));
     this.#connections = new OipConnections(
       settings,
-      (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle, // One per address.
+      (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle, // In range: one per address.
     );
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
@@ -76,8 +79,8 @@ export class OipDriver implements ProtocolDriver {
   }
 
   /**
-   * @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan; `ERR_CONFIG_INVALID` for
-   *   settings that the plan's method has no use for
+   * @throws MlperfError `ERR_SUT_REFUSED` also if the nodes differ, or do not fit the plan;
+   * `ERR_CONFIG_INVALID` for settings that the plan's method does not use
    */
   async connect(onWait: WaitProgress): Promise<void> {
     checkOipSettings(this.#settings);
@@ -96,7 +99,7 @@ export class OipDriver implements ProtocolDriver {
 
   channelCounts(): ChannelCounts {
     const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.#settings;
-    // Calls of their own need no streams: a channel is a connection.
+    // Unary calls need no streams: a channel is a connection.
     const isStream = this.#oip.plan?.method === 'stream';
     return {
       channelsPerNode: isStream ? streamsPerNode : connectionsPerNode,
@@ -113,7 +116,7 @@ export class OipDriver implements ProtocolDriver {
   ): Promise<OpenedChannels> {
     const { plan } = this.#oip;
     if (plan === undefined) {
-      throw configInvalid('oip: there is no plan of requests');
+      throw configInvalid('oip: the settings hold no request plan');
     }
     for (const { address, connection } of places) this.#connections.to(address, connection);
     await this.#connections.ready();
@@ -136,7 +139,7 @@ export class OipDriver implements ProtocolDriver {
     await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
   }
 
-  /** Servers keep no counts to compare. Keeps their own statistics. */
+  /** Servers keep no counts to compare. Reads their own statistics instead. */
   async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
     const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
     await Promise.all(reached.map((node) => node.endStatistics()));
@@ -187,23 +190,23 @@ function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void {
   const { name, isDecoupled, hasStream, batchSizeMax } = facts;
   if (plan.method === 'unary' && isDecoupled === true) {
     throw refusal(
-      `model "${name}" is decoupled: a request may have any number of responses, which only a stream carries; ` +
+      `model "${name}" is decoupled: a request may have any number of responses, which only a stream can carry; ` +
         'use --oip-method stream',
     );
   }
   if (plan.method !== 'unary' && hasStream === false) {
-    throw refusal(`the server at ${facts.address} has no ModelStreamInfer; use --oip-method unary`);
+    throw refusal(`the server at ${facts.address} lacks ModelStreamInfer; use --oip-method unary`);
   }
   if (isDecoupled === true && plan.samplesPerRequest > 1) {
     throw refusal(
-      `model "${name}" is decoupled: its responses do not tell which of ${plan.samplesPerRequest} samples they are for; ` +
+      `model "${name}" is decoupled: its responses do not identify one of ${plan.samplesPerRequest} samples; ` +
         'use --oip-batch 1',
     );
   }
   if (batchSizeMax !== undefined && plan.samplesPerRequest > Math.max(1, batchSizeMax)) {
     throw refusal(
-      `model "${name}" takes ${Math.max(1, batchSizeMax)} samples in a request, ` +
-        `--oip-batch asks for ${plan.samplesPerRequest}`,
+      `model "${name}" takes at most ${Math.max(1, batchSizeMax)} samples in a request; ` +
+        `--oip-batch is ${plan.samplesPerRequest}`,
     );
   }
 }
@@ -212,14 +215,14 @@ function refusal(what: string): MlperfError {
   return sutRefused(what);
 }
 
-/** As askNames, of nodes that speak the Open Inference Protocol. */
+/** askNames for nodes that speak the Open Inference Protocol. */
 export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
   const clients = settings.nodes.map((address) => new OipControlClient(address, settings));
   const distinguish = distinguishByAddress(() => {});
   return askOnce(clients, new NetworkNames(clients, settings.division, distinguish));
 }
 
-/** One node that speaks the Open Inference Protocol: its connection for control calls, its answers, its counts. */
+/** One node that speaks the Open Inference Protocol: control connection, answers, counts. */
 class OipNodeHandle implements QdlNode, OipConnectionEvents {
   readonly address: string;
   readonly control: OipControlClient;
@@ -241,7 +244,7 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
   }
 
   /**
-   * Waits until the model is ready there and asks what it is. Untimed.
+   * Waits until the node's model is ready and returns its facts. Untimed.
    * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
    */
   async prepare(onWait: WaitProgress): Promise<OipModelFacts> {
@@ -251,12 +254,12 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
     return this.#facts;
   }
 
-  /** Keeps the server's own statistics as they are before the run. */
+  /** Stores the server's own statistics before the run. */
   async beginStatistics(): Promise<void> {
     if (this.#facts?.hasStatistics === true) this.#before = await this.#askStatistics();
   }
 
-  /** Keeps by how much the server's own statistics have grown. */
+  /** Stores the growth of the server's own statistics. */
   async endStatistics(): Promise<void> {
     const before = this.#before;
     if (before === null) return;
@@ -264,7 +267,7 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
     this.#statistics = after === null ? null : growth(before, after);
   }
 
-  /** A connection for queries works: what this end knows of its first call. */
+  /** The first response on a query connection came. @param own This end's view of the call. */
   onAccepted(own: OwnSide): void {
     if (this.#queryPaths.length < QUERY_PATHS_MAX) this.#queryPaths.push(callPathOf(own, null));
   }
@@ -302,7 +305,7 @@ class OipNodeHandle implements QdlNode, OipConnectionEvents {
     };
   }
 
-  /** Statistics only explain a run: a server that does not tell them any more has not broken it. */
+  /** Statistics only explain a run: a server that no longer reports them is no fault. */
   async #askStatistics(): Promise<ServerGrowth | null> {
     try {
       const versions = await this.control.modelStatistics(this.#oip.model);
@@ -323,7 +326,7 @@ const DURATIONS = [
   'computeOutput',
 ] as const satisfies readonly (keyof ServerGrowth)[];
 
-/** Statistics of which each number comes from the same place. */
+/** Statistics with every number from the same source. */
 function statisticsBy(
   count: (of: 'inferenceCount' | 'executionCount') => number,
   duration: (of: (typeof DURATIONS)[number], what: 'count' | 'ns') => number,
@@ -339,7 +342,7 @@ function statisticsBy(
   };
 }
 
-/** Statistics of a model, summed over the versions that a server tells. */
+/** Statistics of a model, summed over the reported versions. */
 export function sumOfVersions(versions: readonly ModelStatistics__Output[]): ServerGrowth {
   const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
     versions.reduce((sum, one) => sum + tell(one), 0);
@@ -349,7 +352,7 @@ export function sumOfVersions(versions: readonly ModelStatistics__Output[]): Ser
   );
 }
 
-/** By how much statistics grew; null where a count fell: the server started anew in between. */
+/** Growth of statistics; null if a count fell: the server restarted in between. */
 export function growth(before: ServerGrowth, after: ServerGrowth): ServerGrowth | null {
   const grown = statisticsBy(
     (of) => after[of] - before[of],

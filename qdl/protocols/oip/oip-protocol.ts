@@ -11,11 +11,11 @@ import {
 } from './settings/oip-settings.ts';
 
 const { sender, names } = GRPC_WIRE.answerHeaders;
-/** Older servers of gRPC's C core send one header more. */
+/** Older servers of gRPC C-core send one header more. */
 const ANSWER_HEADERS = { sender, names: [...names, 'accept-encoding'] };
 
 const NO_COMPRESSION =
-  'samples travel as they are, as no part of the protocol says that they are compressed';
+  'samples are sent uncompressed: no field of the protocol can state a compression';
 
 /** The Open Inference Protocol over gRPC. */
 export const OIP_PROTOCOL = {
@@ -49,19 +49,19 @@ export const OIP_PROTOCOL = {
       stream: 'ModelStreamInfer',
       'stream-per-request': 'ModelStreamInfer, a stream per request',
     },
-    idleStreams: '--oip-method unary has no idle stream',
+    idleStreams: '--oip-method unary keeps no idle stream',
     wire: { ...GRPC_WIRE, answerHeaders: ANSWER_HEADERS },
     evidence: {
       shown: [
         'The Open Inference Protocol has no ledger, no digests, no identity of a node, no facts of its host and no settings: ' +
-          'what arrived, and where, is known to the server alone. What holds here holds by what this end counted, and by ' +
+          'only the server knows what arrived, and where. A rule that holds here holds by the counts of this end, and by ' +
           'construction for the source code of this LoadGen node. An answer before the last byte of its request is found.',
         'A proxy or a load balancer before a server, a server that answers from a cache, and two addresses that lead to one ' +
-          'server are not found. Statistics of a server are its own, and other clients are in them.',
+          "server are not found. A server's statistics are its own and include other clients.",
       ],
       proxies: '',
       beyond:
-        'For evidence of both ends run longhaul on the SUT node, which speaks this protocol as well, and measure it over its own.',
+        'For evidence of both ends run longhaul on the SUT node and measure it over its own protocol.',
     },
   },
   options: OIP_OPTIONS,
@@ -69,11 +69,11 @@ export const OIP_PROTOCOL = {
   reasons: {
     compression: NO_COMPRESSION,
     compressionScope: NO_COMPRESSION,
-    responseCompression: 'no part of the protocol says how responses are compressed',
-    tokenTimes: 'its streams tell a first response, and then the rest',
-    digest: 'these servers make no digests to compare with',
+    responseCompression: 'no field of the protocol can state how a response is compressed',
+    tokenTimes: 'its streams report a first response, and then the rest',
+    digest: 'these servers compute no digests to compare with',
     warmUp: 'these servers would answer with their model, and count it',
-    partBytesMax: 'a request has the samples that --oip-batch says',
+    partBytesMax: '--oip-batch sets the samples of a request',
   },
   settings: oipSettingsOf,
   plan: (values) => {

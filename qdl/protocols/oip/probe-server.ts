@@ -9,13 +9,13 @@ import { OipControlClient } from './node/oip-control-client.ts';
 import { oipOf } from './settings/oip-settings.ts';
 
 const ROUND_TRIPS = 11;
-/** Most models whose tensors are requested when no model is named. */
+/** Most models whose tensors are requested if no model is named. */
 const MODELS_MAX = 64;
 
 /**
- * Looks at one server: no load, no inference.
- * @param settings The name of their model may be empty: all. The nodes are not used.
- * @throws MlperfError when the server does not answer, or not with this service
+ * Probes one server without load or inference.
+ * @param settings An empty model name means all models. The nodes are ignored.
+ * @throws MlperfError if the server does not answer, or lacks this service
  */
 export async function probeOipServer(
   address: string,
@@ -24,7 +24,7 @@ export async function probeOipServer(
   const { service, model } = oipOf(settings);
   const client = new OipControlClient(address, settings);
   try {
-    // The first call connects, and does not count as a round trip.
+    // The first call connects, so it is no round trip.
     const { path } = await client.name();
     const roundTripNs: number[] = [];
     for (let i = 0; i < ROUND_TRIPS; i += 1) roundTripNs.push((await client.name()).roundTripNs);
@@ -49,7 +49,7 @@ export async function probeOipServer(
   }
 }
 
-/** Each name once: versions stand in the metadata. */
+/** Distinct names: versions are in the metadata. */
 function modelsOf(
   repository: readonly { readonly name: string; readonly state: string }[],
 ): OipModelRef[] {
@@ -58,7 +58,7 @@ function modelsOf(
   return names.map((name) => ({ name, version: '' }));
 }
 
-/** The models that were requested, and those of which the server did not tell the tensors, with its words. */
+/** The requested models, and those without reported tensors, with the server's message. */
 async function factsOf(client: OipControlClient, wanted: readonly OipModelRef[]) {
   const models: ProbedFacts[] = [];
   const failures: { name: string; why: string }[] = [];

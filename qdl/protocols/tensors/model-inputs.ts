@@ -9,10 +9,12 @@ import {
 import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
 
 /**
- * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration stands for what ModelMetadata would
- * say: where the server reports its inputs the two must agree, and an axis that the server leaves free has the declared length.
- * @param benchmarkTensors Samples of the benchmark by encoding, for the flag that is shown; undefined: the model decides.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the two differ, and where the inputs are unknown
+ * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration
+ * replaces missing ModelMetadata. If the server reports its inputs, both must agree; an axis that
+ * the server leaves free gets the declared length.
+ * @param benchmarkTensors Samples of the benchmark by encoding, to suggest a flag; undefined: the
+ * model decides.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the two differ, or the inputs are unknown
  */
 export function withDeclaredInputs(
   facts: OipModelFacts,
@@ -38,7 +40,7 @@ export function withDeclaredInputs(
   return { ...facts, inputs };
 }
 
-/** Joins both; throws where they differ. */
+/** Joins both; throws if they differ. */
 function agreed(told: OipTensor, declared: OipTensor): OipTensor {
   const shape = declared.shape.map((length, axis) =>
     length === -1 ? (told.shape[axis] as number) : length,
@@ -47,7 +49,7 @@ function agreed(told: OipTensor, declared: OipTensor): OipTensor {
     return { ...told, shape };
   }
   throw configInvalid(
-    `${declarationText(declared)}: the server says that ${told.name} is ${tensorText(told)}; a declaration has all of its axes, also the one that counts samples`,
+    `${declarationText(declared)}: the server reports ${told.name} as ${tensorText(told)}; declare all of its axes, including the one that counts samples`,
   );
 }
 
@@ -65,7 +67,7 @@ function noInputs(
   const flag = flags.length > 0 ? flags.join(' or ') : EXAMPLE;
   return configInvalid(
     `the server at ${address} reports no inputs of model ${name} (its ModelMetadata has none): declare each by ` +
-      `--input-shape ${flag}; with -1x before the axes where the first one counts samples`,
+      `--input-shape ${flag}; write -1x before the axes if the first one counts samples`,
   );
 }
 
@@ -78,9 +80,10 @@ function declarationText({ name, datatype, shape }: OipTensor): string {
 type BatchFacts = Pick<OipModelFacts, 'inputs' | 'batchSizeMax'>;
 
 /**
- * Whether the first axis of every input counts samples. A server that tells how many it takes decides it; of others the axis
- * is taken for one where all inputs leave it free, as in the metadata of nearly all servers, unless a shape that was requested
- * has all axes of its input: then the first one is an axis of a sample.
+ * True if the first axis of every input counts samples. A server that reports its largest batch
+ * decides it. Otherwise the first axis counts samples if all inputs leave it free, as in the
+ * metadata of nearly all servers, unless a requested shape has all axes of its input: then the
+ * first one belongs to the sample.
  */
 export function hasBatchAxis(
   { inputs, batchSizeMax }: BatchFacts,
@@ -91,7 +94,7 @@ export function hasBatchAxis(
   return batchSizeMax !== undefined || !isAllAsked;
 }
 
-/** Whether an input or output leaves its first axis free. */
+/** True if an input or output leaves its first axis free. */
 export function isFreeFirst({ shape }: OipTensor): boolean {
   return shape[0] === -1;
 }

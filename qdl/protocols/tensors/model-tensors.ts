@@ -14,13 +14,16 @@ interface TensorMetadata {
   readonly shape: readonly number[];
 }
 
-/** A tensor as the protocol has it. @param what It is, in words. @throws MlperfError `ERR_SUT_REFUSED` */
+/**
+ * A tensor in the protocol's terms. @param what Text that names it. @throws MlperfError
+ * `ERR_SUT_REFUSED`
+ */
 export function tensorOf(
   { name, datatype, shape }: TensorMetadata,
   what: string,
   address: string,
 ): OipTensor {
-  // Some servers write it small.
+  // Some servers write it in lower case.
   const known = datatype.toUpperCase();
   if (!isOipDataType(known)) {
     throw sutRefused(
@@ -30,14 +33,14 @@ export function tensorOf(
   }
   if (shape.some((length) => !Number.isSafeInteger(length) || length < -1)) {
     throw sutRefused(
-      `the server at ${address} describes the ${what} "${name}" with the shape [${shape.join(', ')}]; lengths are 0 or more, or -1`,
+      `the server at ${address} describes the ${what} "${name}" with the shape [${shape.join(', ')}]; a length is 0 or more, or -1 for a free axis`,
     );
   }
   return { name, datatype: known, shape: [...shape] };
 }
 
 /**
- * All nodes must serve one model: they are one SUT.
+ * All nodes must serve one model, because they are one SUT.
  * @throws MlperfError `ERR_SUT_REFUSED` naming the node and the difference.
  */
 export function requireAgreement(facts: readonly OipModelFacts[]): void {

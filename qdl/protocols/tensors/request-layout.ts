@@ -23,26 +23,26 @@ import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
 import type { SampleInput } from '../../dispatch/preparation.ts';
 import { hasBatchAxis } from './model-inputs.ts';
 
-/** Samples and responses of a run as a model has them. */
+/** A run's samples and responses in the model's terms. */
 export interface RequestLayout {
-  /** Axes may be free where samples bring their own lengths. */
+  /** Axes may be free if samples have their own lengths. */
   readonly inputs: readonly SampleInput[];
   readonly hasBatchAxis: boolean;
-  /** Empty: the server does not tell them before it answers. */
+  /** Empty if the server does not report them before a response. */
   readonly outputs: readonly OipTensor[];
-  /** Encoding of the benchmark's samples; undefined where they are no benchmark's. */
+  /** Encoding of the benchmark's samples; undefined for other samples. */
   readonly encodingName: string | undefined;
-  /** Set where the benchmark asks for a class. */
+  /** Set if the benchmark expects a class. */
   readonly responseClass: ResponseClass | undefined;
 }
 
 type LayoutRules = Pick<BenchmarkRules, 'key' | 'sampleTensors' | 'responseTensor'>;
 
 /**
- * Joins what a benchmark sends and expects with what a model takes and gives.
- * @param encodingName Encoding that was requested; undefined: the one that fits.
- * @param payloadBytes Length of the payloads of a benchmark that leaves it to the run; undefined: it does not.
- * @throws MlperfError `ERR_MODEL`, `ERR_CONFIG_INVALID` with both sides in words
+ * Fits a benchmark's samples and responses to a model's inputs and outputs.
+ * @param encodingName Requested encoding; undefined: any that fits.
+ * @param payloadBytes Payload bytes, if the benchmark leaves them to the run; otherwise undefined.
+ * @throws MlperfError `ERR_MODEL`, `ERR_CONFIG_INVALID` with both sides in the message
  */
 export function requestLayout(
   rules: LayoutRules,
@@ -56,7 +56,7 @@ export function requestLayout(
     : benchmarkLayout(rules, facts, inputShapes, encodingName, payloadBytes);
 }
 
-/** The model and the samples of a benchmark, as far as they fit. */
+/** A benchmark's model and samples, if they fit. */
 function benchmarkLayout(
   rules: LayoutRules,
   facts: OipModelFacts,
@@ -66,7 +66,7 @@ function benchmarkLayout(
 ): RequestLayout {
   if (inputShapes.size > 0) {
     throw configInvalid(
-      `--input-shape is for samples that follow the model; those of benchmark ${rules.key} have their own shape`,
+      `--input-shape is for samples that follow the model; benchmark ${rules.key} fixes the shape of its samples`,
     );
   }
   const fitted = fitEncoding(rules, facts, encodingName);
@@ -81,8 +81,8 @@ function benchmarkLayout(
 }
 
 /**
- * The layout with the outputs that are read: those of the server's metadata, or of an answer where it has none there.
- * @throws MlperfError `ERR_MODEL` where the benchmark asks for a class, and none of them tells it
+ * The layout with the outputs to read: those of the server's metadata, or else of a response.
+ * @throws MlperfError `ERR_MODEL` if the benchmark expects a class and no output holds it
  */
 export function withOutputs(
   layout: RequestLayout,
@@ -99,10 +99,10 @@ export function withOutputs(
   return { ...layout, outputs: [found.output], responseClass: found };
 }
 
-/** The model alone decides. */
+/** Layout without a benchmark: the model alone decides. */
 function modelLayout(facts: OipModelFacts, inputShapes: InputShapes): RequestLayout {
   const hasBatch = hasBatchAxis(facts, inputShapes);
-  // Only the server knows what its first axis is.
+  // Only the server knows the meaning of its first axis.
   const shapeHint = hasBatch && facts.batchSizeMax === undefined ? ownAxisHint(facts) : undefined;
   return {
     inputs: resolveInputs(facts.inputs, inputShapes, hasBatch).map((input) => ({
@@ -116,12 +116,12 @@ function modelLayout(facts: OipModelFacts, inputShapes: InputShapes): RequestLay
   };
 }
 
-/** How to say that the first axis, which was taken for the one that counts samples, is one of a sample. */
+/** Hint for a first axis that was assumed to count samples but belongs to the sample. */
 function ownAxisHint({ inputs }: OipModelFacts): string {
   const flag = inputs.map((input) => inputShapeText(input, '-1')).join(',');
   return (
-    '; the server does not say whether the first axis counts samples, so it is taken to do so: ' +
-    `where it is an axis of a sample, --input-shape ${flag} (-1: of any length)`
+    '; the server does not report whether the first axis counts samples; longhaul assumes that it does. ' +
+    `If it belongs to the sample, use --input-shape ${flag} (-1: any length)`
   );
 }
 
@@ -129,7 +129,7 @@ function withBytes(input: OipTensor): SampleInput {
   return { ...input, sampleBytes: sampleBytes(input) };
 }
 
-/** The layout of samples that all are like this one. */
+/** The layout of samples that are all like this one. */
 export function layoutOfSample(
   layout: RequestLayout,
   sample: readonly NamedTensor[],
@@ -143,7 +143,7 @@ export function layoutOfSample(
   return { ...layout, inputs };
 }
 
-/** One free axis of bytes is as long as the payload. */
+/** One free axis of bytes gets the length of the payload. */
 function withLength(input: OipTensor, payloadBytes: number | undefined): OipTensor {
   if (payloadBytes === undefined || input.datatype !== 'UINT8') return input;
   const { shape } = input;
@@ -151,23 +151,24 @@ function withLength(input: OipTensor, payloadBytes: number | undefined): OipTens
   return { ...input, shape: shape.map((length) => (length === -1 ? payloadBytes : length)) };
 }
 
-/** A benchmark's encoding as a model takes it. */
+/** A benchmark's encoding as the model takes it. */
 interface FittedEncoding {
   /** Key of the benchmark's encodings. */
   readonly encodingName: string;
-  /** True where an axis before the sample's own counts samples. */
+  /** True if an axis before the sample's own counts samples. */
   readonly hasBatchAxis: boolean;
-  /** The model's input with the shape of one sample; -1 where the length of the payload decides. */
+  /** The model's input with the shape of one sample; -1 if the payload's length decides. */
   readonly input: OipTensor;
 }
 
 type FitFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'address'>;
 
 /**
- * The encoding of a benchmark whose payloads fit the model's input by datatype and shape, without conversion, which
- * would be pre-processing.
- * @param asked The only encoding that may be taken; undefined: any.
- * @throws MlperfError `ERR_MODEL` that shows both sides, and `ERR_CONFIG_INVALID` where several fit and none was requested
+ * The encoding of a benchmark whose payloads fit the model's input by datatype and shape. No
+ * conversion: that would be pre-processing.
+ * @param asked The only allowed encoding; undefined: any.
+ * @throws MlperfError `ERR_MODEL` with both sides, and `ERR_CONFIG_INVALID` if several fit and none
+ * was requested
  */
 function fitEncoding(
   rules: Pick<BenchmarkRules, 'key' | 'sampleTensors'>,
@@ -182,11 +183,11 @@ function fitEncoding(
   if (second === undefined) return first;
   const names = chosen.map(({ encodingName }) => encodingName).join(', ');
   throw configInvalid(
-    `model ${facts.name} takes more than one encoding of benchmark ${rules.key} (${names}): say which by --encoding`,
+    `model ${facts.name} takes more than one encoding of benchmark ${rules.key} (${names}); choose one by --encoding`,
   );
 }
 
-/** Encodings that the model takes. */
+/** Encodings that the model accepts. */
 function fittingEncodings(
   { sampleTensors = {} }: Pick<BenchmarkRules, 'sampleTensors'>,
   { inputs }: FitFacts,
@@ -199,7 +200,7 @@ function fittingEncodings(
   });
 }
 
-/** A sample as it goes into an input: with an axis before its own, or without. */
+/** A sample as an input: with a batch axis before its own, or without. */
 function fitInput(
   { datatype, shape }: SampleTensor,
   input: OipTensor,
@@ -214,7 +215,7 @@ function fitInput(
     : { hasBatchAxis: true, input: { ...input, shape: joined } };
 }
 
-/** Shape that both allow; undefined where they differ. */
+/** Shape that fits both; undefined if they differ. */
 function joinShapes(a: readonly number[], b: readonly number[]): number[] | undefined {
   const joined = a.map((length, axis) => (length === -1 ? (b[axis] as number) : length));
   return fitsShape(joined, b) ? joined : undefined;
@@ -263,11 +264,11 @@ function whyNot(
   if (permuted === undefined) return [];
   const [name] = permuted;
   return [
-    `${name} has the same axes in another order (channels last or first), and samples are never converted: serve the model with the order of the benchmark`,
+    `${name} has the same axes in another order (channels last or first), and longhaul never converts samples: serve the model with the benchmark's order of axes`,
   ];
 }
 
-/** The same lengths in another order. */
+/** True for the same lengths in another order. */
 function isPermuted(a: readonly number[], b: readonly number[]): boolean {
   const sorted = (shape: readonly number[]): string =>
     JSON.stringify([...shape].sort((one, other) => one - other));

@@ -21,9 +21,9 @@ import { findFlaw, writeFolderManifest } from './manifest.ts';
 export interface ArtifactOptions {
   /** Folder of all artifacts; made when it is absent. */
   readonly cacheFolder: string;
-  /** Name for people, and beginning of the folder's name: small letters, digits, hyphens. */
+  /** Name for people, and start of the folder's name: lower-case letters, digits, hyphens. */
   readonly name: string;
-  /** All that the content depends on, JSON. Another recipe is another artifact. */
+  /** Everything that the content depends on, as JSON. Another recipe is another artifact. */
   readonly recipe: unknown;
   /** Writes the files into `folder`, which is empty. */
   build(folder: string, onProgress: BuildProgress): Promise<void>;
@@ -32,21 +32,21 @@ export interface ArtifactOptions {
   readonly lockTiming?: LockTiming;
 }
 
-/** Tells how far a build is: 0 to 1, and what is done now. */
+/** Reports the progress of a build: fraction 0 to 1, and the current step. */
 export type BuildProgress = (fraction: number, what: string) => void;
 
-/** Digits of the recipe's hash in the folder's name; enough to tell the versions of one project apart. */
+/** Digits of the recipe's hash in the folder's name; enough for the versions of one project. */
 const HASH_DIGITS = 12;
 
-/** Suffix of folders that are half made, or to be deleted. */
+/** Suffix of folders that are incomplete, or to be deleted. */
 const LEFTOVER = '.building-';
 
 /**
  * Finds the artifact, checked file by file, or makes it.
  *
- * Processes that ask for the same artifact at once wait for the first of them and use what it made.
+ * Processes that need the same artifact wait for the first one and use its result.
  * @returns Folder of the artifact.
- * @throws MlperfError `ERR_CACHE` when the cache folder cannot be used; whatever `build` throws.
+ * @throws MlperfError `ERR_CACHE` if the cache folder cannot be used; the errors of `build`.
  */
 export async function ensureArtifact(options: ArtifactOptions): Promise<string> {
   assert.match(options.name, /^[a-z0-9-]+$/);
@@ -61,7 +61,7 @@ export async function ensureArtifact(options: ArtifactOptions): Promise<string> 
   }
 }
 
-/** Folder of an artifact, whether it is there or not. */
+/** Folder of an artifact, existing or not. */
 function artifactFolder({
   cacheFolder,
   name,
@@ -77,9 +77,9 @@ async function buildUnderLock(options: ArtifactOptions, target: string): Promise
     onProgress(0, `${name}: waiting for ${holder}, which makes it now`),
   );
   try {
-    const flaw = await findFlaw(target, onProgress); // Again: the process that held the lock may have made it.
+    const flaw = await findFlaw(target, onProgress); // Check again: the process that held the lock may have made it.
     if (flaw === undefined) return;
-    if (flaw !== 'absent') onProgress(0, `${target} is damaged (${flaw}): making it again`);
+    if (flaw !== 'absent') onProgress(0, `${target} is damaged (${flaw}): it is made again`);
     await removeLeftovers(target);
     await buildAndPublish(options, target);
   } finally {
@@ -99,15 +99,18 @@ async function buildAndPublish(
     await discard(target, onProgress);
     await rename(folder, target);
   } catch (error) {
-    // A process that was stopped for long (a suspended machine) has lost its lock, and perhaps its
-    // folder, to another one. If that one has finished, the artifact is there.
+    // A process that was suspended for long has lost its lock, and perhaps its folder, to another
+    // process. If that one has finished, the artifact is there.
     if ((await findFlaw(target, onProgress)) !== undefined) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Takes a damaged artifact away by one rename; deleting file by file would leave a half one in its place. */
+/**
+ * Removes a damaged artifact by one rename; deleting file by file would leave an incomplete one in
+ * its place.
+ */
 async function discard(target: string, onProgress: BuildProgress): Promise<void> {
   const flaw = await findFlaw(target, onProgress);
   if (flaw === undefined || flaw === 'absent') return;
@@ -115,7 +118,7 @@ async function discard(target: string, onProgress: BuildProgress): Promise<void>
   try {
     await rename(target, leftover);
   } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return; // Gone: another process discards it too.
+    if (errorCodeOf(error) === 'ENOENT') return; // Another process removed it too.
     throw error;
   }
   await rm(leftover, { recursive: true, force: true });
@@ -126,8 +129,8 @@ function leftoverName(target: string): string {
 }
 
 /**
- * Deletes what processes that were killed have left of this artifact. Never the folder of a process
- * that lives: two may hold the lock for a moment when both have taken it from a dead one.
+ * Deletes this artifact's leftovers of killed processes. Never deletes the folder of a live
+ * process: two may hold the lock for a moment when both have taken it from a dead one.
  */
 async function removeLeftovers(target: string): Promise<void> {
   const cacheFolder = dirname(target);
@@ -139,7 +142,7 @@ async function removeLeftovers(target: string): Promise<void> {
   }
 }
 
-/** Errors of the file system become a sentence about the cache folder; all others stay what they are. */
+/** Turns a file system error into a message about the cache folder; other errors stay unchanged. */
 function toCacheError(error: unknown, cacheFolder: string): unknown {
   const isSystemError = error instanceof Error && 'syscall' in error;
   if (error instanceof MlperfError || !isSystemError) return error;
@@ -155,11 +158,14 @@ function toCacheError(error: unknown, cacheFolder: string): unknown {
 
 /** Times of the lock, in ms. */
 interface LockTiming {
-  /** The holder touches its file this often. */
+  /** Interval at which the holder touches its file. */
   readonly heartbeatMs: number;
-  /** A file untouched for this long has no owner. Many heartbeats: a busy disk may delay some. */
+  /**
+   * A file untouched for this long has no owner. Many heartbeats long, since a busy disk may delay
+   * some.
+   */
   readonly abandonedAfterMs: number;
-  /** Time between two looks of a process that waits. */
+  /** Interval between two checks of a waiting process. */
   readonly pollMs: number;
 }
 
@@ -173,10 +179,10 @@ const DEFAULT_LOCK_TIMING: LockTiming = {
 /**
  * Waits until no living process holds the lock, then takes it.
  *
- * The lock only spares two processes from doing the same work twice. A process that shows no sign of life may lose
- * it, so the result of the work must still be put in place atomically.
- * @param onWait Told on every look who holds it.
- * @returns `release` gives the lock back, unless another process has taken it away. Never throws.
+ * The lock only spares two processes from doing the same work twice. A process that shows no sign
+ * of life may lose it, so the result of the work must still be put in place atomically.
+ * @param onWait Called at every check with the holder.
+ * @returns `release` releases the lock, unless another process has taken it. Never throws.
  * @throws Error of the file system when the file cannot be written.
  */
 export async function acquireBuildLock(
@@ -190,7 +196,7 @@ export async function acquireBuildLock(
     const lock = await tryAcquire(path, timing);
     if (lock !== undefined) return lock;
     const state = await readLock(path);
-    if (state === undefined) continue; // Given back between the two calls.
+    if (state === undefined) continue; // Released between the two calls.
     if (seen?.stamp !== state.stamp) {
       seen = state;
       seenSinceMs = performance.now();
@@ -217,7 +223,8 @@ async function tryAcquire(path: string, timing: LockTiming) {
   }
   const heartbeat = setInterval(() => {
     const now = new Date();
-    // The lock was taken away: the work goes on, and is put in place only if no other result is there.
+    // Another process took the lock: the work continues, and its result is used only if there is no
+    // other.
     utimes(path, now, now).catch(() => clearInterval(heartbeat));
   }, timing.heartbeatMs);
   heartbeat.unref();
@@ -231,13 +238,13 @@ async function tryAcquire(path: string, timing: LockTiming) {
   };
 }
 
-/** @returns `undefined` when there is no lock file any more. */
+/** @returns `undefined` if there is no lock file. */
 async function readLock(path: string) {
   try {
     const content = await readFile(path, 'utf8');
     const { mtimeMs } = await stat(path);
     const [processId, host] = content.split(' ');
-    // Empty for an instant after its making: unknown holder, judged by its heartbeat alone.
+    // Empty for an instant after creation: the holder is unknown, and only the heartbeat counts.
     return {
       /** Changes with every heartbeat and every holder. */
       stamp: `${content} ${mtimeMs}`,
@@ -250,7 +257,7 @@ async function readLock(path: string) {
   }
 }
 
-/** True for a process of this machine that has ended. Of other machines only the heartbeat tells. */
+/** True for an ended process of this machine. For other machines only the heartbeat counts. */
 function isDead(host: string, processId: number): boolean {
   return host === hostname() && processId !== 0 && !isProcessAlive(processId);
 }
@@ -259,9 +266,9 @@ function isDead(host: string, processId: number): boolean {
 function isProcessAlive(processId: number): boolean {
   if (!(processId > 0)) return false;
   try {
-    process.kill(processId, 0); // Signal 0 is never sent: it only asks whether the process exists.
+    process.kill(processId, 0); // Signal 0 is never sent: it only tests whether the process exists.
     return true;
   } catch (error) {
-    return errorCodeOf(error) !== 'ESRCH'; // Not permitted to ask: it lives.
+    return errorCodeOf(error) !== 'ESRCH'; // EPERM: the process exists.
   }
 }

@@ -7,13 +7,13 @@ import { FILES_AT_ONCE, forEachIndex } from '../async.ts';
 import { at } from '../at.ts';
 import { describeSystemError, errorCodeOf } from '../errors/mlperf-error.ts';
 
-/** File beside the artifact's own files that lists them; written last, so it stands for completeness. */
+/** File that lists an artifact's files; written last, so its presence means a complete artifact. */
 export const MANIFEST_FILE = 'manifest.json';
 
 /** Raise when the layout of the manifest changes: older folders then count as damaged and are made again. */
 const MANIFEST_VERSION = 1;
 
-/** Files between two reports of progress: too many for a report on a small artifact. */
+/** Files between two progress reports: more than a small artifact has. */
 const PROGRESS_STEP = 2000;
 
 const MANIFEST = z.object({
@@ -54,8 +54,9 @@ export async function writeFolderManifest(
 
 /**
  * Compares every file of `folder` with its manifest, by size and checksum.
- * @param onProgress Told how far it is, 0 to 1, where there are many files: 50,000 take 14 s.
- * @returns `undefined` when all is well, `absent` when there is no such folder, otherwise what is wrong.
+ * @param onProgress Called with the fraction done, 0 to 1, if there are many files: 50,000 take 14
+ * s.
+ * @returns `undefined` if all match, `absent` without such a folder, otherwise the fault.
  */
 export async function findFlaw(
   folder: string,
@@ -83,8 +84,8 @@ export async function findFlaw(
 }
 
 /**
- * SHA-256 in hexadecimal by path of the files that the manifest of a folder lists.
- * @returns undefined when the folder has no manifest of this project's.
+ * SHA-256 in hexadecimal by path, of the files in a folder's manifest.
+ * @returns undefined without a manifest of this project.
  */
 export async function readManifestChecksums(
   folder: string,
@@ -94,7 +95,7 @@ export async function readManifestChecksums(
   return new Map(manifest.files.map(({ path, sha256 }) => [path, sha256]));
 }
 
-/** @returns The manifest, or what is wrong with it. */
+/** @returns The manifest, or its fault. */
 async function readManifest(folder: string): Promise<Manifest | string> {
   try {
     const text = await readFile(join(folder, MANIFEST_FILE), 'utf8');
@@ -125,7 +126,7 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** SHA-256 of a file in hexadecimal; errors of the file system as they are. */
+/** SHA-256 of a file in hexadecimal; file system errors pass unchanged. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);

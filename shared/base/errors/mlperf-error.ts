@@ -53,9 +53,9 @@ export type MlperfErrorCode =
   | 'ERR_INTERNAL';
 
 /**
- * An error that a user can act on: something outside the program is not as it should be.
- * The message is one line: what, which value, what would be right. Wrong values are never passed on
- * as results. Defects of the program itself are AssertionErrors.
+ * An error that a user can act on: something outside the program is wrong. The message is one line:
+ * what, which value, what would be right. Wrong values are never passed on as results. Defects of
+ * the program itself are AssertionErrors.
  */
 export class MlperfError extends Error {
   readonly code: MlperfErrorCode;
@@ -67,7 +67,10 @@ export class MlperfError extends Error {
   }
 }
 
-/** Makes errors of one code: what is wrong, which value, what would be right; and the error behind it. */
+/**
+ * Makes a constructor for errors of one code: message (what, which value, what would be right) and
+ * cause.
+ */
 const errorsOf =
   (code: MlperfErrorCode) =>
   (text: string, cause?: unknown): MlperfError =>
@@ -87,12 +90,15 @@ export const sutNameError = errorsOf('ERR_SUT_NAME');
 export const sutLost = errorsOf('ERR_SUT_LOST');
 export const wireError = errorsOf('ERR_WIRE_PROTOCOL');
 
-/** Anything thrown: an operating error as it is, a defect of the program as `ERR_INTERNAL` around it. */
+/**
+ * Converts anything thrown: an operating error stays, a defect of the program becomes
+ * `ERR_INTERNAL` with its cause.
+ */
 export function asMlperfError(error: unknown): MlperfError {
   return error instanceof MlperfError ? error : internalError(messageOf(error), error);
 }
 
-/** gRPC status number → our code. What is absent here is a broken protocol. */
+/** gRPC status number → our code. Missing statuses mean a broken protocol. */
 const CODE_OF_GRPC_STATUS: Readonly<Record<number, MlperfErrorCode>> = {
   1: 'ERR_SUT_LOST', // CANCELLED
   3: 'ERR_SUT_REFUSED', // INVALID_ARGUMENT
@@ -106,7 +112,7 @@ const CODE_OF_GRPC_STATUS: Readonly<Record<number, MlperfErrorCode>> = {
   16: 'ERR_SUT_REFUSED', // UNAUTHENTICATED
 };
 
-/** System error → what it means for people. */
+/** System error code → text for people. */
 const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EEXIST: 'there is a file of this name',
@@ -114,9 +120,9 @@ const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'no server listens there',
   EISDIR: 'it is a folder',
-  ELOOP: 'it is a link that points at itself, or one of a ring of links',
-  EMFILE: 'this process may not open more files: raise "ulimit -n"',
-  ENFILE: 'this machine may not open more files: raise fs.file-max',
+  ELOOP: 'it is a symbolic link that leads back to itself',
+  EMFILE: 'this process has reached its limit of open files: raise "ulimit -n"',
+  ENFILE: 'this machine has reached its limit of open files: raise fs.file-max',
   ERR_FS_EISDIR: 'it is a folder',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'the disk is full',
@@ -125,7 +131,7 @@ const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** Says what a system error means, in words where we know them. */
+/** Text of a system error; the raw message if the code is unknown. */
 export function describeSystemError(error: unknown): string {
   const code = errorCodeOf(error);
   const text = typeof code === 'string' ? TEXT_OF_SYSTEM_ERROR[code] : undefined;
@@ -146,8 +152,9 @@ export function errorCodeOf(error: unknown): string | number | undefined {
 }
 
 /**
- * Turns anything thrown by a gRPC call into an {@link MlperfError}; one that already is stays as it is.
- * @param what Beginning of the message: which call to whom.
+ * Converts anything thrown by a gRPC call into an {@link MlperfError}; an MlperfError stays
+ * unchanged.
+ * @param what Start of the message: which call, to whom.
  */
 export function grpcToMlperfError(error: unknown, what: string): MlperfError {
   if (error instanceof MlperfError) return error;
@@ -162,14 +169,17 @@ export function grpcToMlperfError(error: unknown, what: string): MlperfError {
   });
 }
 
-/** Something cannot be written or read: `what: reason`. @param what For example `cannot write FILE`. */
+/**
+ * Error for something that cannot be read or written: `what: reason`. @param what For example
+ * `cannot write FILE`.
+ */
 export function outputError(what: string, error: unknown): MlperfError {
   return new MlperfError('ERR_OUTPUT', `${what}: ${describeSystemError(error)}`, { cause: error });
 }
 
 /**
- * Does something to a file. @param what Beginning of the message: `cannot read FILE`.
- * @throws MlperfError with this code, `what: reason`; one that is thrown inside stays as it is.
+ * Runs a file operation. @param what Start of the message: `cannot read FILE`.
+ * @throws MlperfError with this code, `what: reason`; an MlperfError passes unchanged.
  */
 export function withReason<T>(
   what: string,
@@ -184,7 +194,7 @@ export function withReason<T>(
   }
 }
 
-/** Whatever is wrong with a sample is an error of the data that names it. */
+/** Turns any error of reading a sample into `ERR_DATA_SET` that names the sample. */
 export function namingSample<T>(sampleIndex: number, work: () => T): T {
   try {
     return work();

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** For people, by Zod's name of a kind of value. */
+/** Zod's names of kinds of values → text for people. */
 const KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
   boolean: 'true or false',
@@ -15,7 +15,10 @@ const KINDS: Readonly<Record<string, string>> = {
 /** Characters of a value that a message shows. */
 const SHOWN_CHARACTERS = 40;
 
-/** A value of the form that was asked for, or what is wrong with it first: `images[3].width must be a number; there is none`. */
+/**
+ * The value in the requested form, or its first fault: `images[3].width must be a number; there is
+ * none`.
+ */
 export function checkedForm<T>(
   form: z.ZodType<T>,
   value: unknown,
@@ -29,8 +32,8 @@ export function checkedForm<T>(
 }
 
 /**
- * Error map for Zod: `must be 1 or more`. A message of the schema itself stands before it. What is shown to people is parsed with it, so
- * that no text of the library is.
+ * Error map for Zod with texts such as `must be 1 or more`; a message of the schema itself takes
+ * precedence. Use it for everything shown to people, so that no text of the library appears.
  */
 export function inOurWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -53,11 +56,11 @@ export function inOurWords(issue: z.core.$ZodRawIssue): string {
         ? `must be of the form ${issue.format}`
         : `must match ${issue.pattern}`;
     default:
-      return 'has none of the forms that are known';
+      return 'has an unknown form';
   }
 }
 
-/** Units of sizes, by Zod's name of what has one. */
+/** Units of sizes, by Zod's name of the kind. */
 const SIZES: Readonly<Record<string, string>> = {
   string: ' characters',
   array: ' items',
@@ -67,7 +70,7 @@ const SIZES: Readonly<Record<string, string>> = {
 
 function atLeast({ origin, minimum, inclusive }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>) {
   if (origin === 'string')
-    return minimum === 1 ? 'a text that is not empty' : `${minimum} characters or more`;
+    return minimum === 1 ? 'a non-empty text' : `${minimum} characters or more`;
   if (origin === 'array' || origin === 'tuple') return `a list of ${minimum} or more`;
   return inclusive === false ? `above ${minimum}` : `${minimum} or more`;
 }

@@ -4,9 +4,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { internalError, notInstalled } from '../errors/mlperf-error.ts';
 
 /**
- * The one place that knows where the files of this package lie, whether it runs from a clone, from an
- * installed package, or (in tests) from its TypeScript sources. Worker threads cannot load TypeScript
- * on Node 20, so code that is loaded by path always comes from `dist/`.
+ * The only place that knows where this package's files are: in a clone, in an installed package, or
+ * (in tests) in TypeScript sources. Worker threads cannot load TypeScript on Node 20, so code
+ * loaded by path always comes from `dist/`.
  */
 const packageRoot: string = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
 
@@ -19,23 +19,24 @@ function findPackageRoot(folder: string): string {
   return findPackageRoot(parent);
 }
 
-/** Folder that `.proto` imports are relative to. */
+/** Root folder of `.proto` imports. */
 export function protoFolder(): string {
   return join(packageRoot, 'proto');
 }
 
 /**
- * File with a FileDescriptorSet of every gRPC service that a SUT node has: its own, health and reflection.
- * Made by `npm run proto:descriptor`.
+ * File with a FileDescriptorSet of every gRPC service of a SUT node: its own, health and
+ * reflection. Made by `npm run proto:descriptor`.
  */
 export function descriptorSetFile(): string {
   return join(packageRoot, 'proto', 'descriptor', 'services.bin');
 }
 
 /**
- * Path of a data file that lies beside the code: in a clone's sources, or in `dist/`, where the build copies it.
+ * Path of a data file beside the code: in a clone's sources, or in `dist/`, where the build copies
+ * it.
  * @param path Below the package root, such as `shared/rules/rounds/v4.1.conf`.
- * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
+ * @throws MlperfError `ERR_NOT_INSTALLED` if the file is missing.
  */
 export function dataFile(path: string): string {
   return present(fileURLToPath(new URL(`../../../${path}`, import.meta.url)));
@@ -49,7 +50,7 @@ export function distFolder(): string {
 /**
  * URL of a compiled module, for `import()` and `new Worker()`.
  * @param module Path below the package root without `dist/`, ending in `.js`.
- * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
+ * @throws MlperfError `ERR_NOT_INSTALLED` if the file is missing.
  */
 export function compiledModule(module: string): URL {
   return pathToFileURL(present(join(packageRoot, 'dist', module)));
@@ -62,7 +63,7 @@ function present(path: string): string {
   );
 }
 
-/** The parts of longhaul's own package.json that it reads. */
+/** The fields of longhaul's own package.json that are read. */
 function ownManifest() {
   return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     readonly version: string;
@@ -70,17 +71,15 @@ function ownManifest() {
   };
 }
 
-/** Read once: a newer release may be put in place of the files that this process was started from. */
+/** Read once: a newer release may replace the files that this process was started from. */
 const startedVersion: string = ownManifest().version;
 
-/** Version of this package, as it was when this process started. */
+/** Version of this package when this process started. */
 export function packageVersion(): string {
   return startedVersion;
 }
 
-/**
- * An optional peer of this package as `npm install` takes it: with the versions that this longhaul takes.
- */
+/** An optional peer package as an argument of `npm install`, with the supported versions. */
 export function installableName(peer: string): string {
   return `${peer}@${ownManifest().peerDependencies[peer]}`;
 }

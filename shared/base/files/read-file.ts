@@ -27,37 +27,40 @@ import {
 import { withoutByteOrderMark } from '../text.ts';
 import { checkedForm } from './json-form.ts';
 
-/** Most bytes of a file that a setting names, by what is in it. */
+/** Largest size in bytes of a file named by a setting, by kind of file. */
 export const FILE_BYTES_MAX: Readonly<
   Record<'secret' | 'settings' | 'pem' | 'document' | 'list', number>
 > = {
-  /** A token or a password: a line. */
+  /** A token or a password: one line. */
   secret: 2 ** 16,
   /** Settings, inventories and descriptions that a person writes: some pages. */
   settings: 2 ** 20,
-  /** Certificates and keys: all authorities that a system trusts have some 0.3 MB. */
+  /** Certificates and keys: all authorities of a system are about 0.3 MB. */
   pem: 2 ** 22,
-  /** Files that longhaul wrote itself, and texts that a submission takes over. */
+  /** Files written by longhaul, and texts that a submission copies. */
   document: 2 ** 26,
-  /** A line for each sample of a data set. */
+  /** A list with one line per sample of a data set. */
   list: 2 ** 28,
 };
 
-/** Longest wait for a writer of a pipe, and for all its bytes. */
+/** Longest wait for the writer of a pipe, and for all its bytes. */
 const WRITER_WAIT_MS = 1_000;
 const PIPE_MS_MAX = 10_000;
 const POLL_MS = 10;
 
 const CHUNK_BYTES: number = 64 * 1024;
 
-/** Contents of pipes, by inode: a verb may read its file again, and a pipe gives its bytes once. */
+/**
+ * Contents of pipes, by inode: a verb may read its file again, but a pipe delivers its bytes once.
+ */
 const piped = new Map<number, Buffer>();
 
 /**
- * Reads a file that a setting names, up to a limit. A pipe, such as that of the shell's `<(...)`, is read as a file is,
- * as long as something comes in time; so an endless pipe does not block the program.
+ * Reads a file named by a setting, up to a limit. A pipe, such as the shell's `<(...)`, is read
+ * like a file, with bounded waits, so an endless pipe cannot block the program.
  * @param bytesMax One of {@link FILE_BYTES_MAX}.
- * @throws Error with a text for people behind "cannot read FILE: ", or that of the system: see describeSystemError.
+ * @throws Error with a text to follow "cannot read FILE: ", or a system error: see
+ * describeSystemError.
  */
 export function readBounded(path: string, bytesMax: number): Buffer {
   // Opening a pipe without a writer would never return.
@@ -75,17 +78,20 @@ export function readBounded(path: string, bytesMax: number): Buffer {
   }
 }
 
-/** As {@link readBounded}, in UTF-8; a byte order mark before it is left out. */
+/** {@link readBounded} as UTF-8 text, without its byte order mark. */
 export function readBoundedText(path: string, bytesMax: number): string {
   const bytes = readBounded(path, bytesMax);
   const mark = bytes.toString('latin1', 0, 2);
   if (mark === '\xff\xfe' || mark === '\xfe\xff') {
-    throw new Error('it is a text in UTF-16: save it as UTF-8');
+    throw new Error('it is UTF-16 text: save it as UTF-8');
   }
   return withoutByteOrderMark(bytes.toString('utf8'));
 }
 
-/** As {@link readBoundedText}. @param what Of the file, for the message. @throws MlperfError `ERR_CONFIG_FILE` */
+/**
+ * {@link readBoundedText} with a full message. @param what Kind of file, for the message. @throws
+ * MlperfError `ERR_CONFIG_FILE`
+ */
 export function readNamedText(path: string, bytesMax: number, what = ''): string {
   return withReason(
     `cannot read ${what}${path}`,
@@ -106,13 +112,13 @@ function readAll(next: () => Buffer, bytesMax: number): Buffer {
   }
 }
 
-/** The next bytes of a file; none at its end. */
+/** The next bytes of a file; empty at its end. */
 function readNext(file: number): Buffer {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   return buffer.subarray(0, readSync(file, buffer));
 }
 
-/** Reads what may have to be waited for. */
+/** Reads bytes that may have to be waited for. */
 function patientReader(file: number, isPipe: boolean): () => Buffer {
   const beganAtMs = performance.now();
   let hasWriter = !isPipe;
@@ -126,14 +132,14 @@ function patientReader(file: number, isPipe: boolean): () => Buffer {
         throw new Error('it is a pipe without a writer');
       }
       if (waitedMs > PIPE_MS_MAX) {
-        throw new Error(`it did not come to its end within ${PIPE_MS_MAX / 1000} s`);
+        throw new Error(`it did not end within ${PIPE_MS_MAX / 1000} s`);
       }
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
     }
   };
 }
 
-/** Bytes that are there now; undefined where more may come later. */
+/** Bytes available now; undefined if more may come later. */
 function readReady(file: number): Buffer | undefined {
   try {
     return readNext(file);
@@ -144,10 +150,10 @@ function readReady(file: number): Buffer | undefined {
 }
 
 function tooLarge(bytesMax: number): Error {
-  return new Error(`it has more than ${bytesMax} bytes, the most for such a file`);
+  return new Error(`it is larger than ${bytesMax} bytes, the limit for such a file`);
 }
 
-/** Reads bytes of a file; fewer where it ends before. */
+/** Reads bytes of a file; fewer if it ends earlier. */
 export async function readPart(path: string, from: number, length: number): Promise<Buffer> {
   const file = await open(path);
   try {
@@ -159,8 +165,8 @@ export async function readPart(path: string, from: number, length: number): Prom
 }
 
 /**
- * Makes a folder and those above it, like `mkdir -p`. Not `mkdirSync` with `recursive`: that never
- * returns where a file system refuses new folders by "no such file" (/proc).
+ * Makes a folder and its parents, like `mkdir -p`. Not `mkdirSync` with `recursive`: that never
+ * returns if a file system refuses new folders with ENOENT (/proc).
  * @throws Error of the file system.
  */
 export function makeFolder(path: string): void {
@@ -174,13 +180,13 @@ export function makeFolder(path: string): void {
   for (const next of missing.reverse()) makeOne(next);
 }
 
-/** @throws Error `codeOfFile` when the path is there and is no folder. */
+/** @throws Error `codeOfFile` if the path exists and is not a folder. */
 function isFolder(path: string, codeOfFile: string): boolean {
   try {
     if (statSync(path).isDirectory()) return true;
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return false;
-    // ENOTDIR: something above is a file; the walk upwards finds it.
+    // ENOTDIR: a parent is a file; the walk upwards finds it.
     if (errorCodeOf(error) === 'ENOTDIR') return false;
     throw error;
   }
@@ -191,16 +197,16 @@ function makeOne(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    if (errorCodeOf(error) !== 'EEXIST') throw error; // Another process was faster.
+    if (errorCodeOf(error) !== 'EEXIST') throw error; // Another process made it first.
   }
 }
 
-/** Error codes of a path that leads to nothing; ELOOP: along a link that points at itself, or a ring of links. */
+/** Error codes of a path that leads nowhere; ELOOP: a symbolic link leads back to itself. */
 export const NOWHERE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /**
- * Facts of the file or folder at a path; undefined where it leads to nothing.
- * @param stat `lstatSync`: a link at its end is not followed.
+ * Facts of the file or folder at a path; undefined if it leads nowhere.
+ * @param stat `lstatSync`: does not follow a link at the end of the path.
  * @throws Error of the file system.
  */
 export function statIfThere(
@@ -215,7 +221,10 @@ export function statIfThere(
   }
 }
 
-/** Writes a text file that a user asked for, whole or not at all. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * Writes a text file that a user requested, completely or not at all. @throws MlperfError
+ * `ERR_OUTPUT`
+ */
 export function writeText(path: string, text: string): void {
   try {
     writeFileSync(path, text);
@@ -225,19 +234,19 @@ export function writeText(path: string, text: string): void {
   }
 }
 
-/** Half a file misleads, and takes the room of the next one. */
+/** An incomplete file misleads, and takes space. */
 function removePart(path: string): void {
   try {
     if (lstatSync(path).isFile()) rmSync(path);
   } catch {
-    // Not there, or nobody may.
+    // The file is absent, or may not be deleted.
   }
 }
 
 /**
- * Folder for generated data sets and models: the user's cache folder by the XDG convention; without a home folder (a
- * container's user without an entry in /etc/passwd) one below the temporary folder.
- * @throws MlperfError `ERR_CACHE` where that belongs to somebody else: models are loaded from it
+ * Folder for generated data sets and models: the user's cache folder by the XDG convention; without
+ * a home folder (a container's user without an entry in /etc/passwd) one in the temporary folder.
+ * @throws MlperfError `ERR_CACHE` if that folder belongs to another user: models are loaded from it
  */
 export function defaultCacheFolder(): string {
   const xdg = process.env['XDG_CACHE_HOME'];
@@ -251,7 +260,10 @@ export function defaultCacheFolder(): string {
   return join(home, '.cache', 'longhaul');
 }
 
-/** It is made at once, so that nobody else can. Where it cannot be made, whoever needs it says so. */
+/**
+ * Made at once, so that no other user can make it. If that fails, the code that needs it reports
+ * the error.
+ */
 function ownTemporaryFolder(): string {
   const userId = process.getuid?.();
   const folder = join(tmpdir(), `longhaul-cache-${userId}`);
@@ -262,7 +274,7 @@ function ownTemporaryFolder(): string {
     if (uid === undefined || (uid === userId && ((mode ?? 0) & 0o022) === 0)) return folder;
     throw new MlperfError(
       'ERR_CACHE',
-      `there is no home folder, and ${folder} can be written by others: name a cache folder by --cache-dir`,
+      `there is no home folder, and other users can write to ${folder}: set a cache folder by --cache-dir`,
     );
   }
   return folder;
@@ -271,8 +283,8 @@ function ownTemporaryFolder(): string {
 /**
  * Reads a JSON file and checks its form.
  * @param bytesMax One of `FILE_BYTES_MAX`.
- * @param wrong Follows the path where the form is wrong: what the file is not.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID` (its form)
+ * @param wrong Text after the path for a wrong form: what the file is not.
+ * @throws MlperfError `ERR_CONFIG_FILE` (unreadable, not JSON), `ERR_CONFIG_INVALID` (wrong form)
  */
 export function readJsonFile<T>(
   path: string,
@@ -285,22 +297,22 @@ export function readJsonFile<T>(
   throw configInvalid(`${path}${wrong}: ${checked.wrong}`);
 }
 
-/** Of any version, to say which it is before its form is looked at. */
+/** Form of any version, to report the version before its form is checked. */
 const VERSIONED = z.looseObject({ schemaVersion: z.number() });
 
-/** Words of messages about a file with `schemaVersion`. */
+/** Texts of messages about a file with `schemaVersion`. */
 export interface VersionedFile {
   /** Version that this longhaul reads. */
   readonly version: number;
-  /** Follows the version: whose it is, and what to do about a file of another one. */
+  /** Text after the version: whose file it is, and the remedy for another version. */
   readonly other?: string;
-  /** As in {@link readJsonFile}. */
+  /** See {@link readJsonFile}. */
   readonly wrong?: string;
 }
 
 /**
- * As {@link readJsonFile}, of a file with `schemaVersion`, which is looked at first.
- * @throws MlperfError as there; `ERR_CONFIG_INVALID` for another version
+ * {@link readJsonFile} for a file with `schemaVersion`, which is checked first.
+ * @throws MlperfError as readJsonFile; `ERR_CONFIG_INVALID` for another version
  */
 export function readVersionedFile<T>(
   path: string,

@@ -1,13 +1,13 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { configFileError } from '../errors/mlperf-error.ts';
 
-/** Lists and maps inside each other: no file of ours has ten. */
+/** Deepest nesting of lists and maps: no file of ours has ten levels. */
 const DEPTH_MAX = 100;
 
 /**
- * Parses YAML. Never throws. In a time that grows with the text: the library's own search for keys that stand twice
- * (yaml 2.9) compares each key of a map with all others.
- * @param path Stands in places only.
+ * Parses YAML in linear time; never throws. The library's own search for repeated keys (yaml 2.9)
+ * compares each key of a map with all others.
+ * @param path Used in positions only.
  */
 export function parseYaml(path: string, text: string) {
   const lines = new LineCounter();
@@ -20,16 +20,16 @@ export function parseYaml(path: string, text: string) {
   };
   const broken = document.errors.map(({ pos, code, message }) => ({
     offset: pos[0],
-    // The library recurses, and ran out of stack.
+    // The library recursed until the stack was full.
     message: code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : message,
   }));
   const faults = broken.length > 0 ? broken : faultsOf(document.contents);
   const problems = faults.map(({ offset, message }) => `${placeOf(offset)}: ${message}`);
-  // Where there are problems, the document is of no use.
+  // With problems the document is useless.
   return { document, problems, placeOf };
 }
 
-/** As {@link parseYaml}. @throws MlperfError `ERR_CONFIG_FILE` with the first problem. */
+/** {@link parseYaml} that throws. @throws MlperfError `ERR_CONFIG_FILE` with the first problem. */
 export function parseGoodYaml(path: string, text: string) {
   const yaml = parseYaml(path, text);
   const [problem] = yaml.problems;
@@ -42,7 +42,7 @@ interface Fault {
   readonly message: string;
 }
 
-const TOO_DEEP = `lists and maps may stand ${DEPTH_MAX} deep in each other, not deeper`;
+const TOO_DEEP = `lists and maps may be nested at most ${DEPTH_MAX} deep`;
 
 /** Faults that the parser accepts: too deep nesting, repeated keys. */
 function faultsOf(root: unknown): Fault[] {

@@ -10,25 +10,25 @@ import { printText } from './terminal.ts';
 
 /** How the process ends. Stable; documented in docs/exit-codes.md. */
 export const EXIT = {
-  /** The run is VALID (or the verb did what it should). */
+  /** The run is VALID (or the verb succeeded). */
   valid: 0,
   /** A defect of longhaul itself. */
   internal: 1,
   /** A flag, key or configuration file is wrong. */
   usage: 2,
-  /** The run ended, and is INVALID. */
+  /** The run ended and is INVALID. */
   invalid: 3,
-  /** No SUT node, or one that refuses, is not ready, or has a bad name. */
+  /** No SUT node answers, or a node refuses, is not ready, or has a bad name. */
   sut: 4,
   /** Benchmark, data set, model or cache is missing or damaged. */
   benchmark: 5,
-  /** Something of this machine: output folder, port, missing package. */
+  /** A fault of this machine: output folder, port, missing package. */
   system: 6,
   /** SIGHUP: the terminal is gone. */
   hungUp: 129,
   /** Ctrl-C. */
   interrupted: 130,
-  /** SIGTERM in the middle of a run. */
+  /** SIGTERM during a run. */
   terminated: 143,
 } as const;
 
@@ -58,13 +58,13 @@ const EXIT_OF_ERROR: Readonly<Record<MlperfErrorCode, number>> = {
   ERR_INTERNAL: EXIT.internal,
 };
 
-/** Exit code for an error that reached the top. */
+/** Exit code for an uncaught error. */
 export function exitCodeOf(code: MlperfErrorCode): number {
   return EXIT_OF_ERROR[code];
 }
 
 /**
- * An error for programs: code, message and exit code, on a line of its own on stdout.
+ * An error for programs: code, message and exit code as one JSON line on stdout.
  * @param exitCode Default: that of the error's code.
  */
 export function errorDocument(thrown: unknown, exitCode?: number) {
@@ -76,8 +76,8 @@ export function errorDocument(thrown: unknown, exitCode?: number) {
 }
 
 /**
- * Says on stderr what went wrong and returns the exit code: the message alone for an operating error
- * (a person can act on it), the stack for a defect of the program (we must act on it).
+ * Reports an error on stderr and returns the exit code: only the message for an operating error (a
+ * user can act on it), the stack for a defect of the program (we must).
  */
 export function reportError(thrown: unknown): number {
   const error = operatingErrorOf(thrown);
@@ -86,7 +86,7 @@ export function reportError(thrown: unknown): number {
   if (error instanceof MlperfError && !isDefect) {
     const lines = error.message
       .split('\n')
-      // Parts of it may come from a SUT node.
+      // Parts of the message may come from a SUT node.
       .map((line) => `longhaul: ${asOneLine(line)}\n`);
     sayError(lines);
     return exitCodeOf(error.code);
@@ -99,7 +99,10 @@ export function reportError(thrown: unknown): number {
   return EXIT.internal;
 }
 
-/** Files are opened everywhere, those of the program itself among them: that there may be no more is no defect. */
+/**
+ * Files are opened everywhere, also by Node.js itself: reaching the limit of open files is no
+ * defect.
+ */
 function operatingErrorOf(thrown: unknown): unknown {
   const code = errorCodeOf(thrown);
   if (code !== 'EMFILE' && code !== 'ENFILE') return thrown;

@@ -2,7 +2,7 @@ import { type BigIntStats, fstatSync } from 'node:fs';
 
 const STDERR = 2;
 
-/** How much a line matters. Source: sd-daemon(3), whose numbers are those of syslog(3). */
+/** Importance of a line. Source: sd-daemon(3), with the numbers of syslog(3). */
 export const PRIORITY = { error: 3, warning: 4, info: 6, debug: 7 } as const;
 
 /** One of {@link PRIORITY}. */
@@ -11,14 +11,14 @@ export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 /** Parts that tests exchange. @internal */
 interface JournalParts {
   readonly environment: NodeJS.ProcessEnv;
-  /** Of stderr. */
+  /** Facts of stderr's file. */
   readonly stat: () => Pick<BigIntStats, 'dev' | 'ino'>;
 }
 
 /**
- * True where stderr goes to systemd's journal: $JOURNAL_STREAM names the device and the inode of what the service was
- * started with. The variable alone is not enough: children of a service inherit it with a stderr of their own.
- * Source: systemd.exec(5), $JOURNAL_STREAM.
+ * True if stderr goes to systemd's journal: $JOURNAL_STREAM holds the device and inode that the
+ * service was started with. The variable alone is not enough: children of a service inherit it but
+ * may have another stderr. Source: systemd.exec(5), $JOURNAL_STREAM.
  */
 export function isStderrJournal({
   environment = process.env,
@@ -30,12 +30,15 @@ export function isStderrJournal({
     const { dev, ino } = stat();
     return named === `${dev}:${ino}`;
   } catch {
-    // Closed.
+    // stderr is closed.
     return false;
   }
 }
 
-/** A line as the journal takes its importance: `<4>text`. The journal takes the first three characters off. */
+/**
+ * A line with its importance in the journal's form: `<4>text`. The journal removes the first three
+ * characters.
+ */
 export function withPriority(priority: Priority, text: string): string {
   return `<${priority}>${text}`;
 }

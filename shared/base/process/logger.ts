@@ -2,15 +2,15 @@ import { type DestinationStream, destination, pino, symbols } from 'pino';
 import { escapedJson } from '../text.ts';
 import { isStderrJournal, PRIORITY, type Priority, withPriority } from './journal.ts';
 
-/** Levels of the operating log, the most talkative first. */
+/** Levels of the operating log, most verbose first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * The operating log: what happened to the process, for the people who run it. Not MLPerf's logs, and
- * never written inside timed work. A pino logger is one.
+ * The operating log: events of the process, for operators. Not MLPerf's logs, and never written
+ * inside timed work. A pino logger is one.
  */
 export interface Logger {
   debug(fields: object, text: string): void;
@@ -20,12 +20,13 @@ export interface Logger {
 }
 
 /**
- * A logger that writes one JSON line per event to stderr, at once, so that a crash loses no event. In systemd's journal each
- * line has its importance before it, which the journal takes off: `journalctl -p warning` picks by it.
+ * A logger that writes one JSON line per event to stderr, synchronously, so that a crash loses
+ * none. In systemd's journal each line begins with its importance, which the journal removes:
+ * `journalctl -p warning` selects by it.
  */
 export function createLogger(name: string, level: LogLevel): Logger {
   const stderr = destination({ dest: 2, sync: true });
-  // Fields hold text of peers: JSON escapes C0 alone.
+  // Fields hold text of peers; JSON escapes only C0 characters.
   const escaped = { write: (line: string): void => void stderr.write(escapedJson(line)) };
   return pino({ name, level }, isStderrJournal() ? journalDestination(escaped) : escaped);
 }
@@ -33,7 +34,7 @@ export function createLogger(name: string, level: LogLevel): Logger {
 /** Writes each line with its importance. @internal */
 export function journalDestination(to: DestinationStream): DestinationStream {
   return {
-    // With this key pino says before each line of which level it is.
+    // With this key pino passes the level before each line.
     [symbols.needsMetadataGsym]: true,
     lastLevel: 0,
     write(line: string): void {

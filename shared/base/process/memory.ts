@@ -1,9 +1,12 @@
 import { totalmem } from 'node:os';
 
-/** Memory that this process can still have: of the machine, or of its control group (version 1 or 2), such as a container's. */
+/**
+ * Memory still available to this process: of the machine, or of its control group (version 1 or 2),
+ * such as a container.
+ */
 export interface FreeMemory {
   readonly bytes: number;
-  /** For people: how much is free, and of what. */
+  /** Text for people: how much is free, and of what. */
   readonly text: string;
 }
 

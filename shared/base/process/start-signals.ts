@@ -10,8 +10,8 @@ const EXIT_OF_SIGNAL = {
 const endings: (readonly [name: keyof typeof EXIT_OF_SIGNAL, end: () => void])[] = [];
 
 /**
- * Ends the process at a signal while it loads, reads its flags and asks nodes, and says that nothing was lost. As soon as a verb listens itself,
- * the signal is that verb's.
+ * Ends the process at a signal while it loads, reads its flags and asks nodes, and reports that
+ * nothing was lost. A verb that installs its own handlers replaces this.
  */
 export function takeStartSignals(): void {
   for (const [name, exitCode] of Object.entries(EXIT_OF_SIGNAL)) {
@@ -27,7 +27,7 @@ export function takeStartSignals(): void {
   }
 }
 
-/** Leaves the signals to the verb that begins its work, or to Node.js. */
+/** Leaves signals to the verb that begins its work, or to Node.js. */
 export function leaveStartSignals(): void {
   for (const [signal, end] of endings.splice(0)) process.off(signal, end);
 }

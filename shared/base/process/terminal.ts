@@ -1,14 +1,14 @@
 import { asOneLine, asPlainText } from '../text.ts';
 import { isStderrJournal } from './journal.ts';
 
-/** Without a terminal the same activity is told again only after this time. */
+/** Without a terminal the same activity is repeated only after this time. */
 const PLAIN_INTERVAL_MS = 5_000;
 /** Default width of a line in a file. */
 const PLAIN_WIDTH = 160;
 const WIDTH_MIN = 20;
-/** As {@link percentOf} has it. */
+/** Form of {@link percentOf}. */
 const SHARE = /^\d+ %$/;
-/** Room that a detail which fits itself has before what it belongs to is told as well. */
+/** Columns below which a self-sized detail is shown without its activity. */
 const DETAIL_WIDTH_MIN = 80;
 
 /** Where a {@link Terminal} writes: stderr, or nowhere. */
@@ -18,14 +18,14 @@ export interface TerminalStream {
   write(text: string): unknown;
 }
 
-/** A stream for a terminal that shows nothing. */
+/** A stream that discards everything. */
 export const NOWHERE: TerminalStream = { write: () => {} };
 
-/** Lines with escape sequences of our own, such as colors, and without any other. */
+/** Text with our own escape sequences, such as colors, and no others. */
 export class StyledText {
   readonly text: string;
 
-  /** @param text Whatever may come from elsewhere in it has been through `asPlainText`. */
+  /** @param text Foreign text in it must have passed `asPlainText`. */
   constructor(text: string) {
     this.text = text;
   }
@@ -36,20 +36,20 @@ export class StyledText {
 }
 
 /**
- * Writes to a terminal, or to what stands for one: the one way to stdout and stderr. Names, errors and files of others are in most
- * texts; none of them steers a terminal.
+ * Writes to a terminal or its replacement: the only way to stdout and stderr. Most texts contain
+ * names, errors and files of others; none of these may control a terminal.
  */
 export function printText(stream: TerminalStream, text: string | StyledText): void {
   stream.write(text instanceof StyledText ? text.text : asPlainText(text));
 }
 
-/** Progress of an activity; a function gets the number of characters that fit. */
+/** Progress of an activity; a function receives the number of available characters. */
 export type StatusDetail = string | ((width: number) => string);
 
 /**
- * Progress for people. On a terminal one status line that is written over;
- * elsewhere (a file, a pipe, a terminal that knows no escape sequences) plain lines, few of them; none in systemd's
- * journal, which is no place for progress. Everything goes to stderr: results alone go to stdout.
+ * Progress for people. A terminal shows one status line that is overwritten; a file, a pipe or a
+ * dumb terminal gets few plain lines; systemd's journal gets none. Everything goes to stderr: only
+ * results go to stdout.
  */
 export class Terminal {
   readonly #stream: TerminalStream;
@@ -59,7 +59,7 @@ export class Terminal {
   #lastActivity = '';
   #lastPlainMs = 0;
 
-  /** @param environment Where `TERM` is read; `dumb` knows no escape sequences. */
+  /** @param environment Source of `TERM`; `dumb` means no escape sequences. */
   constructor(
     stream: TerminalStream = process.stderr,
     environment: NodeJS.ProcessEnv = process.env,
@@ -69,26 +69,26 @@ export class Terminal {
     this.#isRewritable = stream.isTTY === true && environment['TERM'] !== 'dumb';
   }
 
-  /** False where progress is not shown. */
+  /** False if progress is not shown. */
   get isSeen(): boolean {
     return this.#stream !== NOWHERE;
   }
 
-  /** A line that stays. */
+  /** Writes a permanent line. */
   line(text: string): void {
     this.clear();
     printText(this.#stream, `${text}\n`);
   }
 
   /**
-   * Shows the present activity.
-   * @param activity Stays the same while one thing goes on.
-   * @param detail Changes: how far it is.
+   * Shows the current activity.
+   * @param activity Constant during one activity.
+   * @param detail Its progress.
    */
   status(activity: string, detail: StatusDetail = ''): void {
     if (this.#isRewritable) {
       const width = Math.max((this.#stream.columns ?? 80) - 1, WIDTH_MIN);
-      // The rest of a longer previous line is erased last: erased first, the line would flicker.
+      // Erase the rest of a longer previous line last: erased first, the line would flicker.
       const text = asOneLine(statusText(activity, detail, width));
       this.#stream.write(`\r${text}\u001b[K`);
       this.#hasStatus = true;
@@ -97,7 +97,7 @@ export class Terminal {
     if (this.#isJournal) return;
     const nowMs = performance.now();
     if (activity === this.#lastActivity && nowMs - this.#lastPlainMs < PLAIN_INTERVAL_MS) return;
-    // A share of an activity that has just begun tells nothing, and of a short one no other follows.
+    // The first share of an activity is no information, and a short activity has no other.
     const isBeginning = activity !== this.#lastActivity && SHARE.test(String(detail));
     this.#lastActivity = activity;
     this.#lastPlainMs = nowMs;
@@ -105,14 +105,17 @@ export class Terminal {
     printText(this.#stream, `${asOneLine(statusText(activity, told, PLAIN_WIDTH))}\n`);
   }
 
-  /** Takes the status line away. */
+  /** Removes the status line. */
   clear(): void {
     if (this.#hasStatus) this.#stream.write('\r\u001b[K');
     this.#hasStatus = false;
   }
 }
 
-/** A detail stands behind its activity, and is cut; one that fits itself goes without it where there is little room. */
+/**
+ * The detail follows its activity and is cut; a self-sized detail stands alone if there is little
+ * room.
+ */
 function statusText(activity: string, detail: StatusDetail, width: number): string {
   if (typeof detail === 'function') {
     const head = `${activity}: `;
@@ -122,7 +125,7 @@ function statusText(activity: string, detail: StatusDetail, width: number): stri
   return (detail === '' ? activity : `${activity}: ${detail}`).slice(0, width);
 }
 
-/** A fraction as a detail of {@link Terminal.status}; empty at the very beginning. */
+/** A fraction as a detail of {@link Terminal.status}; empty at the very start. */
 export function percentOf(fraction: number): string {
   return fraction === 0 ? '' : `${Math.round(fraction * 100)} %`;
 }

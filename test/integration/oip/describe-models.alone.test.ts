@@ -21,7 +21,7 @@ describe('describing models', () => {
     });
     const waits: string[] = [];
     const [facts] = await describeOipModels(oipSettings(list), (_, what) => waits.push(what));
-    expect(waits).toEqual(['the server says that it is not ready yet; waited 0 s of at most 2 s']);
+    expect(waits).toEqual(['the server reports that it is not ready; waited 0 s of at most 2 s']);
     expect(facts).toEqual({
       address: list[0]?.address,
       server: { name: 'server', version: '9', extensions: ['x'] },

@@ -116,7 +116,7 @@ describe('against node:http2', () => {
     const calls = Array.from({ length: 5 }, (_, i) => callUnary(connection, Buffer.of(i)));
     for (const call of calls) expect((await call.ended).code).toBe(0);
     expect((await callUnary(connection, Buffer.of(9)).ended).code).toBe(0);
-    expect(events.handOvers).toEqual(['the server ends the connection']);
+    expect(events.handOvers).toEqual(['the server is closing the connection']);
     expect(events.closed).toEqual([]);
   });
 

@@ -66,7 +66,9 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
     server.stop();
     await sink.faulted();
     await sink.answered(3);
-    expect(sink.faults[0]?.message).toMatch(/is shutting down: the server ends the connection/);
+    expect(sink.faults[0]?.message).toMatch(
+      /is shutting down: the server is closing the connection/,
+    );
     expect(sink.failed.map(({ id }) => id)).toEqual([0, 1, 2]);
     await qdl.stop();
   });

@@ -37,7 +37,7 @@ describe('Name', () => {
     const { nameCalls, server: requests } = await qdl.evidence();
     expect(requests?.notes).toEqual([
       `the servers at ${a}, ${b} share the name "triton"; the address was added to tell them apart`,
-      `the server at ${c} reports no name; it is known by its address`,
+      `the server at ${c} reports no name; it is listed by its address`,
     ]);
     expect(nameCalls).toHaveLength(2);
     for (const node of nameCalls.flatMap((call) => call.nodes)) {

@@ -78,7 +78,7 @@ describe('run against a SUT node, by the Open Inference Protocol', () => {
       ...LEAN,
     ]);
     expect(first.code, first.stderr).toBe(0);
-    expect(first.stdout).toContain('up to 4 samples of a query in a request');
+    expect(first.stdout).toContain('up to 4 samples of a query per request');
     const record = join(output, 'longhaul_run.yaml');
     const again = suiteFolder();
     const second = await longhaulHere(['run', '--config', record, '--output', again]);

@@ -210,17 +210,17 @@ describe('a run through a proxy', () => {
     [
       'that compresses messages of the node',
       { compresses: 'responses' },
-      /it compresses messages by gRPC itself.*or in the proxy before it/,
+      /it uses gRPC message compression.*or in the proxy before it/,
     ],
     [
       'that spreads calls over two nodes',
       { targetOf: (call) => call % 2 },
-      /leads to several SUT nodes: another one answered Name than Describe; .*ClusterIP/,
+      /leads to several SUT nodes: Name and Describe were answered by different nodes; .*ClusterIP/,
     ],
     [
       'that sends streams to another node than Name',
       { targetOf: (_call, path) => (path.endsWith('/Infer') ? 1 : 0) },
-      /leads to several SUT nodes: another one answered Name than stream 0; .*ClusterIP/,
+      /leads to several SUT nodes: Name and stream 0 were answered by different nodes; .*ClusterIP/,
     ],
   ])('%s does not start: exit code 4', async (_what, conduct, words) => {
     const { code, stderr } = await run(await proxy(conduct), join(suiteFolder(), 'run'));

@@ -91,7 +91,7 @@ describe('payload digests', () => {
     const list = await fakeSutNodes({ ...DIGESTS, says: { Opened: { features: [] } } });
     await expect(run(list, 1)).rejects.toMatchObject({
       code: 'ERR_WIRE_PROTOCOL',
-      message: expect.stringMatching(/offers payload-digests in Describe and does not use it/),
+      message: expect.stringMatching(/offers payload-digests in Describe but not in Opened/),
     });
   });
 });
@@ -180,7 +180,7 @@ describe('what a node says that cannot be', () => {
     ],
     [
       'unasked-tokens',
-      /sent tokens though Open did not ask for token-stream/,
+      /sent tokens though Open did not request token-stream/,
       {
         onPart: (node, { samples }) => {
           const ids = samples.map(({ id }) => id);
@@ -191,7 +191,7 @@ describe('what a node says that cannot be', () => {
     ],
     [
       'token-count',
-      /told -5 tokens of a response/,
+      /reported -5 tokens for a response/,
       {
         onPart: (node, { samples }) => {
           const completed = samples.map(({ id }) => ({
@@ -216,7 +216,7 @@ describe('what a node says that cannot be', () => {
     ],
     [
       'credit-back',
-      /took credit back, from 10000 samples and \d+ bytes to 1 and 1; the larger one counts/,
+      /reduced its credit from 10000 samples and \d+ bytes to 1 and 1; the larger one stays in force/,
       {
         onPart: (node, { samples }) => {
           node.grant(1, 1);
@@ -247,7 +247,7 @@ describe('what a node says that cannot be', () => {
     const { sink, evidence } = await run([node], 3, { digestPerMillion: 0 });
     expect(evidence.nodes[0]?.claims).toMatchObject([{ kind: 'late-response', count: 1 }]);
     expect(sink.faults.map(({ message }) => message)).toEqual([
-      `SUT node ${node.address} sent a response after Close, when every sample had its response (1 in all)`,
+      `SUT node ${node.address} sent a response after Close, although every sample was already answered (1 in all)`,
     ]);
   });
 
@@ -255,7 +255,7 @@ describe('what a node says that cannot be', () => {
     const [node] = await fakeSutNodes({ says: { Ledger: { runId: 'another' } } });
     const { qdl, evidence } = await run([node], 3, { digestPerMillion: 0 });
     expect(qdl.ledgerReport.differences).toEqual([
-      `SUT node ${node.address} reported the ledger of run another in place of ${qdl.runId}`,
+      `SUT node ${node.address} reported the ledger of run another instead of ${qdl.runId}`,
     ]);
     expect(evidence.nodes[0]).toMatchObject({
       theirs: null,

@@ -240,7 +240,7 @@ describe('a stream that ends with nothing outstanding', () => {
     const { qdl, sink } = opened;
     await sink.faulted();
     expect(sink.faults[0]?.message).toMatch(
-      /closed the stream, and no other can be opened: .*leads to several SUT nodes/,
+      /closed the stream, and no other stream can be opened: .*leads to several SUT nodes/,
     );
     await qdl.stop();
   });
@@ -253,7 +253,7 @@ describe('a stream that ends with nothing outstanding', () => {
     const { qdl, sink } = opened;
     await sink.faulted();
     expect(sink.faults[0]?.message).toMatch(
-      /the connection was lost .*, and no other can be opened: SUT node .* connection refused /,
+      /the connection was lost .*, and no other stream can be opened: SUT node .* connection refused /,
     );
     await qdl.stop();
   });

@@ -124,7 +124,7 @@ describe('a node that', () => {
     [
       'opens a stream of another version',
       { says: { Opened: { protocolVersion: 7 } } },
-      /ADDRESS sent a message that breaks the protocol: Opened is of protocol version 7/,
+      /ADDRESS sent a message that breaks the protocol: Opened has protocol version 7/,
     ],
     [
       'answers Name but never Ready',

@@ -77,7 +77,7 @@ describe('longhaul submission system describe', () => {
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain(`${output}: 48 fields`);
     expect(ended.stdout).toMatch(/Note: SUT node b told no facts: .*--system-facts withheld/);
-    expect(ended.stdout).toMatch(/Note: SUT node old told no facts: .*does not know the call/);
+    expect(ended.stdout).toMatch(/Note: SUT node old told no facts: .*lacks the method/);
     expect(ended.stdout).toContain('Note: SUT node sut-a and the LoadGen node are one machine');
     expect(ended.stdout).toContain('what was read, of 1 machine\n');
     const description = JSON.parse(readFileSync(output, 'utf8')) as Record<string, string>;

@@ -64,7 +64,7 @@ describe('a file without an end', () => {
     'loadgen trace --args /dev/zero',
   ])('ends "%s" with one line and exit code 2', async (line) => {
     const { code, stderr } = await longhaul(line.split(' '));
-    const text = expect.stringMatching(/\/dev\/zero.*it has more than \d+ bytes/);
+    const text = expect.stringMatching(/\/dev\/zero.*it is larger than \d+ bytes/);
     expect(told(stderr)).toEqual([text]);
     expect(code).toBe(2);
   });

@@ -61,7 +61,7 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
       expect(wrong.stderr).toMatch(/unexpected shape for input 'x': \[1, 5\]/);
       const other = await runAgainst([await start()], 'double', declared('x:INT64:-1x4'));
       expect(other.code).toBe(2);
-      expect(other.stderr).toMatch(/the server says that x is FP32 \[-1, 4\]/);
+      expect(other.stderr).toMatch(/the server reports x as FP32 \[-1, 4\]/);
     });
 
     it('is told by the probe', async () => {

@@ -312,7 +312,7 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
         ...['--oip-method', 'unary', ...SERVER, '--target-qps', '100'],
       ]);
       expect(run.code).not.toBe(0);
-      expect(run.stdout).toMatch(/the server ends the connection/);
+      expect(run.stdout).toMatch(/the server is closing the connection/);
       expect(run.stdout).toMatch(/, 0 lost/);
     });
   });

@@ -5,10 +5,10 @@ import { RunLedgerCounter } from '../../../dispatch/run-ledger.ts';
 
 /** The QDL's count for one SUT node, with a digest of the payloads. */
 export class DigestedLedger extends RunLedgerCounter {
-  /** Replaced before the run by one that both ends agreed on. */
+  /** Replaced before the run by the sum that both ends agreed on. */
   digest: PayloadDigestSum = new PayloadDigestSum(0);
 
-  /** Adds the digest of a sample whose last byte is on its way. Hot path. */
+  /** Adds the digest of a sample whose last byte was handed to the socket. Hot path. */
   addSample(id: number, sampleIndex: number, { digestOf }: SamplePayloads): void {
     if (this.digest.perMillion === 0 || digestOf === undefined) return;
     this.digest.add(id, digestOf(sampleIndex));

@@ -25,41 +25,43 @@ import { frameSize, gatheredSize, gatherFrames } from './part-frames.ts';
 import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 import type { SentPart } from './sent-part.ts';
 
-/** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
+/**
+ * Parts are joined into one write up to this size, bytes: above it a write costs little per byte.
+ */
 const JOINED_BYTES_MAX: number = 128 * 1024;
 
-/** Writes on their way to the socket: one that it takes, and one ready behind it. */
+/** Writes in flight: one that the socket takes, and one ready after it. */
 const WRITES_IN_FLIGHT_MAX = 2;
 
-/** Parts that were handed over and are still in the list, at most. */
+/** Sent parts kept at the front of the list, at most. */
 const SENT_PARTS_MAX = 1024;
 
 /**
- * An Infer stream by an HTTP/2 connection of longhaul's own.
+ * An Infer stream on longhaul's own HTTP/2 connection.
  *
- * Parts wait here as numbers until the socket can take a write; those that are there by then leave together, each as a
- * message of its own, so that no part waits for another.
+ * Parts wait here as numbers until the socket can take a write. All parts waiting then go out
+ * together, each as its own message, so no part waits for another.
  */
 export class Http2Transport implements PartTransport, CallEvents {
   readonly #call: GrpcCall;
   readonly #payloads: SamplePayloads;
   readonly #events: TransportEvents;
   #parts: SentPart[] = [];
-  /** Those before it were handed over. */
+  /** Index of the first part not sent. */
   #firstPart = 0;
-  /** Open or Close: Open comes before the first part, Close behind the last. */
+  /** Encoded Open or Close: Open precedes the first part, Close follows the last. */
   readonly #controls: Buffer[] = [];
   readonly #buffers = new ReusedBuffers(WRITES_IN_FLIGHT_MAX);
   #isFlushPlanned = false;
-  /** Payload bytes of `#parts` and of what was handed over and is not written yet. */
+  /** Payload bytes of `#parts` and of parts handed to the connection but not written yet. */
   #waitingBytes = 0;
   #writesInFlight = 0;
   #endsSending = false;
   #isEnded = false;
-  /** Why this end gave the stream up. */
+  /** Why this end ended the stream. */
   #ownEnd: TransportEnd | undefined;
 
-  /** @param connection That the stream shares with others or has for itself. */
+  /** @param connection Connection of the stream, shared or its own. */
   constructor(connection: GrpcCallConnection, payloads: SamplePayloads, events: TransportEvents) {
     this.#payloads = payloads;
     this.#events = events;
@@ -109,10 +111,10 @@ export class Http2Transport implements PartTransport, CallEvents {
     const encoding = head.fields.find(({ name }) => name === 'grpc-encoding')?.value ?? 'identity';
     if (encoding !== 'identity') {
       const details =
-        'it compresses messages by gRPC itself, which the rules leave to the sample library; switch that off there, ' +
+        'it uses gRPC message compression, but only the sample library may compress; switch it off there, ' +
         'or in the proxy before it';
       this.#ownEnd ??= { code: status.FAILED_PRECONDITION, details };
-      // Not amid the bytes that are being read.
+      // Not while the bytes of a chunk are being read.
       queueMicrotask(() => this.#call.cancel());
       return;
     }
@@ -152,7 +154,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     this.#write([head, message], head.length + message.length, 0);
   }
 
-  /** One write of the parts that wait, up to a size. */
+  /** Writes waiting parts, up to a size. */
   #writeParts(): void {
     const from = this.#firstPart;
     let to = from;
@@ -166,7 +168,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     const wireParts: PartToWrite[] =
       prepared === undefined ? parts : parts.map((part) => wholeQueryPart(part, prepared));
     this.#firstPart = to;
-    // Seldom enough that moving the rest is cheap; a backlog may last for the whole run.
+    // Rare enough that moving the rest is cheap; a backlog may last for the whole run.
     if (to === this.#parts.length || to >= SENT_PARTS_MAX) {
       this.#parts.splice(0, to);
       this.#firstPart = 0;
@@ -182,7 +184,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     this.#write(segments, end - begin, bytes, buffer.buffer);
   }
 
-  /** @param partBytes Payload bytes. @param buffer To be used again once the socket has its bytes. */
+  /** @param partBytes Payload bytes. @param buffer Free for reuse once the socket has its bytes. */
   #write(
     segments: readonly Uint8Array[],
     frameBytes: number,
@@ -208,9 +210,9 @@ export class Http2Transport implements PartTransport, CallEvents {
 }
 
 /**
- * The part of a query that the sample library has compressed as a whole: its one sample carries an id
- * only, the payload goes out as it was prepared (rule: inference_rules v4.1, Network division: "in Server
- * mode allow per-Query compression", DLRM).
+ * The part of a query that the sample library compressed as a whole. Its only sample carries just
+ * an id; the prepared payload goes out unchanged (rule: inference_rules v4.1, Network division: "in
+ * Server mode allow per-Query compression", DLRM).
  * @param prepare SamplePayloads.preparedQueryPayload.
  */
 function wholeQueryPart(
@@ -218,7 +220,10 @@ function wholeQueryPart(
   prepare: NonNullable<SamplePayloads['preparedQueryPayload']>,
 ): PartToWrite {
   const [sample] = samples;
-  assert(sample !== undefined && querySampleCount === 1, 'only queries of one sample are prepared');
+  assert(
+    sample !== undefined && querySampleCount === 1,
+    'only queries of one sample can be compressed as a whole',
+  );
   assert(sample.total === undefined);
   const { payload, sampleBytes } = prepare(sample.sampleIndex);
   return {
@@ -245,8 +250,8 @@ export class NativeConnections {
   }
 
   /**
-   * The connection of that number to a node, made when it is first asked for.
-   * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+   * The connection of that number to a node, made at first use.
+   * @throws MlperfError `ERR_CONFIG_INVALID` if a certificate, key or token file is unreadable.
    */
   to(address: string, number: number): GrpcCallConnection {
     const key = `${number} ${address}`;
@@ -254,7 +259,7 @@ export class NativeConnections {
     if (connection === undefined) {
       const room = this.#rooms.get(address) ?? new AnswerRoom(this.#settings.messageBytesMax);
       this.#rooms.set(address, room);
-      // A stream hears of its own answer, writes and end.
+      // Streams receive their own responses, writes and ends.
       const events: ConnectionEvents = {
         onWritten() {},
         onAccepted() {},
@@ -267,7 +272,7 @@ export class NativeConnections {
     return connection;
   }
 
-  /** Closes all; streams that are still open end. */
+  /** Closes all connections; open streams end. */
   close(): void {
     for (const connection of this.#connections.values()) void connection.close();
     this.#connections.clear();

@@ -3,13 +3,16 @@ import type { Opened__Output } from '../../../../proto/gen/mlperf/network/v1/Ope
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../../shared/evidence/evidence-schema.ts';
 
-/** Totals of samples and payload bytes. */
+/** Totals of samples and payload bytes since the stream began. */
 interface Totals {
   readonly samples: number;
   readonly bytes: number;
 }
 
-/** Credit of a node on one stream, and how much of it was sent. Totals of the stream; hot path: numbers only. */
+/**
+ * Credit of a node on one stream, and the part of it that was used. Totals of the stream; hot path:
+ * numbers only.
+ */
 export class GrantedCredit {
   #grantedSamples = 0;
   #grantedBytes = 0;
@@ -23,15 +26,16 @@ export class GrantedCredit {
     );
   }
 
-  /** @param samples Below 0, with their bytes: they were not sent after all. */
+  /** @param samples Below 0, with their bytes, for samples that were not sent after all. */
   take(samples: number, bytes: number): void {
     this.#sentSamples += samples;
     this.#sentBytes += bytes;
   }
 
   /**
-   * Takes a grant; totals only grow. Messages of a stream come in their order, so a smaller total was never true.
-   * @returns What is wrong with it, as in `NodeClaim`; undefined: nothing.
+   * Takes a Credit message; its totals may only grow. Messages of a stream arrive in order, so a
+   * smaller total is false.
+   * @returns What is wrong, as in `NodeClaim`; undefined if nothing is.
    */
   grant({ samples, bytes }: Totals): string | undefined {
     const [samplesBefore, bytesBefore] = [this.#grantedSamples, this.#grantedBytes];
@@ -39,25 +43,26 @@ export class GrantedCredit {
     this.#grantedBytes = Math.max(bytesBefore, bytes);
     if (samples >= samplesBefore && bytes >= bytesBefore) return undefined;
     return (
-      `took credit back, from ${samplesBefore} samples and ${bytesBefore} bytes to ${samples} and ${bytes}; ` +
-      'the larger one counts'
+      `reduced its credit from ${samplesBefore} samples and ${bytesBefore} bytes to ${samples} and ${bytes}; ` +
+      'the larger one stays in force'
     );
   }
 }
 
-/** Parts of a channel that open its stream again. */
+/** Callbacks and limits to open a channel's stream again. */
 export interface Reopening {
   /** Longest wait for Opened, in ms. */
   readonly timeoutMs: number;
   /**
-   * Open of the next stream: a number of its own, since a node takes a number that it knows for an Open that was repeated.
-   * @param count Streams of the channel before it.
+   * Open of the next stream. It has a new number, since a node treats a known number as a repeated
+   * Open.
+   * @param count Earlier streams of the channel.
    */
   openOf(count: number): Open;
   /**
-   * Checks the node's answer, and counts the stream.
-   * @param call This end's view of the stream's call. @param reason Why the one before it ended.
-   * @throws MlperfError where it is another node, or has other terms.
+   * Checks the node's Opened, and counts the stream.
+   * @param call This end's view of the stream's call. @param reason Why the previous stream ended.
+   * @throws MlperfError if it is another node, or has other terms.
    */
   accept(
     call: Pick<StreamEvidence, 'compressionCheck'> & { readonly own: OwnSide },
@@ -66,11 +71,14 @@ export interface Reopening {
   ): void;
 }
 
-/** Streams that end sooner after they were opened, without an answer on them: so many in a row are an error. */
+/**
+ * A stream that ends sooner after opening, without a response, is short; several in a row are an
+ * error.
+ */
 const SHORT_STREAM_MS = 1_000;
 const SHORT_STREAMS_MAX = 3;
 
-/** Bounds how often a stream that ends with nothing outstanding is opened again. */
+/** Bounds how often an idle stream that ended is opened again. */
 export class ReopenLimit {
   #openedAtMs = 0;
   #shortCount = 0;
@@ -79,12 +87,12 @@ export class ReopenLimit {
     this.#openedAtMs = performance.now();
   }
 
-  /** The stream is of use. Hot path. */
+  /** A response came, so the stream is useful. Hot path. */
   onAnswer(): void {
     this.#shortCount = 0;
   }
 
-  /** The stream has ended. @returns Whether another one may be opened. */
+  /** The stream ended. @returns True if another one may be opened. */
   allowsAnother(): boolean {
     const isShort = performance.now() - this.#openedAtMs < SHORT_STREAM_MS;
     this.#shortCount = isShort ? this.#shortCount + 1 : 0;

@@ -6,17 +6,17 @@ import {
 } from '../../../../shared/wire/part-codec.ts';
 
 /**
- * A payload of this size and more goes out from where it lies: one more piece for the socket costs about as much as
- * copying 16 KiB.
+ * Payloads of this size and more are sent without a copy: one more piece for the socket costs about
+ * as much as copying 16 KiB.
  */
 const LARGE_BYTES_MIN: number = 32 * 1024;
 
-/** Bytes of a part on the wire: a gRPC message with its head. */
+/** Bytes of a part on the wire: a gRPC message with its 5-byte prefix. */
 export function frameSize(part: PartToWrite): number {
   return MESSAGE_HEAD_BYTES + partMessageSize(part);
 }
 
-/** Bytes of the buffer that {@link gatherFrames} takes for these parts. */
+/** Buffer size in bytes that {@link gatherFrames} needs for these parts. */
 export function gatheredSize(parts: readonly PartToWrite[]): number {
   let size = 0;
   for (const part of parts) {
@@ -29,10 +29,10 @@ export function gatheredSize(parts: readonly PartToWrite[]): number {
 }
 
 /**
- * The parts one behind the other, each as a gRPC message of its own with its head. Small payloads are copied, the one
- * time on this side before the operating system takes them.
+ * The parts as consecutive gRPC messages with their prefixes. Small payloads are copied: the only
+ * copy on this side before the operating system.
  * @param target Has room for {@link gatheredSize} bytes.
- * @returns What is to be sent, one behind the other: pieces of `target`, and large payloads where they lie.
+ * @returns Pieces to send in this order: views of `target`, and large payloads uncopied.
  */
 export function gatherFrames(parts: readonly PartToWrite[], target: Buffer): readonly Buffer[] {
   const segments: Buffer[] = [];

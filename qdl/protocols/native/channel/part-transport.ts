@@ -7,40 +7,43 @@ export interface TransportEnd {
   readonly details: string;
 }
 
-/** Events of a transport. No call comes from inside a call to the transport. */
+/** Events of a transport, never called from inside a call to the transport. */
 export interface TransportEvents {
   /**
-   * The node has accepted the stream and does not compress messages by gRPC: what this end knows of the call. Comes before
-   * any message.
+   * The node accepted the stream and uses no gRPC message compression. Comes before any message.
+   * @param own This end's view of the call.
    */
   onAccepted(own: OwnSide): void;
-  /** A message of the node. The bytes are the receiver's. */
+  /** A message of the node. The receiver owns the bytes. */
   onMessage(bytes: Buffer): void;
   /**
-   * A part is in line for the socket. This may come from inside a call to the transport.
-   * @param end Bytes of the stream up to the part's last one: it is with the socket once {@link PartTransport.sentBytes} is
-   *   as large.
+   * A part is queued for the socket. May be called from inside a call to the transport.
+   * @param end Stream offset of the end of the part: the socket has it once {@link
+   * PartTransport.sentBytes} reaches this.
    */
   onFramed(part: SentPart, end: number): void;
-  /** The socket has taken payload bytes of parts: perhaps there is room again. */
+  /** The socket took payload bytes: there may be room again. */
   onWritten(): void;
   /** The stream is over; called once, as the last event. */
   onEnd(end: TransportEnd): void;
 }
 
-/** One Infer stream as the channel sees it: parts and messages go in, messages come out. A simulation can stand here. */
+/**
+ * One Infer stream as the channel sees it: parts and messages in, messages out. Simulations
+ * implement it too.
+ */
 export interface PartTransport {
-  /** False while as many bytes wait for the socket as the transport holds: no part may be sent then. */
+  /** False while the transport's limit of waiting bytes is reached: then no part may be sent. */
   readonly hasRoom: boolean;
   /** Bytes of the stream that the socket has. */
   readonly sentBytes: number;
-  /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
+  /** Sends a part as one gRPC message. Requires {@link hasRoom}. Never throws, never waits. */
   sendPart(part: SentPart): void;
-  /** Gives up the parts that were not handed over yet. Their payloads are no longer read. */
+  /** Drops the parts not handed over yet. Their payloads are no longer read. */
   dropParts(): readonly SentPart[];
-  /** Sends Open or Close, behind what was sent before. */
+  /** Sends Open or Close after everything sent before. */
   sendControl(message: Buffer): void;
-  /** No more messages will come; what was sent goes out first. */
+  /** Ends sending; earlier messages go out first. */
   endSending(): void;
   /** Ends the stream now; {@link TransportEvents.onEnd} follows. */
   cancel(): void;

@@ -10,18 +10,19 @@ import type { PayloadEncoding } from '../../../../shared/domain/system-under-tes
  * in the QDL is allowed").
  */
 export class ResponseDecoder {
-  /** By index into Open.response_encodings; undefined where the node did not say that it uses it. */
+  /** By index into Open.response_encodings; undefined if the node did not choose it. */
   readonly #codecs: readonly (Codec | undefined)[];
   readonly #bytesMax: number;
-  /** True where a response may be compressed: then the clock is read once more, behind each of them. */
+  /** True if responses may be compressed: then the clock is read again after each of them. */
   readonly takesTime: boolean;
 
   /**
    * @param offered Open.response_encodings.
-   * @param agreed Opened.response_encodings, indices into `offered`; none: the node may use them all.
-   * @param bytesMax Bytes that a response may have once it is decompressed.
-   * @throws MlperfError `ERR_WIRE_PROTOCOL` for an index that was not offered, `ERR_NOT_INSTALLED` for a
-   *   compression that this Node lacks.
+   * @param agreed Opened.response_encodings, indices into `offered`; empty: the node may use all of
+   * them.
+   * @param bytesMax Largest decompressed response, bytes.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` for an index that was not offered, `ERR_NOT_INSTALLED`
+   * for a compression that this Node.js lacks.
    */
   constructor(offered: readonly PayloadEncoding[], agreed: readonly number[], bytesMax: number) {
     const unknown = agreed.find((index) => offered[index] === undefined);
@@ -38,10 +39,10 @@ export class ResponseDecoder {
   }
 
   /**
-   * The response as the SUT's post-processing made it; without compression the payload itself.
+   * The response as the SUT's post-processing made it; the payload itself if uncompressed.
    * @param encoding Completed.encoding.
-   * @throws MlperfError `ERR_WIRE_PROTOCOL` when that encoding was not agreed on, or the payload is broken
-   *   or larger than the bound.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` if the encoding was not agreed on, or the payload is
+   * corrupt or too large.
    */
   decode(encoding: number, payload: BorrowedBytes): BorrowedBytes {
     const codec = this.#codecs[encoding];

@@ -22,32 +22,32 @@ import { TokenStreams } from './token-streams.ts';
 
 const IN_PIECES: SampleFailure = {
   code: 'bad-response',
-  text: 'a response came in pieces, which was not agreed on',
+  text: 'a response came in pieces, although responses must be whole',
 };
 
 /** The channel whose responses are read. */
 interface AnsweredChannel extends DispatchChannel {
-  /** False while of an outstanding sample some bytes have not gone to the socket. Hot path. */
+  /** False while the socket lacks some bytes of an outstanding sample. Hot path. */
   isSent(slot: number): boolean;
 }
 
 /**
- * Reads the responses of a node and reports them as samples that completed or failed, and tokens. What cannot be true is a claim
- * of the node.
+ * Reads a node's responses; reports completed and failed samples and tokens. An impossible response
+ * is a claim of the node.
  */
 export class ResponseReader {
   readonly #channel: AnsweredChannel;
   readonly #events: ChannelEvents;
-  /** Open asked for tokens behind the first. */
+  /** Open requested the tokens after the first one. */
   readonly #takesTokens: boolean;
-  /** Null: Open did not ask for first tokens. */
+  /** Null if Open did not request first tokens. */
   readonly #tokenStreams: TokenStreams | null;
-  /** LoadGen waits for no response: what comes is reported as it is. */
+  /** LoadGen no longer waits for responses: later ones are reported unchecked. */
   isOver = false;
   /** Set before the first part is sent. */
   decoder: Pick<ResponseDecoder, 'decode' | 'takesTime'> | undefined;
 
-  /** @param tokenBytes Of a token in a response; undefined: not known but by the first one. */
+  /** @param tokenBytes Bytes of one token in a response; undefined: taken from the first token. */
   constructor(channel: AnsweredChannel, events: ChannelEvents, open: Open, tokenBytes?: number) {
     this.#channel = channel;
     this.#events = events;
@@ -56,7 +56,7 @@ export class ResponseReader {
     this.#tokenStreams = open.tokenLatencies ? new TokenStreams(outstanding, tokenBytes) : null;
   }
 
-  /** Reports responses that are there now. Hot path. */
+  /** Reports the responses of one message. Hot path. */
   read({ firstTokens, tokens, completed, failed }: WireResponses): void {
     const channel = this.#channel;
     const atNs = this.#events.nowNs();
@@ -67,7 +67,7 @@ export class ResponseReader {
     for (const told of firstTokens) this.#readFirstToken(told, atNs);
     if (this.#takesTokens) for (const told of tokens) this.#readTokens(told, atNs);
     else if (tokens.length > 0) {
-      const text = `sent tokens though Open did not ask for ${TOKEN_STREAM_FEATURE}`;
+      const text = `sent tokens though Open did not request ${TOKEN_STREAM_FEATURE}`;
       this.#events.onClaim(channel, 'unasked-tokens', text, tokens.length);
     }
     for (const sample of completed) this.#readCompleted(sample, atNs);
@@ -116,7 +116,7 @@ export class ResponseReader {
       events.onCompleted(channel, id, { ...sample, fault }, atNs);
       return;
     }
-    // Decompression counts: where there is any, the clock is read behind it.
+    // Decompression counts as latency, so the clock is read after it.
     const readyNs = decoder?.takesTime === true ? events.nowNs() : atNs;
     this.#claimTokens(this.#tokenStreams?.differenceFrom(slot, sample, response));
     if (decoder?.takesTime !== true) {
@@ -128,20 +128,26 @@ export class ResponseReader {
     events.onCompleted(channel, id, decoded, readyNs);
   }
 
-  /** Why a response cannot be one; undefined for all others. @param slot Of its sample; -1: none is outstanding. */
+  /**
+   * Fault of an impossible response; otherwise undefined. @param slot Slot of its sample; -1: not
+   * outstanding.
+   */
   #faultOf(slot: number, { offset, total }: WireCompleted): SampleFailure | undefined {
     if (total !== 0 || offset !== 0) return IN_PIECES;
     return this.#isEarly(slot) ? EARLY_RESPONSE : undefined;
   }
 
-  /** Who tells something of a sample before all of it was sent cannot have read it. */
+  /**
+   * True if a response came before all of its sample was sent: the node cannot have read the
+   * sample.
+   */
   #isEarly(slot: number): boolean {
     if (this.#channel.isSent(slot)) return false;
     this.#events.onClaim(this.#channel, 'early-response', EARLY_CLAIM);
     return true;
   }
 
-  /** @param wrong What is wrong with tokens; undefined: nothing. */
+  /** @param wrong Fault of the tokens; undefined: none. */
   #claimTokens(wrong: string | undefined): void {
     if (wrong !== undefined) this.#events.onClaim(this.#channel, 'token-stream', wrong);
   }

@@ -4,35 +4,35 @@ import type {
   UnsentRest,
 } from '../../../dispatch/dispatch-channel.ts';
 
-/** A sample, or a piece of one: where it begins in the whole payload, and that payload's length. */
+/** A sample, or a piece of one with its offset in the payload and the payload's total length. */
 export interface SentSample extends OutgoingSample {
   readonly offset?: number;
   readonly total?: number;
 }
 
-/** Whole samples, or one piece, for one message. */
+/** Whole samples, or one piece, sent as one message. */
 export interface SentPart extends OutgoingPart {
   readonly samples: readonly SentSample[];
 }
 
-/** Samples that begin in a part: none in a later piece of one. */
+/** Samples that begin in a part: 0 for a later piece. */
 export function begunCount({ samples }: SentPart): number {
   return (samples[0]?.offset ?? 0) === 0 ? samples.length : 0;
 }
 
-/** False for a piece before the last one. */
+/** False for a piece that is not the last one. */
 export function hasLastByte({ payload, offset = 0, total = payload.length }: SentSample): boolean {
   return offset + payload.length === total;
 }
 
-/** A sample that is larger than a part: it goes out in pieces. */
+/** A sample larger than a part: it is sent in pieces. */
 export class LargeSample implements UnsentRest {
   readonly #part: SentPart;
   readonly #bytesMax: number;
   readonly #send: (piece: SentPart) => void;
   #offset = 0;
 
-  /** @param part Of that sample alone. @param bytesMax Of a piece. */
+  /** @param part Holds that sample only. @param bytesMax Largest piece. */
   constructor(part: SentPart, bytesMax: number, send: (piece: SentPart) => void) {
     this.#part = part;
     this.#bytesMax = bytesMax;
@@ -49,7 +49,7 @@ export class LargeSample implements UnsentRest {
 
   sendNext(): void {
     const { query, querySampleCount, samples, bytes: total } = this.#part;
-    const { id, sampleIndex, payload: whole } = samples[0] as OutgoingSample; // It is the only one.
+    const { id, sampleIndex, payload: whole } = samples[0] as OutgoingSample; // In range: the part has one sample.
     const offset = this.#offset;
     const payload = whole.subarray(offset, offset + this.nextBytes);
     this.#offset += payload.length;

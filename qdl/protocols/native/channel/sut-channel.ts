@@ -54,12 +54,12 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
 export interface SutChannelParts {
   readonly openTransport: OpenTransport;
   readonly open: Open;
-  /** Of the node: takes digests of what is sent. */
+  /** Ledger of the node: takes digests of what is sent. */
   readonly ledger: DigestedLedger;
   readonly payloads: SamplePayloads;
-  /** Bytes of a token in a response; absent: not known but by the first one. */
+  /** Bytes of one token in a response; absent: taken from the first token. */
   readonly tokenBytes?: number | undefined;
-  /** Absent: a stream that ends is a loss in any case. */
+  /** Absent: any end of the stream is a loss. */
   readonly reopening?: Reopening;
 }
 
@@ -74,32 +74,35 @@ export interface SutChannelParts {
 export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
   readonly outstanding: OutstandingTable;
-  /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
+  /** Result of the check that the node does not compress messages by gRPC. Set after Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
-  /** This end's view of the stream's call. After Opened. */
+  /** This end's view of the stream's call. Set after Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #parts: SutChannelParts;
   #transport: PartTransport;
   readonly #events: ChannelEvents;
-  /** Resolves when the stream that is being opened again is open, or lost. */
+  /** Resolves when the stream is open again, or lost. */
   #whenReopened: Promise<void> | undefined;
   #streamCount = 1;
   readonly #reopenLimit = new ReopenLimit();
-  /** It was told. */
+  /** True once the loss was reported. */
   #isLost = false;
-  /** The node takes no more queries, and will end the stream. */
+  /** The node takes no more queries and will end the stream. */
   isDraining = false;
-  /** Fields of Open. */
+  /** Protocol version sent in Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesUsage: boolean;
   readonly #reader: ResponseReader;
-  /** Payload bytes of a message. */
+  /** Largest payload of a message, bytes. */
   #partBytesMax = Number.POSITIVE_INFINITY;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #credit = new GrantedCredit();
-  /** Bytes of the stream up to the last sample that is in line for the socket; infinite amid the pieces of one. */
+  /**
+   * Stream offset of the end of the last sample queued for the socket; infinite between the pieces
+   * of one.
+   */
   #framedBytes = 0;
-  /** Close went out when every sample had its response: the node only has to end the stream. */
+  /** Close was sent after every sample had its response: the node only has to end the stream. */
   #isAllAnswered = false;
   #opened: Opened__Output | undefined;
   #whenOpened = new Deferred<Opened__Output>();
@@ -118,13 +121,15 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
-  /** Before the first part: what was agreed on with the node. */
+  /** Sets the negotiated values, before the first part. */
   begin(decoder: ResponseDecoder, partBytesMax: number): void {
     this.#reader.decoder = decoder;
     this.#partBytesMax = partBytesMax;
   }
 
-  /** Waits for Opened. @throws MlperfError when the node refuses, is lost or does not answer in time. */
+  /**
+   * Waits for Opened. @throws MlperfError if the node refuses, is lost or does not answer in time.
+   */
   async opened(timeoutMs: number): Promise<Opened__Output> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -140,27 +145,27 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     }
   }
 
-  /** Credit of the first grant: no part may be larger. */
+  /** The first credit: no part may be larger. */
   get initialCredit(): { readonly samples: number; readonly bytes: number } {
     return this.#opened?.credit ?? NO_CREDIT;
   }
 
-  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
+  /** True if a part of so many new samples and payload bytes may go now. Hot path. */
   canTake(sampleCount: number, bytes: number): boolean {
     return this.#transport.hasRoom && this.hasCreditFor(sampleCount, bytes);
   }
 
-  /** True when such a part could go if the socket took it. Hot path. */
+  /** True if credit allows such a part, whatever the socket holds. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean {
     return (
       this.#state === 'open' &&
       this.outstanding.canTake(sampleCount) &&
-      // Of a larger sample the first piece.
+      // For a sample larger than a part only the first piece needs credit.
       this.#credit.hasFor(sampleCount, Math.min(bytes, this.#partBytesMax))
     );
   }
 
-  /** Gives up everything that is on the wire; returns the response ids. */
+  /** Releases all outstanding samples; returns their response ids. */
   releaseAll(): Float64Array {
     return this.outstanding.releaseAll();
   }
@@ -170,7 +175,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return sentBytes >= this.#framedBytes || !(this.outstanding.lastByteOf(slot) > sentBytes);
   }
 
-  /** Sends a part. After {@link canTake} only. */
+  /** Sends a part. Requires {@link canTake}. */
   send(part: OutgoingPart): UnsentRest | undefined {
     if (part.bytes <= this.#partBytesMax) {
       this.#send(part);
@@ -193,8 +198,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   /**
-   * Gives up the parts that wait for the socket, as if they had not been sent: their samples are not
-   * outstanding any more.
+   * Drops the parts that wait for the socket, as if never sent: their samples are no longer
+   * outstanding.
    */
   dropUnsent(): void {
     for (const part of this.#transport.dropParts()) {
@@ -204,9 +209,9 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     }
   }
 
-  /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
+  /** Sends Close and waits up to `timeoutMs` for the node to end the stream. Never throws. */
   async close(timeoutMs: number): Promise<void> {
-    // The node counts the stream that is being opened: so does this end.
+    // The node counts the stream that is being opened again, so this end must count it too.
     await this.#whenReopened;
     this.#reader.isOver = true;
     if (this.#state === 'open' || this.#state === 'retired') {
@@ -226,7 +231,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     clearTimeout(timer);
   }
 
-  /** No part goes out any more; what is outstanding may still be answered. */
+  /** Stops sending; outstanding samples may still be answered. */
   retire(): void {
     if (this.#state === 'open' || this.#whenReopened !== undefined) this.#state = 'retired';
   }
@@ -250,7 +255,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   /**
-   * Checks the first grant: a part is never larger than it, so it must hold a sample at least.
+   * Checks the first credit. It bounds the size of a part, so it must hold one sample at least.
    * @throws MlperfError `ERR_SUT_REFUSED`
    */
   requireCredit(): void {
@@ -263,7 +268,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   onMessage(bytes: Buffer): void {
-    // A stream that was given up ends later; until then messages may come.
+    // A stream given up ends later; messages may come until then.
     if (this.#state === 'closed') return;
     let responses: WireResponses | undefined;
     try {
@@ -278,7 +283,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       );
       this.#transport.cancel();
     }
-    // Outside the try: an error of LoadGen's own is no fault of the node.
+    // Outside the try block: an error of LoadGen itself is no fault of the node.
     if (responses === undefined) return;
     this.#reopenLimit.onAnswer();
     this.#reader.read(responses);
@@ -290,7 +295,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#requireVersion(message.opened.protocolVersion);
       this.#opened = message.opened;
       this.#reopenLimit.onOpened();
-      // One that is opened again is checked first.
+      // A stream that is opened again is checked first.
       if (this.#state === 'opening' && this.#whenReopened === undefined) this.#state = 'open';
       this.#credit.grant(message.opened.credit ?? NO_CREDIT);
       this.#whenOpened.resolve(message.opened);
@@ -304,14 +309,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.isDraining = true;
       this.#events.onDraining(this, message.draining.reason);
     } else if (message.message !== undefined) {
-      // A message that this version does not know is news for a later one.
+      // A message unknown to this version may be a feature of a later one.
       throw wireError(`"${message.message}" is not expected now`);
     } else if (bytes.length === 0) {
       this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
     }
   }
 
-  /** Keeps that the node ended the stream otherwise than it should, once. */
+  /** Records, once, that the node ended the stream irregularly. */
   #noteEnd(text: string): void {
     if (this.#isAllAnswered) this.#events.onClaim(this, 'stream-end', text);
     this.#isAllAnswered = false;
@@ -320,16 +325,16 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   #requireVersion(version: number): void {
     if (version === this.#protocolVersion) return;
     throw wireError(
-      `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
+      `Opened has protocol version ${version}, Open had version ${this.#protocolVersion}`,
     );
   }
 
   onEnd(end: TransportEnd): void {
-    // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
-    // is no loss: the ledgers tell whether something is missing.
+    // After Close every sample is answered or given up. Any end of the stream, even by our cancel,
+    // is no loss: the ledgers show missing samples.
     if (this.#state === 'closing') {
       this.#state = 'closed';
-      // A node that goes away ends its streams so.
+      // A node that shuts down ends its streams with such a status.
       if (end.code !== status.OK && !this.isDraining) {
         this.#noteEnd(`ended a stream with status ${status[end.code] ?? end.code} after Close`);
       }
@@ -348,7 +353,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return this.outstanding.count === 0 && this.#reopenLimit.allowsAnother();
   }
 
-  /** Opens another stream in the place of one that ended with nothing outstanding. Never rejects. */
+  /** Replaces an idle stream that ended by another one. Never rejects. */
   async #reopen(ended: MlperfError): Promise<void> {
     const { timeoutMs, openOf, accept } = this.#parts.reopening as Reopening;
     this.#state = 'opening';
@@ -356,7 +361,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#whenOpened = new Deferred();
     this.#credit = new GrantedCredit();
     this.#framedBytes = 0;
-    // Not amid the end of the old one.
+    // Not inside the end event of the old stream.
     await Promise.resolve();
     this.#transport = this.#parts.openTransport(this.place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open: openOf(this.#streamCount) }));
@@ -367,7 +372,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     } catch (error) {
       if (!this.#isLost) {
         this.#state = 'closed';
-        const why = `${ended.message}, and no other can be opened: ${messageOf(error)}`;
+        const why = `${ended.message}, and no other stream can be opened: ${messageOf(error)}`;
         this.#events.onLost(this, sutLost(why, error));
       }
       this.#transport.cancel();
@@ -389,11 +394,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     return isLoss ? sutLost(error.message, end) : error;
   }
 
-  /** Ends the channel from whatever state; reports once. */
+  /** Ends the channel from any state; reports once. */
   #lose(error: MlperfError): void {
     if (this.#state === 'closed') return;
     if (this.#opened === undefined) {
-      // Of one that is opened again #reopen tells the loss.
+      // For a stream that is being opened again, #reopen reports the loss.
       if (this.#whenReopened === undefined) this.#state = 'closed';
       this.#whenOpened.reject(error);
     } else {

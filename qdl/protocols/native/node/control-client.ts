@@ -16,7 +16,7 @@ import {
 } from '../../../dispatch/network-name.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 
-/** The unary calls to one SUT node, on a connection of their own. */
+/** Unary calls to one SUT node, on a connection of their own. */
 export class ControlClient implements NamedNode {
   readonly address: string;
   readonly #callTimeoutMs: number;
@@ -29,9 +29,9 @@ export class ControlClient implements NamedNode {
   }
 
   /**
-   * Asks the node for its name: one full round trip, without a cache.
-   * @throws MlperfError `ERR_SUT_NAME` for an empty name, `ERR_WIRE_PROTOCOL` when the answer is not
-   *   to this question, `ERR_SUT_UNREACHABLE` when there is none.
+   * Asks the node for its name: one full round trip, uncached.
+   * @throws MlperfError `ERR_SUT_NAME` for an empty name, `ERR_WIRE_PROTOCOL` for a wrong nonce,
+   * `ERR_SUT_UNREACHABLE` without an answer.
    */
   async name(): Promise<NodeName> {
     const nonce = randomInt(1, 2 ** 47);
@@ -53,26 +53,29 @@ export class ControlClient implements NamedNode {
     return { address: this.address, name, identity: nodeIdentity, roundTripNs, path };
   }
 
-  /** Answer to Describe; undefined when it has no such method. */
+  /** Answer to Describe; undefined if the node lacks the method. */
   describe() {
     return this.#calls.makeOptional('Describe', {});
   }
 
-  /** Facts of the node's machine; undefined when it has no such method. @param timeoutMs Longest wait. */
+  /**
+   * Facts of the node's machine; undefined if the node lacks the method. @param timeoutMs Longest
+   * wait.
+   */
   describeSystem(timeoutMs: number) {
     return this.#calls.makeOptional('DescribeSystem', {}, timeoutMs);
   }
 
   /**
-   * Whether a run may start; undefined when the node has no such method.
-   * @param timeoutMs Longest wait; the usual one where that is shorter.
+   * Answer to Ready: may a run start? Undefined if the node lacks the method.
+   * @param timeoutMs Longest wait; at most the default.
    */
   ready(benchmark: string, timeoutMs: number) {
     const longest = Math.min(timeoutMs, this.#callTimeoutMs);
     return this.#calls.makeOptional('Ready', { benchmark, model: '' }, longest);
   }
 
-  /** The node's ledger of a run; undefined when it has no such method. */
+  /** The node's ledger of a run; undefined if the node lacks the method. */
   ledger(runId: string) {
     return this.#calls.makeOptional('Ledger', { runId });
   }
@@ -83,9 +86,9 @@ export class ControlClient implements NamedNode {
 }
 
 /**
- * Refuses a node whose models are all for other benchmarks. A node that lists no model may still load it: Ready and
- * Open will tell.
- * @param description What the node says of itself; undefined where it has no Describe.
+ * Refuses a node that serves only other benchmarks. A node that lists no model may still load it:
+ * Ready and Open will show.
+ * @param description The node's Describe; undefined if it lacks the method.
  * @throws MlperfError `ERR_SUT_REFUSED`
  */
 export function requireBenchmark(

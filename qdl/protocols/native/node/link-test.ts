@@ -23,23 +23,25 @@ import type { GrpcCall, GrpcCallConnection } from '../../../http2/grpc-calls.ts'
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 
 /**
- * Bytes of one load: small enough that a slow link moves several in a test, large enough that a fast one is not slowed;
- * with its head it is the smallest message that a node may be limited to (64 KiB).
+ * Bytes of one load message: small enough that a slow link moves several in a test, large enough
+ * for a fast link. With its prefix it is the smallest message limit of a node (64 KiB).
  */
 const LOAD_BYTES = 60 * 1024;
 
-/** Most bytes of one test: as much as a node takes (sut-node/server/limits/node-limits.ts). */
+/** Most bytes of one test, as a node allows (sut-node/server/limits/node-limits.ts). */
 const BYTES_MAX = 4 * 1024 ** 3;
 
-/** Extra time for a slow link: bytes on the way, and an answer behind them. */
+/** Extra time for a slow link: bytes in flight, and the result after them. */
 const SLACK_MS = 5_000;
 
-/** Longest wait for the node's own count behind its load. */
+/** Longest wait for the node's count after its load. */
 const RESULT_MS = 1_000;
 
 /**
- * Sends load over a connection of its own, in one direction, for `durationMs`. Run one test at a time: two distort each other.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` without a connection, `ERR_WIRE_PROTOCOL` for malformed answers
+ * Sends load in one direction for `durationMs`, on a connection of its own. Run one test at a time:
+ * two would distort each other.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` without a connection, `ERR_WIRE_PROTOCOL` for malformed
+ * messages
  */
 export function testLink(
   address: string,
@@ -56,7 +58,7 @@ export function testLink(
     const call = connection.call(LINK_TEST_METHOD.path, {
       onMessage: (_call, message) => test.message(readInPlace(message)),
       onEnd: (_call, code, details) => {
-        // Bytes up to the end of the test, or the node's end, count.
+        // Bytes count until the test or the node ends.
         if (test.isOver) return;
         const outcome = refusalOf(code, details);
         if (outcome === undefined) test.onOver(failureOf(address, details, settings));
@@ -75,7 +77,7 @@ export function testLink(
   });
 }
 
-/** LoadGen's end of a test. */
+/** LoadGen's side of a test. */
 class ClientTest {
   onOver: (outcome: LinkTestOutcome | MlperfError) => void = () => {};
   readonly #connection: GrpcCallConnection;
@@ -128,7 +130,7 @@ class ClientTest {
     try {
       answer = decodeLinkTestResponse(Buffer.from(message));
     } catch (cause) {
-      this.#end(wireError('a node answers TestLink with what is no message', cause));
+      this.#end(wireError('a node answered TestLink with a malformed message', cause));
       return;
     }
     if (answer.started && this.#direction === 'to-sut') {
@@ -139,7 +141,7 @@ class ClientTest {
     }
   }
 
-  /** Sends until the transport wants no more for now. The node ends it. */
+  /** Sends until the transport is full. The node ends the test. */
   send(): void {
     while (this.#isSending && !this.#isOver && this.#connection.hasRoom) {
       this.#call.write([this.#load], this.#load.length);
@@ -148,7 +150,7 @@ class ClientTest {
 
   #receive(bytes: number): void {
     if (this.#meter.allBytes === 0) {
-      // On a slow link the node's count comes behind all that is on the way.
+      // On a slow link the node's count arrives after all bytes in flight.
       this.#timer = setTimeout(() => this.#finish(null), this.#durationMs + RESULT_MS);
     }
     this.#meter.add(bytes, machineNowNs());
@@ -163,7 +165,7 @@ class ClientTest {
       bytes: received?.bytes ?? 0,
       loadgenBusyShare: own.busyShare,
       sutBusyShare: result?.busyShare ?? null,
-      whyMissing: bitsPerSecond === null ? 'too little came through in the time of the test' : null,
+      whyMissing: bitsPerSecond === null ? 'too few bytes arrived during the test' : null,
     });
   }
 
@@ -175,22 +177,25 @@ class ClientTest {
   }
 }
 
-/** Of the second half, when TCP has found its pace; of all where that is too short. */
+/**
+ * Rate over the second half, when TCP has reached its speed; over the whole test if that is too
+ * short.
+ */
 function rateOf(count: Omit<LinkCount, 'busyShare'>): number | null {
   const { bytes, durationNs, laterBytes, laterDurationNs } = count;
   if (laterBytes > 0 && laterDurationNs > 0) return (laterBytes * 8e9) / laterDurationNs;
   return bytes > 0 && durationNs > 0 ? (bytes * 8e9) / durationNs : null;
 }
 
-/** A node that does not take the test is no error; undefined for other ends. */
+/** Why a node refused the test, which is no error; undefined for other ends. */
 function refusalOf(code: number, details: string): LinkTestOutcome | undefined {
   const whyMissing = {
     [status.UNIMPLEMENTED]:
-      'the node does not know the call TestLink: it is older, or of other make',
-    // The node's own words.
+      'the node lacks the method TestLink: it is an older release or other software',
+    // The node's own message.
     [status.PERMISSION_DENIED]: details,
     [status.FAILED_PRECONDITION]: details,
-    [status.RESOURCE_EXHAUSTED]: `another link test goes on at the node, or its limits are low (${details})`,
+    [status.RESOURCE_EXHAUSTED]: `another link test is running at the node, or its limits are low (${details})`,
     [status.ABORTED]: `the node ended the test: ${details}`,
   }[code];
   if (whyMissing === undefined) return undefined;

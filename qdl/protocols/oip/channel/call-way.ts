@@ -12,55 +12,59 @@ import {
   refused,
 } from './response-gatherer.ts';
 
-/** Events of an {@link OipRequestWay}. No call comes from inside a call to the way. */
+/** Events of an {@link OipRequestWay}, never called from inside a call to the way. */
 export interface RequestWayEvents {
-  /** A response to a request; `complete` and `failed` are the last of it. */
+  /** A response to a request; `complete` and `failed` are its last ones. */
   onGathered(request: PendingRequest, gathered: Gathered): void;
   /**
-   * A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment.
-   * @param request Undefined where it was answered before.
+   * A call ended as UNAVAILABLE: sent by the server, or caused by the end of the connection, which
+   * is reported next.
+   * @param request Undefined if it was answered before.
    */
   onUnavailable(request: PendingRequest | undefined, details: string): void;
-  /** The way has room again, perhaps. */
+  /** There may be room again. */
   onRoom(): void;
-  /** An unexpected response: of an unknown request, or a second one. */
+  /** An unexpected response: to an unknown request, or a second one. */
   onUnasked(): void;
   /** A call ended with more than one `grpc-status`. */
   readonly onStatusTwice?: () => void;
   /**
-   * The stream is over that carries the requests. The next request opens another one.
-   * @param isIdle None of its requests is outstanding.
+   * The stream that carries the requests is over. The next request opens another one.
+   * @param isIdle True if none of its requests is outstanding.
    */
   onStreamEnd(code: number, details: string, isIdle: boolean): void;
-  /** The server had not processed a request, which goes out again on the next connection. */
+  /** The server did not process a request, which is sent again on the next connection. */
   onRepeated(): void;
 }
 
-/** How requests go over a connection: calls of their own, or messages of one stream. */
+/** How requests use a connection: one call each, or messages of one stream. */
 export interface OipRequestWay {
-  /** False while as much waits for the socket as it holds. */
+  /** False while the limit of bytes waiting for the socket is reached. */
   readonly hasRoom: boolean;
-  /** False while the server takes no further request: what it grants in place of credit. */
+  /** False while the server takes no further request: its open-call limit serves as credit. */
   readonly takesRequest: boolean;
   /**
-   * After these two only.
-   * @param traceparent Header of the request's own call; a stream that carries many requests has none.
+   * Requires {@link hasRoom} and {@link takesRequest}.
+   * @param traceparent Header of the request's own call; a stream for many requests has none.
    */
   send(request: PendingRequest, message: EncodedRequest, traceparent?: string): void;
   /**
-   * Takes back the requests of which no byte went out yet. @returns Those of them that are outstanding here; they have no
-   * further events.
+   * Takes back the requests of which no byte was sent. @returns Those that were outstanding; they
+   * get no further events.
    */
   dropUnsent(): readonly PendingRequest[];
-  /** Forgets what is outstanding. */
+  /** Forgets the outstanding requests. */
   releaseAll(): void;
-  /** The connection was handed over: new requests go to the next one, and those that are outstanding are answered where they are. */
+  /**
+   * The connection was handed over: new requests use the next one, outstanding requests finish on
+   * the old one.
+   */
   moveOn(): void;
-  /** No more requests will come. Resolves when the server has ended its side, at most after `timeoutMs`. */
+  /** Ends sending. Resolves when the server has ended its side, at most after `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
 }
 
-/** A call per request: ModelInfer, or a ModelStreamInfer stream that carries one request. */
+/** One call per request: ModelInfer, or a ModelStreamInfer stream with one request. */
 export class CallWay implements OipRequestWay {
   readonly #parts: CallParts;
 
@@ -85,7 +89,7 @@ export class CallWay implements OipRequestWay {
     return [...this.#parts.open].filter((open) => open.dropUnsent()).map(({ request }) => request);
   }
 
-  /** The calls know their requests, and go on to their ends. */
+  /** Calls keep their requests and run to their ends. */
   releaseAll(): void {
     for (const { request } of this.#parts.open) this.#parts.gatherer.forget(request);
   }
@@ -97,7 +101,7 @@ export class CallWay implements OipRequestWay {
   }
 }
 
-/** All that the calls of a way share. */
+/** Parts that all calls of a way share. */
 interface CallParts {
   readonly connection: GrpcCallConnection;
   readonly path: string;
@@ -105,17 +109,17 @@ interface CallParts {
   readonly isStream: boolean;
   readonly gatherer: ResponseGatherer;
   readonly events: RequestWayEvents;
-  /** Those that are not over. */
+  /** Calls that are not over. */
   readonly open: Set<RequestCall>;
 }
 
-/** One call on its way. */
+/** One call in progress. */
 class RequestCall implements CallEvents {
   readonly request: PendingRequest;
   readonly #parts: CallParts;
   readonly #traceparent: string | undefined;
   #call: GrpcCall | undefined;
-  /** Only the end of the call is awaited. */
+  /** Answered: only the end of the call is awaited. */
   #isAnswered = false;
   #hasFailed = false;
   #isDropped = false;
@@ -146,7 +150,7 @@ class RequestCall implements CallEvents {
     }
   }
 
-  /** @returns False where the request, or the beginning of it, went out. */
+  /** @returns False if the request was sent, wholly or in part. */
   dropUnsent(): boolean {
     this.request.message = undefined;
     if (this.#call === undefined || this.#call.takeBackUnsent() === 0) return false;
@@ -157,7 +161,7 @@ class RequestCall implements CallEvents {
 
   onMessage(_call: GrpcCall, message: BorrowedBytes): void {
     if (this.#isAnswered) {
-      // Of a stream. More responses may follow the one by which the request failed: no news.
+      // On a stream, more responses may follow the one that failed the request: ignore them.
       if (!this.#hasFailed) this.#parts.events.onUnasked();
       return;
     }
@@ -169,9 +173,9 @@ class RequestCall implements CallEvents {
       this.#report(badResponse(messageOf(error)));
       return;
     }
-    // A server need not repeat the id: the call says what the answer is to.
+    // A server need not repeat the id: the call identifies the request.
     if (decoder.hasId && decoder.id !== this.request.ids[0]) {
-      this.#report(badResponse('the response has the id of another request'));
+      this.#report(badResponse("the response has another request's id"));
       return;
     }
     this.#report(this.#parts.gatherer.take(this.request));
@@ -191,7 +195,7 @@ class RequestCall implements CallEvents {
     }
     this.#isAnswered = true;
     if (!isStream && messageCount > 1) {
-      // It is unknown which of them is the answer; the other one breaks the contract.
+      // It is unknown which response is right; the other one is an error.
       this.#report(badResponse(details));
       events.onUnasked();
     } else if (code === status.UNAVAILABLE) {
@@ -201,13 +205,13 @@ class RequestCall implements CallEvents {
     else this.#report(refused(code, details));
   }
 
-  /** Of a stream; the answer to a call is handed on with the call's end. */
+  /** End of a stream call; the response to a unary call is delivered at its end. */
   #endOfAnswered(code: number, details: string): void {
     const { events } = this.#parts;
-    // The server may take another call now in its place.
+    // The server may take another call now.
     if (code === status.OK || this.#hasFailed) events.onRoom();
     else if (code === status.UNAVAILABLE) events.onUnavailable(undefined, details);
-    // An answer and an error: the one is taken, and the other breaks the contract.
+    // A response and an error: keep the response and report the error.
     else events.onUnasked();
   }
 

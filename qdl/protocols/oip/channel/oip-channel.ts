@@ -36,18 +36,20 @@ import {
   statusText,
 } from './response-gatherer.ts';
 
-/** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */
+/**
+ * Payload bytes outstanding on one channel: a server grants no credit and would buffer everything.
+ */
 export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
 
 /** Parts of a channel. */
 interface OipChannelParts {
   readonly encoder: OipRequestEncoder;
-  /** LoadGen measures first tokens. */
+  /** True if LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
   readonly traceparentOf?: DispatchSettings['traceparentOf'];
-  /** Of the node. */
+  /** Counter of the node. */
   readonly handOvers: HandOverCounter;
-  /** Makes the way of the requests, which reports to this channel. */
+  /** Makes the request way, which reports to this channel. */
   openWay(events: RequestWayEvents): OipRequestWay;
 }
 
@@ -87,7 +89,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
       this.#state === 'open' &&
       this.#way.takesRequest &&
       this.outstanding.canTake(sampleCount) &&
-      // A request that is larger goes alone.
+      // A request above the limit is sent alone.
       (this.#outstandingBytes === 0 || this.#outstandingBytes + bytes <= OUTSTANDING_BYTES_MAX)
     );
   }
@@ -112,7 +114,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   }
 
   dropUnsent(): void {
-    // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
+    // Their payloads are about to be unloaded, so another sample's bytes would be sent.
     for (const { ids, bytes } of this.#way.dropUnsent()) {
       this.#outstandingBytes = Math.max(0, this.#outstandingBytes - bytes);
       for (const id of ids) this.outstanding.release(id);
@@ -123,7 +125,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     if (this.#state === 'open') this.#state = 'retired';
   }
 
-  /** No more requests will come, and answers are no news. Resolves within `timeoutMs`. Never throws. */
+  /** Ends sending; later responses are ignored. Resolves within `timeoutMs`. Never throws. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#state === 'closed') return;
     this.#state = 'closing';
@@ -135,7 +137,10 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     if (this.#state === 'open') this.#events.onRoom();
   }
 
-  /** The connection takes no new calls. @returns True where that does no harm: the next request makes another. */
+  /**
+   * The connection takes no new calls. @returns True if that is harmless: the next request makes
+   * another.
+   */
   onConnectionClosed(reason: string, end: ConnectionEnd): boolean {
     if (end === 'given-up') {
       if (this.#state === 'open') this.#state = 'draining';
@@ -173,7 +178,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
       const tokenCount = this.#parts.tokenLatencies ? gathered.tokenCount : undefined;
       this.#tellFirstToken(request, firstPayload, atNs);
       request.ids.forEach((id, i) => {
-        const payload = payloads[i] as BorrowedBytes; // One per sample.
+        const payload = payloads[i] as BorrowedBytes; // In range: one per sample.
         this.#events.onCompleted(this, id, { payload, tokenCount, durations: undefined }, atNs);
       });
     }
@@ -185,7 +190,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     if (this.#doubtful.length === 1) setImmediate(() => this.#settleDoubtful());
   }
 
-  /** Counted by the sink as a response that breaks the contract. */
+  /** The sink counts it as a response that breaks the contract. */
   onUnasked(): void {
     if (this.#state === 'closing' || this.#state === 'closed') return;
     const sample = { payload: NO_BYTES, tokenCount: undefined, durations: undefined };
@@ -193,7 +198,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   }
 
   onStatusTwice(): void {
-    const text = 'ended an answer with more than one grpc-status, of which the first counts';
+    const text = 'ended a response with more than one grpc-status; the first one counts';
     this.#events.onClaim(this, 'call-status', text);
   }
 
@@ -222,7 +227,9 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#events.onFirstToken(this, id as number, payload, atNs);
   }
 
-  /** Settles doubtful requests: if the connection is still there, UNAVAILABLE was the server's own word. */
+  /**
+   * Settles doubtful requests: if the connection still exists, the server itself sent UNAVAILABLE.
+   */
   #settleDoubtful(): void {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
@@ -239,7 +246,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   }
 
   #loseConnection(reason: string): void {
-    // The server had announced the end, and no sample is outstanding.
+    // The server announced the end, and no sample is outstanding.
     if (this.#state === 'draining' && this.outstanding.count === 0) {
       this.#state = 'closed';
       return;
@@ -248,7 +255,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.#lose(sutLost(what));
   }
 
-  /** Ends the channel from whatever state; reports once. */
+  /** Ends the channel from any state; reports once. */
   #lose(error: MlperfError): void {
     if (this.#state === 'closed') return;
     const wasClosing = this.#state === 'closing';
@@ -257,18 +264,18 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   }
 }
 
-/** Takes what connections to a node report. */
+/** Events of the connections to a node. */
 export interface OipConnectionEvents {
-  /** The first answer on a connection has begun. */
+  /** The first response on a connection has begun. */
   onAccepted(own: OwnSide): void;
-  /** Another connection takes over from one that was given up, or that was lost with nothing outstanding. */
+  /** A new connection replaces one that was given up, or lost while idle. */
   onHandOver(reason: string): void;
 }
 
-/** A channel, as its connection reports to it. */
+/** A channel, as its connection sees it. */
 type ConnectionUser = Pick<OipChannel, 'onRoom' | 'onConnectionClosed' | 'onHandOver'>;
 
-/** A connection, and the channels that share it. */
+/** A connection and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
   readonly room: AnswerRoom;
@@ -278,7 +285,10 @@ export class OipConnection implements ConnectionEvents {
   /** Why it takes no new calls; undefined while it does. */
   #closedReason: string | undefined;
 
-  /** @param events Undefined: nobody listens. @param room Of all connections to this server. */
+  /**
+   * @param events Undefined: no listener. @param room Memory bound shared by all connections to
+   * this server.
+   */
   constructor(
     address: string,
     settings: ConnectionSettings,
@@ -309,7 +319,7 @@ export class OipConnection implements ConnectionEvents {
     for (const channel of this.#channels) channel.onHandOver();
   }
 
-  /** @throws MlperfError `ERR_SUT_LOST` when it was there and takes no new calls any more. */
+  /** @throws MlperfError `ERR_SUT_LOST` if it was open and takes no new calls any more. */
   requireOpen(): void {
     if (this.#closedReason === undefined) return;
     const what = `SUT node ${this.#address} was lost before the run began`;
@@ -332,13 +342,13 @@ export class OipConnections {
   readonly #connections = new Map<string, OipConnection>();
   readonly #rooms = new Map<string, AnswerRoom>();
 
-  /** @param eventsOf Takes what connections to an address report. */
+  /** @param eventsOf Returns the listener for an address. */
   constructor(settings: ConnectionSettings, eventsOf: (address: string) => OipConnectionEvents) {
     this.#settings = settings;
     this.#eventsOf = eventsOf;
   }
 
-  /** The connection of that number to a node, made when it is first asked for. */
+  /** The connection of that number to a node, made at first use. */
   to(address: string, number: number): OipConnection {
     const key = `${number} ${address}`;
     let connection = this.#connections.get(key);
@@ -351,12 +361,15 @@ export class OipConnections {
     return connection;
   }
 
-  /** Resolves when all are there. @throws MlperfError `ERR_SUT_UNREACHABLE` */
+  /** Resolves when all are connected. @throws MlperfError `ERR_SUT_UNREACHABLE` */
   async ready(): Promise<void> {
     await Promise.all([...this.#connections.values()].map(({ calls }) => calls.ready));
   }
 
-  /** Checks that all still take calls: before there are channels, losses are not reported. @throws MlperfError `ERR_SUT_LOST` */
+  /**
+   * Checks that all still take calls: losses before the channels exist are not reported. @throws
+   * MlperfError `ERR_SUT_LOST`
+   */
   requireOpen(): void {
     for (const connection of this.#connections.values()) connection.requireOpen();
   }

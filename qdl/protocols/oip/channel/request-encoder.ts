@@ -2,28 +2,31 @@ import assert from 'node:assert';
 import type { OipPlannedInput, OipRequestPlan } from '../../../../shared/wire/oip/request-plan.ts';
 import { fieldSize, ProtoWriter, varintSize } from '../../../../shared/wire/proto-wire.ts';
 
-/** Payload bytes of a request: a protobuf message has less than 2 GiB; of them the head takes a little. */
+/** Largest payload of a request, bytes: a protobuf message is below 2 GiB, including its header. */
 export const REQUEST_BYTES_MAX: number = 2 ** 31 - 2 ** 20;
 
-/** Request parameter by which Triton marks the last response of a decoupled model, with an empty one if need be. */
+/**
+ * Request parameter that makes Triton mark the last response of a decoupled model, if need be with
+ * an empty response.
+ */
 const WANTS_FINAL_MARK = 'triton_enable_empty_final_response';
 
-/** A message on its way out: its pieces one behind the other. */
+/** An outgoing message, in consecutive pieces. */
 export interface EncodedRequest {
   readonly pieces: readonly Uint8Array[];
-  /** Length of all of them. */
+  /** Total bytes. */
   readonly bytes: number;
 }
 
-/** Fields of requests that the plan does not have. */
+/** Request fields that the plan lacks. */
 export interface RequestExtras {
-  /** Outputs that are requested by name; empty: the server sends all. */
+  /** Names of requested outputs; empty: the server sends all. */
   readonly requestedOutputs: readonly string[];
-  /** Ask for a mark on the last response: of a decoupled model. */
+  /** Request a mark on the last response: for a decoupled model. */
   readonly wantsFinalMark: boolean;
 }
 
-// Tags of ModelInferRequest, and of the messages in it: (field << 3) | 2, all of known length.
+// Tags of ModelInferRequest and its submessages: (field << 3) | 2, all length-delimited.
 const MODEL_NAME = (1 << 3) | 2;
 const MODEL_VERSION = (2 << 3) | 2;
 const ID = (3 << 3) | 2;
@@ -36,20 +39,20 @@ const ENTRY = { key: (1 << 3) | 2, value: (2 << 3) | 2 } as const;
 const BOOL_PARAM = 1 << 3;
 
 /**
- * Payloads up to this size are copied behind their head. The connection copies small pieces into its frames, so that more
- * would be copied twice.
+ * Payloads up to this size are copied after their header. The connection copies small pieces into
+ * its frames; larger pieces would be copied twice.
  */
 const COPIED_BYTES_MAX = 512;
 
 /**
- * Makes ModelInferRequests by hand: all that does not change is encoded once, before the first query; what remains is
- * the id and where the payload lies. Large payloads are never copied.
+ * Encodes ModelInferRequests by hand: constant fields are encoded once, before the first query;
+ * only the id and the payload's position vary. Large payloads are never copied.
  */
 export class OipRequestEncoder {
   readonly #plan: OipRequestPlan;
-  /** By the number of samples. */
+  /** By number of samples. */
   readonly #layouts: (Layout | undefined)[] = [];
-  /** Where the input begins in the payload of one sample. */
+  /** Offset of each input in the payload of one sample. */
   readonly #inputBegins: readonly number[];
   readonly #sampleBytes: number;
 
@@ -67,17 +70,18 @@ export class OipRequestEncoder {
   }
 
   /**
-   * The request of these samples of one query. Hot path.
-   * @param id Below 2^53; goes out in decimal.
-   * @param payloads 1 to `samplesPerRequest`, in the form of the plan; read when the pieces are.
+   * The request for these samples of one query. Hot path.
+   * @param id Below 2^53; sent in decimal.
+   * @param payloads 1 to `samplesPerRequest`, in the form of the plan; read only when the pieces
+   * are.
    */
   encode(id: number, payloads: readonly Uint8Array[]): EncodedRequest {
     const layout = this.#layouts[payloads.length];
-    assert(layout !== undefined, 'more samples than the plan has in a request');
+    assert(layout !== undefined, 'more samples than the plan allows in a request');
     let payloadBytes = 0;
     for (let i = 0; i < payloads.length; i += 1) payloadBytes += (payloads[i] as Uint8Array).length;
     if (this.#plan.payloadForm === 'tensors') {
-      // The sample library made them of the plan's sizes; otherwise lengths in the head would be wrong.
+      // The sample library made the plan's sizes; others would falsify the encoded lengths.
       assert.equal(payloadBytes, payloads.length * this.#sampleBytes, 'payload of another size');
     }
     const digits = digitCount(id);
@@ -88,7 +92,7 @@ export class OipRequestEncoder {
     return { pieces: this.#gathered({ layout, id, digits }, payloads), bytes };
   }
 
-  /** All in one buffer. */
+  /** Everything in one buffer. */
   #joined(
     { layout, id, digits, bytes }: { layout: Layout; id: number; digits: number; bytes: number },
     payloads: readonly Uint8Array[],
@@ -109,7 +113,7 @@ export class OipRequestEncoder {
     return target;
   }
 
-  /** Head, id and the first lengths in one buffer; payloads from where they lie. */
+  /** Header, id and first lengths in one buffer; payloads uncopied. */
   #gathered(
     { layout, id, digits }: { layout: Layout; id: number; digits: number },
     payloads: readonly Uint8Array[],
@@ -138,7 +142,7 @@ export class OipRequestEncoder {
   }
 }
 
-/** Parts of the requests of `count` samples that do not change. */
+/** Constant parts of a request of `count` samples. */
 function layoutOf(
   { model, inputs, payloadForm, hasBatchAxis }: OipRequestPlan,
   { requestedOutputs, wantsFinalMark }: RequestExtras,
@@ -163,7 +167,7 @@ function layoutOf(
   return { head, rawHeads, headBytes };
 }
 
-/** @param batch Length of the batch axis, where there is one. */
+/** @param batch Length of the batch axis, if there is one. */
 function inputField({ name, datatype, sampleShape }: OipPlannedInput, batch: number[]): Buffer {
   const shape = [...batch, ...sampleShape];
   const parts = [
@@ -174,7 +178,7 @@ function inputField({ name, datatype, sampleShape }: OipPlannedInput, batch: num
   return field(INPUTS, Buffer.concat(parts));
 }
 
-/** Constant parts of all requests of as many samples: see `layoutOf`. */
+/** Constant parts of a request of that many samples: see `layoutOf`. */
 type Layout = ReturnType<typeof layoutOf>;
 
 function put(target: Buffer, bytes: Uint8Array, position: number): number {
@@ -213,7 +217,7 @@ function field(tag: number, bytes: Uint8Array): Buffer {
   return writer.buffer;
 }
 
-/** A text field; no bytes for an empty text, the default of proto3. */
+/** A string field; no bytes for an empty string, the default of proto3. */
 function textField(tag: number, text: string): Buffer {
   return text === '' ? Buffer.alloc(0) : field(tag, Buffer.from(text, 'utf8'));
 }

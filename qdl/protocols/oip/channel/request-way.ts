@@ -10,12 +10,12 @@ import type { RequestExtras } from './request-encoder.ts';
 import { type GatherOptions, ResponseGatherer } from './response-gatherer.ts';
 import { StreamWay } from './stream-way.ts';
 
-/** Fields of requests that the plan does not have. */
+/** Request fields that the plan lacks. */
 export function requestExtras(plan: OipRequestPlan, facts: OipModelFacts): RequestExtras {
   const planned = plan.outputs.map(({ name }) => name);
   const isAll = facts.outputs.every(({ name }) => planned.includes(name));
   return {
-    // Without names the server sends all: one list less for it to read.
+    // Without names the server sends all outputs, and has one list less to read.
     requestedOutputs: isAll ? [] : planned,
     wantsFinalMark: plan.method !== 'unary' && facts.isDecoupled === true,
   };
@@ -37,12 +37,15 @@ function endsOf(method: OipMethod, { isDecoupled }: OipModelFacts): GatherOption
   return isDecoupled === false ? 'plain' : 'call';
 }
 
-/** Whether responses may tell by an output that they are the last. Where the server says that a model answers once, they need not. */
+/**
+ * True if an output of a response may mark it as the last. Not needed if the server reports one
+ * response per request.
+ */
 function mayTellFinish({ isDecoupled, outputs }: OipModelFacts): boolean {
   return isDecoupled !== false && (outputs.length === 0 || outputs.some(isFinishReason));
 }
 
-/** The way of a method over a connection. */
+/** The request way of a method over a connection. */
 export function openWay(
   method: OipMethod,
   {

@@ -14,31 +14,34 @@ import { EARLY_RESPONSE } from '../../../dispatch/dispatch-channel.ts';
 import type { GrpcCall } from '../../../http2/grpc-calls.ts';
 import type { EncodedRequest } from './request-encoder.ts';
 
-/** A request that is on the wire, and what came of its responses. */
+/** An outstanding request, and its responses so far. */
 export interface PendingRequest {
-  /** Wire ids of its samples; the first one is the request's id. */
+  /** Wire ids of its samples; the first is the request's id. */
   readonly ids: readonly number[];
-  /** Payload bytes that it took. */
+  /** Its payload bytes. */
   readonly bytes: number;
-  /** May be sent again; undefined before it is sent, and once its payloads must not be read any more. */
+  /**
+   * The message, for sending again; undefined before it is sent, and once its payloads must not be
+   * read.
+   */
   message: EncodedRequest | undefined;
-  /** The call that carries it, and the bytes of that call up to its last one. */
+  /** Its call, and the call's byte count up to the request's last byte. */
   call: Pick<GrpcCall, 'sentBytes' | 'unsentBytes'> | undefined;
   lastByte: number;
-  /** Responses with tensors so far. */
+  /** Number of responses with tensors so far. */
   responseCount: number;
-  /** Payloads of responses before the last, of a request of one sample. */
+  /** Payloads of the responses before the last, for a request of one sample. */
   readonly earlier: Uint8Array[];
   earlierBytes: number;
 }
 
-/** A request without any response yet. */
+/** A request without responses yet. */
 export function pendingRequest(ids: readonly number[], bytes: number): PendingRequest {
   const progress = { responseCount: 0, earlier: [], earlierBytes: 0 };
   return { ids, bytes, message: undefined, call: undefined, lastByte: 0, ...progress };
 }
 
-/** Notes that the message which was written last carries the request. */
+/** Records that the last message written carries the request. */
 export function carriedBy(
   request: PendingRequest,
   call: NonNullable<PendingRequest['call']>,
@@ -47,21 +50,24 @@ export function carriedBy(
   request.lastByte = call.sentBytes + call.unsentBytes;
 }
 
-/** False while some bytes of the request have not gone to the socket. */
+/** False while the socket lacks some bytes of the request. */
 function isSent({ call, lastByte }: PendingRequest): boolean {
   return call === undefined || call.sentBytes >= lastByte;
 }
 
-/** Meaning of a response for its request. */
+/** What a response means for its request. */
 export type Gathered =
-  /** More responses follow. @param firstPayload Set with the first one. */
+  /** More responses follow. @param firstPayload Set with the first response. */
   | { readonly kind: 'more'; readonly firstPayload: BorrowedBytes | undefined }
-  /** The last response. Payloads by sample; `tokenCount` counts responses where the server reports no token count. */
+  /**
+   * The last response. Payloads by sample; `tokenCount` counts responses if the server reports no
+   * token count.
+   */
   | {
       readonly kind: 'complete';
       readonly payloads: readonly BorrowedBytes[];
       readonly tokenCount: number;
-      /** Of a request whose first response is its last. */
+      /** For a request whose first response is its last. */
       readonly firstPayload: BorrowedBytes | undefined;
     }
   | GatheredFailure;
@@ -69,19 +75,22 @@ export type Gathered =
 /** A request that failed. */
 interface GatheredFailure {
   readonly kind: 'failed';
-  /** Stable word, and text for people. */
+  /** Stable code, and text for people. */
   readonly code: string;
   readonly text: string;
-  /** gRPC's; 0 (OK): the server answered, with what cannot be read. An in-band error of a stream is 2 (UNKNOWN). */
+  /**
+   * gRPC status. 0 (OK): the server answered, but unreadably. An in-band error of a stream is 2
+   * (UNKNOWN).
+   */
   readonly status: number;
 }
 
-/** An answer that cannot be read, or does not fit the plan. */
+/** An unreadable response, or one that does not fit the plan. */
 export function badResponse(text: string): GatheredFailure {
   return { kind: 'failed', code: 'bad-response', text, status: status.OK };
 }
 
-/** An answer to a request that nobody can have read. */
+/** A response to a request that was not completely sent. */
 const EARLY: GatheredFailure = { kind: 'failed', ...EARLY_RESPONSE, status: status.OK };
 
 /** A call that the server ended with a status other than OK. */
@@ -89,22 +98,22 @@ export function refused(code: number, details: string): GatheredFailure {
   return { kind: 'failed', code: statusWord(code), text: statusText(code, details), status: code };
 }
 
-/** How responses are put together. */
+/** How responses are joined. */
 export interface GatherOptions {
   /**
-   * `once`: a call has one response. `marked`: of a decoupled model the last one has a mark. `plain`: without a mark, it is the
-   * last. `call`: without a mark, more follow until the call ends.
+   * `once`: a call has one response. `marked`: a decoupled model marks its last response. `plain`:
+   * an unmarked response is the last. `call`: unmarked responses follow until the call ends.
    */
   readonly ends: 'once' | 'marked' | 'plain' | 'call';
-  /** Where there is no mark, an output `finish_reason` tells the last response. */
+  /** Without a mark, an output `finish_reason` identifies the last response. */
   readonly readsFinish: boolean;
-  /** Largest payload of a request, over all of its responses. */
+  /** Largest payload of a request, over all of its responses, bytes. */
   readonly bytesMax: number;
-  /** For responses before the last, of all requests to a server. */
+  /** Memory for responses before the last, of all requests to a server. */
   readonly room: AnswerRoom;
 }
 
-/** Reads responses and puts those of one request together. */
+/** Decodes responses and joins those of one request. */
 export class ResponseGatherer {
   readonly decoder: OipResponseDecoder;
   readonly #options: GatherOptions;
@@ -114,14 +123,15 @@ export class ResponseGatherer {
     this.#options = options;
   }
 
-  /** Whether the response that {@link decoder} has read leaves open that more come to its request. */
+  /** True if the response in {@link decoder} allows further responses to its request. */
   get mayGoOn(): boolean {
     const { ends, readsFinish } = this.#options;
     return (ends === 'marked' || readsFinish) && this.#tellsLast() !== true;
   }
 
   /**
-   * Tells what the response that {@link decoder} has read means for its request. Hot path. Payloads are views of the message.
+   * What the response in {@link decoder} means for its request. Hot path. Payloads are views of the
+   * message.
    */
   take(request: PendingRequest): Gathered {
     const { decoder } = this;
@@ -138,7 +148,7 @@ export class ResponseGatherer {
     // Several samples in a request have one response.
     const isLastUnmarked = ends === 'plain' || (ends === 'call' && request.ids.length > 1);
     const isLast = ends === 'once' || (this.#tellsLast() ?? isLastUnmarked);
-    // From a model that answers once, an empty response is no answer.
+    // From a model with one response, an empty response is a fault.
     const mayBeMark = ends === 'marked' || ends === 'call' || request.responseCount > 0;
     const isMark = mayBeMark && decoder.isFinal === true && decoder.isEmpty;
     let payloads: readonly BorrowedBytes[] = NOTHING;
@@ -157,7 +167,7 @@ export class ResponseGatherer {
     return this.#keep(request, payloads[0] as BorrowedBytes, firstPayload);
   }
 
-  /** Frees what came of a request before its last response. */
+  /** Frees a request's responses before the last. */
   forget(request: PendingRequest): void {
     this.#options.room.giveBack(request.earlierBytes);
     request.earlier.length = 0;
@@ -173,14 +183,14 @@ export class ResponseGatherer {
     return { kind: 'complete', payloads, tokenCount, firstPayload: undefined };
   }
 
-  /** Whether the response itself says that it is the last one; undefined where it does not say. */
+  /** True or false if the response states whether it is the last; otherwise undefined. */
   #tellsLast(): boolean | undefined {
     const { decoder } = this;
     if (decoder.isFinal !== undefined || !this.#options.readsFinish) return decoder.isFinal;
     try {
       return decoder.tellsFinish();
     } catch {
-      // Contents that cannot be read fail the request where its payload is taken.
+      // Unreadable contents fail the request where its payload is read.
       return undefined;
     }
   }
@@ -215,7 +225,7 @@ export class ResponseGatherer {
     if (isTooLarge || !room.take(payload.length)) {
       this.forget(request);
       return isTooLarge
-        ? badResponse(`the responses to one request have more than ${bytesMax} bytes`)
+        ? badResponse(`the responses to one request exceed ${bytesMax} bytes`)
         : refused(status.RESOURCE_EXHAUSTED, room.refusal);
     }
     request.earlierBytes += payload.length;
@@ -227,10 +237,10 @@ export class ResponseGatherer {
 const NOTHING: readonly Uint8Array[] = [];
 
 function severalSamples(): Gathered {
-  return badResponse('several responses came to a request of several samples');
+  return badResponse('several responses for a request of several samples');
 }
 
-/** gRPC's status → the stable word under which a failed sample is counted; those of native nodes where they mean the same. */
+/** gRPC status → stable word for a failed sample; native nodes' words for equal meanings. */
 const WORD_OF_STATUS: Readonly<Record<number, string>> = {
   [status.INVALID_ARGUMENT]: 'bad-sample',
   [status.OUT_OF_RANGE]: 'bad-sample',
@@ -247,12 +257,12 @@ const WORD_OF_STATUS: Readonly<Record<number, string>> = {
   [status.UNAVAILABLE]: 'unavailable',
 };
 
-/** Word of a status; `unspecified` for one that does not tell the cause. */
+/** Word of a status; `unspecified` if the status shows no cause. */
 function statusWord(code: number): string {
   return WORD_OF_STATUS[code] ?? 'unspecified';
 }
 
-/** The server's words with gRPC's name of the status before them. */
+/** The server's message with the name of the gRPC status before it. */
 export function statusText(code: number, details: string): string {
   const name = status[code] ?? `status ${code}`;
   const line = asSaid(details);

@@ -13,12 +13,12 @@ import {
 } from './response-gatherer.ts';
 
 /**
- * Failed requests of which more may come that are remembered. A server that marks no last response of them never says
- * that they are done; what comes of an older one than these is a breach.
+ * Failed requests remembered, because more responses may follow. A server that marks no last
+ * response never ends them; a response to an older one counts as a contract error.
  */
 export const REMEMBERED_FAILED_MAX = 4_096;
 
-/** All that the streams of a way share. */
+/** Parts that all streams of a way share. */
 interface StreamParts {
   readonly connection: GrpcCallConnection;
   readonly path: string;
@@ -27,14 +27,14 @@ interface StreamParts {
 }
 
 /**
- * Messages on a long-lived ModelStreamInfer stream. Where it ended, or its connection was handed over, the next request opens
- * another one.
+ * Requests as messages of a long-lived ModelStreamInfer stream. After its end, or when its
+ * connection was handed over, the next request opens another stream.
  */
 export class StreamWay implements OipRequestWay {
   readonly #parts: StreamParts;
-  /** Takes the requests. */
+  /** Stream for new requests. */
   #current: RequestStream | undefined;
-  /** Those that are not over: the current one, and those before it. */
+  /** Streams that are not over: the current one and earlier ones. */
   readonly #streams = new Set<RequestStream>();
 
   constructor(parts: StreamParts) {
@@ -45,7 +45,7 @@ export class StreamWay implements OipRequestWay {
     return this.#parts.connection.hasRoom;
   }
 
-  /** The server sets no limit of a stream's messages. */
+  /** A server has no limit for the messages of a stream. */
   get takesRequest(): boolean {
     return true;
   }
@@ -88,23 +88,23 @@ export class StreamWay implements OipRequestWay {
   }
 }
 
-/** The way, as a stream of it reports to it. */
+/** The way, as its streams see it. */
 interface StreamOwner {
   /** The stream is over. */
   onEnd(): void;
-  /** The stream was never processed, nor was this request. */
+  /** The server processed neither the stream nor this request. */
   sendAgain(request: PendingRequest, message: EncodedRequest): void;
 }
 
-/** One ModelStreamInfer stream; answers find their request by its id. */
+/** One ModelStreamInfer stream; responses match requests by id. */
 class RequestStream implements CallEvents {
   readonly #call: GrpcCall;
   readonly #gatherer: ResponseGatherer;
   readonly #events: RequestWayEvents;
   readonly #way: StreamOwner;
-  /** By id, the oldest first. */
+  /** By id, oldest first. */
   readonly #requests = new Map<number, PendingRequest>();
-  /** Failed requests of which more responses may follow, the oldest first: up to the one that tells the end. */
+  /** Failed requests that may get more responses until a last one, oldest first. */
   readonly #failed = new Set<number>();
   /** This end has ended its side. */
   #isEnding = false;
@@ -118,7 +118,7 @@ class RequestStream implements CallEvents {
   }
 
   send(request: PendingRequest, message: EncodedRequest): void {
-    this.#requests.set(request.ids[0] as number, request); // One id at least.
+    this.#requests.set(request.ids[0] as number, request); // In range: one id at least.
     request.message = message;
     this.#call.write(message.pieces, message.bytes);
     carriedBy(request, this.#call);
@@ -127,7 +127,7 @@ class RequestStream implements CallEvents {
   dropUnsent(): readonly PendingRequest[] {
     for (const request of this.#requests.values()) request.message = undefined;
     const count = this.#call.takeBackUnsent();
-    // The last ones, in the order in which they were sent.
+    // The last ones, in the order of sending.
     const dropped = count === 0 ? [] : [...this.#requests.values()].slice(-count);
     for (const { ids } of dropped) this.#requests.delete(ids[0] as number);
     return dropped;
@@ -161,7 +161,8 @@ class RequestStream implements CallEvents {
       this.#failUnread(messageOf(error));
       return;
     }
-    // An error of a stream need not say which request it is about: then the oldest, since servers answer in order.
+    // An error on a stream may lack an id: then it concerns the oldest request, since servers
+    // answer in order.
     const isNameless = decoder.errorMessage !== '' && !decoder.hasId;
     const request = isNameless ? this.#oldest() : this.#requests.get(decoder.id);
     if (request !== undefined) this.#take(request);
@@ -173,7 +174,7 @@ class RequestStream implements CallEvents {
     this.#whenEnded.resolve();
     this.#way.onEnd();
     const isIdle = this.#requests.size === 0;
-    // That it ends then was asked of the server.
+    // This end requested that end.
     if (!(this.#isEnding && isIdle)) this.#events.onStreamEnd(code, details, isIdle);
   }
 
@@ -196,7 +197,7 @@ class RequestStream implements CallEvents {
     this.#events.onGathered(request, gathered);
   }
 
-  /** An unreadable message fails its request: that of its id, if the id could be read, else the oldest. */
+  /** An unreadable message fails its request: the one of its id if readable, else the oldest. */
   #failUnread(text: string): void {
     const { decoder } = this.#gatherer;
     const request = this.#requests.get(decoder.id) ?? this.#oldest();
@@ -218,7 +219,7 @@ class RequestStream implements CallEvents {
     }
   }
 
-  /** Whether a response belongs to a request that has failed before; such responses are ignored. */
+  /** True if the response belongs to a request that failed before: it is ignored. */
   #isOfFailed(): boolean {
     const { id } = this.#gatherer.decoder;
     if (!this.#failed.has(id)) return false;

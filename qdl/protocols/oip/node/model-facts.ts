@@ -10,12 +10,12 @@ import { statusText } from '../channel/response-gatherer.ts';
 import { oipOf } from '../settings/oip-settings.ts';
 import { OipControlClient } from './oip-control-client.ts';
 
-/** The property `sha256` that SUT nodes of longhaul tell of a model. */
+/** The property `sha256` that longhaul's SUT nodes report for a model. */
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * All that a server tells of a model that it knows.
- * @throws MlperfError `ERR_SUT_REFUSED` for a model that it does not know, or tensors that the protocol has not.
+ * Everything that a server reports about a model.
+ * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model, or tensors outside the protocol.
  */
 export async function askModelFacts(
   client: OipControlClient,
@@ -33,7 +33,7 @@ export async function askModelFacts(
   return {
     address,
     server,
-    // MLServer leaves out what it was asked for.
+    // MLServer leaves out the requested name.
     name: metadata.name || model.name,
     versions: [...metadata.versions],
     platform: metadata.platform,
@@ -45,7 +45,7 @@ export async function askModelFacts(
       tensorOf(tensor, `output of model "${model.name}"`, address),
     ),
     batchSizeMax: config?.maxBatchSize,
-    // A missing policy does not mean one response: Dynamo leaves it out for decoupled models, too.
+    // A missing policy does not mean one response: Dynamo leaves it out for decoupled models too.
     isDecoupled: config?.modelTransactionPolicy?.decoupled,
     hasStream,
     hasStatistics: statistics !== undefined,
@@ -53,27 +53,30 @@ export async function askModelFacts(
 }
 
 /**
- * How long a server without an index may say NOT_FOUND: some say so of a model while they load it, and others of one that
- * they never will have.
+ * How long NOT_FOUND is tolerated from a server without an index: some send it while they load a
+ * model, others for a model that they will never have.
  */
 const UNKNOWN_GRACE_MS = 10_000;
 
-/** By these some servers say that they have no such model: MLServer, and Python's own status of an exception. */
+/**
+ * Statuses that also mean an unknown model: MLServer's, and Python's own status of an exception.
+ */
 const OTHER_UNKNOWN_CODES: readonly number[] = [status.INVALID_ARGUMENT, status.UNKNOWN];
 const UNKNOWN_WORDS =
   /\bno (?:such )?model\b|\bunknown model\b|\bnot found\b|\bdoes(?: not|n't) exist\b/i;
-/** OVMS says NOT_FOUND of a model that it loads, too: "is not loaded yet". */
+/** OVMS also sends NOT_FOUND for a model that it is loading: "is not loaded yet". */
 const LOADING_WORDS =
   /\bload(?:ing|ed)?\b|\bnot (?:yet )?(?:ready|available)\b|\bno available version/i;
 
-/** Models and versions that a message lists. */
+/** Models and versions listed in a message. */
 const LISTED_MAX = 20;
 
 /**
- * Waits until the server and the model are ready. Does not wait for a model or version that the server reports as missing;
- * where only the status of ModelReady tells so, waits 10 s.
+ * Waits until the server and the model are ready. Does not wait for a model or version that the
+ * server reports as missing; waits 10 s if only the status of ModelReady says so.
  * @param timeoutMs Longest wait.
- * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
+ * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version,
+ * `ERR_SUT_UNREACHABLE`
  */
 export async function awaitModel(
   client: OipControlClient,
@@ -86,21 +89,21 @@ export async function awaitModel(
   await awaitServer(client.address, timeoutMs, ask, onWait);
 }
 
-/** A status in place of an answer. */
+/** A gRPC status instead of an answer. */
 interface Refusal {
-  /** gRPC's. */
+  /** gRPC status code. */
   readonly code: number;
-  /** The server's, on one line. */
+  /** The server's message, on one line. */
   readonly words: string;
 }
 
-/** Reason to wait, in words; undefined when all is ready. */
+/** Reason to wait, as text; undefined if all is ready. */
 async function obstacleOf(
   client: OipControlClient,
   model: OipModelRef,
   graceEnd: number,
 ): Promise<string | undefined> {
-  if ((await client.serverReady()) === false) return 'the server says that it is not ready yet';
+  if ((await client.serverReady()) === false) return 'the server reports that it is not ready';
   try {
     if ((await client.modelReady(model)) !== false) return undefined;
   } catch (error) {
@@ -113,14 +116,14 @@ async function obstacleOf(
 
 /**
  * Why the model is not ready.
- * @throws MlperfError `ERR_SUT_REFUSED` where it never will be.
+ * @throws MlperfError `ERR_SUT_REFUSED` if it never will be.
  */
 async function whyNotReady(
   client: OipControlClient,
   model: OipModelRef,
   { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
 ): Promise<string> {
-  // Asked first: an index lists no other names by which a server knows a model too.
+  // Asked first: an index does not list other names that a server also accepts for a model.
   const versions = await versionsBeside(client, model);
   if (versions !== undefined) throw unknownVersion(client.address, model, versions);
   const index = await client.repositoryIndex();
@@ -139,8 +142,8 @@ async function whyNotReady(
 }
 
 /**
- * Whether a server without an index has no such model. Where ModelReady answers that it is not ready, ModelMetadata tells; a
- * status of ModelReady itself is believed after the grace.
+ * True if a server without an index lacks the model. After a negative ModelReady, ModelMetadata
+ * decides; an error status of ModelReady counts after the grace time.
  */
 async function isUnknown(
   client: OipControlClient,
@@ -173,7 +176,7 @@ async function metadataRefusal(
   }
 }
 
-/** Versions that the server has of a model, where it does not have the one that is requested. */
+/** The server's versions of a model, if it lacks the requested one. */
 async function versionsBeside(
   client: OipControlClient,
   model: OipModelRef,
@@ -190,8 +193,8 @@ async function versionsBeside(
 }
 
 /**
- * A status in place of an answer about the model. UNAVAILABLE is one too: a server may say so of a model that it has not
- * loaded, and one that is gone does not answer the next ServerReady.
+ * An error status about the model. UNAVAILABLE counts too: a server may send it for a model not
+ * loaded, and a lost server does not answer the next ServerReady.
  */
 function refusalOf(error: unknown): Refusal | undefined {
   const code = grpcStatusOf(error);
@@ -237,10 +240,10 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * The servers' facts of the model, one per node, in the order of the settings. Waits for them to be ready, at most
- * `readyTimeoutMs`.
- * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (which ones there are, where the server tells),
- *   and where the servers differ; `ERR_SUT_NOT_READY`, `ERR_SUT_UNREACHABLE`
+ * The servers' facts of the model, one per node, in the order of the settings. Waits for readiness,
+ * at most `readyTimeoutMs`.
+ * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (with those available, if
+ * reported), and if the servers differ; `ERR_SUT_NOT_READY`, `ERR_SUT_UNREACHABLE`
  */
 export async function describeOipModels(
   settings: DispatchSettings,

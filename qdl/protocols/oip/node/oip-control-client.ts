@@ -18,16 +18,19 @@ import { oipOf } from '../settings/oip-settings.ts';
 /** Longest wait for the end of a stream without requests: a server need not end it. */
 const STREAM_PROBE_TIMEOUT_MS = 1_000;
 
-/** The unary calls to one node that speaks the Open Inference Protocol, but inference; on a connection of their own. */
+/**
+ * Unary control calls to one node that speaks the Open Inference Protocol, on a connection of their
+ * own.
+ */
 export class OipControlClient implements NamedNode {
   readonly address: string;
   readonly #service: string;
   readonly #calls: UnaryCalls<GRPCInferenceServiceDefinition>;
   readonly #model: OipModelRef;
-  /** Found out where ServerMetadata is missing. */
+  /** Determined if ServerMetadata is missing. */
   #hasService = false;
 
-  /** @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used. */
+  /** @throws MlperfError `ERR_CONFIG_INVALID` if a certificate, key or token file is unreadable. */
   constructor(address: string, settings: DispatchSettings) {
     const { service, model } = oipOf(settings);
     this.address = address;
@@ -43,13 +46,14 @@ export class OipControlClient implements NamedNode {
   }
 
   /**
-   * The server's own name, which may be empty or the name of others too: one full round trip, without a cache.
-   * @throws MlperfError `ERR_SUT_NAME`, `ERR_SUT_REFUSED` for a server without this service, `ERR_SUT_UNREACHABLE`
+   * The server's own name, which may be empty or shared: one full round trip, uncached.
+   * @throws MlperfError `ERR_SUT_NAME`, `ERR_SUT_REFUSED` for a server without this service,
+   * `ERR_SUT_UNREACHABLE`
    */
   async name(): Promise<NodeName> {
     const { name, roundTripNs, own } = await this.#serverMetadata();
     requirePrintableName(this.address, 'ServerMetadata', name);
-    // The protocol has neither an identity nor what the node saw of the call.
+    // The protocol has neither an identity nor the node's view of the call.
     return { address: this.address, name, identity: '', roundTripNs, path: callPathOf(own, null) };
   }
 
@@ -59,48 +63,52 @@ export class OipControlClient implements NamedNode {
     return { name, version, extensions: [...extensions] };
   }
 
-  /** Whether the process answers; undefined where the server has no such method. */
+  /** ServerLive; undefined if the server lacks the method. */
   async serverLive(): Promise<boolean | undefined> {
     return (await this.#calls.makeOptional('ServerLive', {}))?.live;
   }
 
-  /** Whether requests may come; undefined where the server has no such method. */
+  /** ServerReady; undefined if the server lacks the method. */
   async serverReady(): Promise<boolean | undefined> {
     return (await this.#calls.makeOptional('ServerReady', {}))?.ready;
   }
 
   /**
-   * Whether requests for the model may come; undefined where the server has no such method.
-   * @throws MlperfError `ERR_SUT_REFUSED`, with gRPC's status as its cause: some servers do not know the model.
+   * ModelReady; undefined if the server lacks the method.
+   * @throws MlperfError `ERR_SUT_REFUSED`, caused by the gRPC status: some servers send one for an
+   * unknown model.
    */
   async modelReady({ name, version }: OipModelRef): Promise<boolean | undefined> {
     return (await this.#calls.makeOptional('ModelReady', { name, version }))?.ready;
   }
 
-  /** Tensors and versions of a model. @throws MlperfError `ERR_SUT_REFUSED` for a model that the server does not know */
+  /**
+   * ModelMetadata: tensors and versions. @throws MlperfError `ERR_SUT_REFUSED` for an unknown model
+   */
   modelMetadata({ name, version }: OipModelRef) {
     return this.#calls.make('ModelMetadata', { name, version });
   }
 
-  /** How the model is served; undefined where the server does not tell. */
+  /** ModelConfig; undefined if the server does not report it. */
   async modelConfig({ name, version }: OipModelRef) {
     const answer = await unlessRefused(this.#calls.makeOptional('ModelConfig', { name, version }));
     return answer?.config ?? undefined;
   }
 
-  /** The server's statistics of the model, by version; undefined where it does not tell. */
+  /** ModelStatistics by version; undefined if the server does not report them. */
   async modelStatistics({ name, version }: OipModelRef) {
     const call = this.#calls.makeOptional('ModelStatistics', { name, version });
     return (await unlessRefused(call))?.modelStats;
   }
 
-  /** All models of the server, loaded or not; undefined where it does not tell. */
+  /** RepositoryIndex: all models, loaded or not; undefined if the server does not report them. */
   async repositoryIndex() {
     return (await unlessRefused(this.#calls.makeOptional('RepositoryIndex', {})))?.models;
   }
 
   /**
-   * Whether the server has ModelStreamInfer, tried by a stream without requests. Undefined where its end does not tell.
+   * True if the server has ModelStreamInfer, tried by a stream without requests. Undefined if its
+   * end leaves it open.
    */
   hasStream(): Promise<boolean | undefined> {
     const { client, metadata } = this.#calls;
@@ -112,7 +120,7 @@ export class OipControlClient implements NamedNode {
       { deadline: new Date(Date.now() + STREAM_PROBE_TIMEOUT_MS) },
     );
     return new Promise((resolve) => {
-      call.on('error', () => {}); // The status tells it too.
+      call.on('error', () => {}); // The status event reports the error too.
       call.on('data', () => {});
       call.on('status', ({ code }: StatusObject) => {
         if (code === status.OK) resolve(true);
@@ -133,18 +141,18 @@ export class OipControlClient implements NamedNode {
     const { outcome, ...call } = await this.#calls.makeTimed('ServerMetadata', {});
     if (outcome.status === 'fulfilled') return { ...outcome.value, ...call };
     if (grpcStatusOf(outcome.reason) !== status.UNIMPLEMENTED) throw outcome.reason;
-    // TorchServe and Dynamo have the service without this method: then a server without a name. That it has none is an
-    // answer of its own, and took a round trip.
+    // TorchServe and Dynamo lack this method of the service: such a server has no name. The
+    // UNIMPLEMENTED status also took a round trip.
     this.#hasService ||= await this.#hasOtherMethods();
     if (this.#hasService) return { name: '', version: '', extensions: [], ...call };
     throw sutRefused(
-      `the server at ${this.address} has no service ${this.#service} (it has none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
+      `the server at ${this.address} has no service ${this.#service} (it lacks ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
         'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
       outcome.reason,
     );
   }
 
-  /** Whether the server has the service at all: one that lacks a method may have another. */
+  /** True if the server has the service at all: it may lack one method and have another. */
   async #hasOtherMethods(): Promise<boolean> {
     if ((await this.serverLive()) !== undefined) return true;
     const { name, version } = this.#model;
@@ -153,7 +161,7 @@ export class OipControlClient implements NamedNode {
         const answer = await this.#calls.makeOptional(method, { name, version });
         if (answer !== undefined) return true;
       } catch (error) {
-        // Whatever a server answers, also that it does not know the model: it has the method.
+        // Any answer shows that the method exists, even an unknown model.
         if (isAnswer(error)) return true;
         throw error;
       }
@@ -162,7 +170,10 @@ export class OipControlClient implements NamedNode {
   }
 }
 
-/** For an extension: a server that has the method may still refuse it (by a setting, for a kind of model). */
+/**
+ * For an optional extension: a server that has the method may still refuse it (by a setting, or for
+ * a kind of model).
+ */
 async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;
@@ -172,7 +183,7 @@ async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | un
   }
 }
 
-/** Whether a call failed by a status that the server gave: not by the loss of the connection, nor by silence. */
+/** True if a status of the server made the call fail, not a lost connection or a timeout. */
 function isAnswer(error: unknown): boolean {
   const code = grpcStatusOf(error);
   return code !== undefined && code !== status.UNAVAILABLE && code !== status.DEADLINE_EXCEEDED;

@@ -6,14 +6,17 @@ import {
 } from '../../../../shared/domain/tensors.ts';
 import type { DescribedOutput } from '../../../../shared/wire/oip/response-decoder.ts';
 
-/** Answer of a server to a request of one sample. */
+/** A server's response to a request of one sample. */
 type Answer = { readonly address: string; readonly outputs: readonly DescribedOutput[] };
 
 /**
- * The outputs of a model whose metadata have none: those of the answers to a request of one sample, in their order there.
- * Shapes are those of the first server's answer, as lengths may follow the sample.
- * @param hasBatchAxis True where the first axis counts samples: of outputs it is taken for one where it is 1.
- * @throws MlperfError `ERR_SUT_REFUSED` where servers answer with different outputs, or with a datatype that is none
+ * Outputs of a model whose metadata lists none: those of the responses to a request of one sample,
+ * in that order. Shapes come from the first server's response, since lengths may depend on the
+ * sample.
+ * @param hasBatchAxis True if the first axis counts samples: an output axis of length 1 counts as
+ * that axis.
+ * @throws MlperfError `ERR_SUT_REFUSED` if servers respond with different outputs, or with an
+ * unknown datatype
  */
 export function answeredOutputs(
   answers: readonly Answer[],
@@ -26,7 +29,7 @@ export function answeredOutputs(
     if (here === there) continue;
     throw new MlperfError(
       'ERR_SUT_REFUSED',
-      `the servers at ${first.address} and ${other.address} answer one request with different outputs: ${here} and ${there}`,
+      `the servers at ${first.address} and ${other.address} answered one request with different outputs: ${here} and ${there}`,
     );
   }
   return first.outputs.map(({ name, datatype, shape }) => {

@@ -14,33 +14,37 @@ import { oipOf } from '../settings/oip-settings.ts';
 import { fullCount, TrialRequests } from './try-request.ts';
 
 /**
- * Requests at once: doubled until those on the stream take long enough, so that waiting for each other is more than the noise
- * of a fast server and a busy machine.
+ * Concurrent requests at first; doubled until those on the stream take long enough to distinguish
+ * queueing from noise.
  */
 const REQUESTS_MIN = 2;
 const REQUESTS_MAX = 16;
 const BURST_MS = 100;
 
-/** The stream is the limit where it takes so many times as long as calls. Two requests one after the other take 2. */
+/**
+ * The stream is the limit if it takes this many times as long as calls. Two serial requests take 2
+ * times.
+ */
 const SLOWER = 1.5;
 
 /** Rounds that must agree, and the time after which the rounds so far decide. */
 const AGREEING_ROUNDS = 3;
 const ROUNDS_MS = 10_000;
 
-/** Requests of {@link compareOipWays}. */
+/** Options of {@link compareOipWays}. */
 interface OipWaysAsked {
-  /** The other way: calls, or a stream per request. */
+  /** The alternative: calls, or a stream per request. */
   readonly calls: OipMethod;
-  /** Payload of one sample, in the plan's form. */
+  /** Payload of one sample, in the form of the plan. */
   readonly payload: Uint8Array;
 }
 
 /**
- * Finds out whether nodes handle the requests of one stream one after the other, which makes a server with many workers
- * look like one with a single worker. Untimed: as many requests at once on one stream and in calls of their own, in turns,
- * until three rounds agree. A server with one worker takes equally long in both ways, and so does one that puts requests into batches.
- * @param settings With a plan that the nodes took, whose method is `stream`.
+ * Measures whether nodes handle the requests of one stream serially, which makes a server with many
+ * workers look like one with a single worker. Untimed: sends the same number of concurrent requests
+ * on one stream and in separate calls, in turns, until three rounds agree. A server with one worker
+ * takes equally long both ways, and so does one that batches requests.
+ * @param settings With a plan that the nodes accepted and whose method is `stream`.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`
  */
 export async function compareOipWays(
@@ -69,7 +73,7 @@ async function compareOn(
     do {
       const round = await oneRound(requestCount, isStreamFirst, { stream, calls });
       trialCount += 2 * requestCount;
-      // Neither always goes first: what goes first warms the server up.
+      // The two ways take turns in going first: the first one warms the server up.
       isStreamFirst = !isStreamFirst;
       if (requestCount < countMax && isTooShort(round)) {
         requestCount = Math.min(2 * requestCount, countMax);
@@ -83,7 +87,10 @@ async function compareOn(
     await Promise.all(connections.map((connection) => connection.calls.close()));
   }
 
-  /** Each way has a connection of its own: where the server takes one call at once, the stream is that call. */
+  /**
+   * Each way has its own connection: if the server takes one call at a time, the stream is that
+   * call.
+   */
   async function burstsOf(method: OipMethod): Promise<Bursts> {
     const connection = new OipConnection(facts.address, settings);
     connections.push(connection);
@@ -98,10 +105,10 @@ async function compareOn(
   }
 }
 
-/** So many requests at once, in one way. */
+/** Sends `count` concurrent requests one way. */
 type Bursts = (count: number) => Promise<BurstOutcome>;
 
-/** A burst in each way. */
+/** One burst per way. */
 interface Round {
   readonly requestCount: number;
   readonly stream: BurstOutcome;
@@ -121,7 +128,7 @@ async function oneRound(
   return { requestCount, calls: called, stream: await stream(requestCount) };
 }
 
-/** All succeeded, in too little time to tell waiting from noise. */
+/** True if all succeeded too fast to distinguish queueing from noise. */
 function isTooShort({ stream, calls }: Round): boolean {
   return 'ms' in stream && 'ms' in calls && stream.ms < BURST_MS;
 }
@@ -132,7 +139,7 @@ function planOf(settings: DispatchSettings): OipRequestPlan {
   return plan;
 }
 
-/** Most requests at once, within what a run may have outstanding. */
+/** Most concurrent requests within a run's limit of outstanding samples. */
 function countAtOnceMax(settings: DispatchSettings, asked: OipWaysAsked): number {
   const samples = fullCount(settings, planOf(settings), asked.payload);
   const bytes = samples * asked.payload.length;
@@ -152,11 +159,11 @@ function isDecided(rounds: readonly Round[], elapsedMs: number): boolean {
   return elapsedMs > ROUNDS_MS && slowCount !== others;
 }
 
-/** The stream took longer than calls, or broke. Where calls broke, there is nothing to compare with. */
+/** True if the stream took longer than calls, or broke. If calls broke, there is no comparison. */
 function isSlow({ requestCount, stream, calls }: Round): boolean {
   if ('failure' in calls) return false;
   if ('failure' in stream) return true;
-  // Of two of which one was answered meanwhile, neither waited for the other.
+  // With two requests, if one was answered meanwhile, neither waited for the other.
   const mayWait = stream.isInTurn || requestCount > 2;
   return mayWait && stream.ms >= SLOWER * calls.ms;
 }
@@ -176,7 +183,7 @@ function summaryOf(address: string, rounds: readonly Round[], trialCount: number
   };
 }
 
-/** The round whose times differ as those of most do: it bears out the verdict. */
+/** The round with the median ratio: it represents the verdict. */
 function medianOf(rounds: readonly Round[]): {
   readonly streamMs: number;
   readonly callsMs: number;
@@ -193,27 +200,27 @@ function failureOf(outcomes: readonly BurstOutcome[]): string | undefined {
   return failed === undefined ? undefined : (failed as { readonly failure: string }).failure;
 }
 
-/** Outcome of several requests at once: time until all were answered, or why they were not. */
+/** Outcome of concurrent requests: time until all were answered, or the failure. */
 type BurstOutcome =
   | {
       readonly ms: number;
-      /** True: something came of a later request only when the earlier ones had their answers. */
+      /** True if nothing came of a later request before the earlier ones were answered. */
       readonly isInTurn: boolean;
     }
   | { readonly failure: string };
 
-/** Requests at once, and again, over one way: untimed, before a run. */
+/** Repeated bursts of concurrent requests over one way: untimed, before a run. */
 class RequestBursts implements RequestWayEvents {
   readonly #requests: TrialRequests;
   #burst: Burst | undefined;
   #nextId = 0;
 
-  /** @param open Makes the requests' way, which reports here. */
+  /** @param open Makes the request way, which reports here. */
   constructor(open: (events: RequestWayEvents) => TrialRequests) {
     this.#requests = open(this);
   }
 
-  /** One burst at a time. */
+  /** Runs one burst at a time. */
   run(count: number, timeoutMs: number): Promise<BurstOutcome> {
     return new Promise((resolve) => {
       const end = (outcome: BurstOutcome): void => {
@@ -221,7 +228,7 @@ class RequestBursts implements RequestWayEvents {
         this.#burst = undefined;
         resolve(outcome);
       };
-      const failure = `${count} requests at once were not answered within ${timeoutMs} ms`;
+      const failure = `${count} concurrent requests were not answered within ${timeoutMs} ms`;
       const timer = setTimeout(() => end({ failure }), timeoutMs);
       const begin = performance.now();
       this.#burst = { count, begin, end, sentCount: 0, open: new Set(), isInTurn: true };
@@ -260,7 +267,7 @@ class RequestBursts implements RequestWayEvents {
     burst.end({ ms: performance.now() - burst.begin, isInTurn: burst.isInTurn });
   }
 
-  /** Calls that are lost with the connection say so themselves. */
+  /** Calls lost with the connection report it themselves. */
   onConnectionClosed(): boolean {
     return false;
   }
@@ -276,7 +283,7 @@ class RequestBursts implements RequestWayEvents {
   }
 
   onUnasked(): void {
-    this.#burst?.end({ failure: 'the response has the id of another request, or none' });
+    this.#burst?.end({ failure: "the response has another request's id, or none" });
   }
 
   onStreamEnd(code: number, details: string): void {
@@ -284,13 +291,13 @@ class RequestBursts implements RequestWayEvents {
   }
 }
 
-/** A burst that is under way. */
+/** A burst in progress. */
 interface Burst {
   readonly count: number;
   readonly begin: number;
   readonly end: (outcome: BurstOutcome) => void;
   sentCount: number;
-  /** Ids of requests without their last response, the oldest first. */
+  /** Ids of requests without their last response, oldest first. */
   readonly open: Set<number>;
   isInTurn: boolean;
 }

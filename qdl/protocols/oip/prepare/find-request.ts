@@ -9,22 +9,22 @@ import type {
 } from '../../../../shared/wire/oip/request-plan.ts';
 import type { OipAsked } from '../settings/oip-settings.ts';
 
-/** A way to ask the servers. */
+/** A way to send requests to the servers. */
 export interface OipWay {
   readonly method: OipMethod;
   readonly contents: OipContents;
 }
 
-/** How one server took a request that was sent to try a way. */
+/** One server's result of a trial request. */
 export interface TriedRequest {
   readonly address: string;
-  /** Null: it answered. */
+  /** Null if it answered. */
   readonly refusal: { readonly code: number; readonly details: string } | null;
-  /** Requests that the server got. */
+  /** Requests that the server received. */
   readonly requestCount: number;
 }
 
-/** gRPC's status of a method that a server does not have. */
+/** gRPC status of a method that a server lacks. */
 const UNIMPLEMENTED = 12;
 
 const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
@@ -34,9 +34,11 @@ const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
 };
 
 /**
- * Sends one request in one way after the other until all servers take it. Untimed, before the run.
- * @returns The way, the answers to it, the requests that each server got at most, and the ways that were refused, for people.
- * @throws MlperfError `ERR_SUT_REFUSED` with the words of the servers where no way is left
+ * Tries one way of sending after another until all servers accept a request. Untimed, before the
+ * run.
+ * @returns The accepted way, its responses, the most requests that a server received, and the
+ * refused ways as texts.
+ * @throws MlperfError `ERR_SUT_REFUSED` with the servers' messages if no way is left
  */
 export async function findRequest<T extends TriedRequest>(
   ways: readonly OipWay[],
@@ -54,35 +56,41 @@ export async function findRequest<T extends TriedRequest>(
     if (refusals.some(({ refusal }) => refusal?.code === UNIMPLEMENTED)) missing.add(way.method);
     refused.push(refusedText(way, refusals));
   }
-  throw new MlperfError('ERR_SUT_REFUSED', `no request was taken: ${refused.join('; ')}`);
+  throw new MlperfError(
+    'ERR_SUT_REFUSED',
+    `the servers refused every kind of request: ${refused.join('; ')}`,
+  );
 }
 
 function refusedText({ method, contents }: OipWay, refusals: readonly TriedRequest[]): string {
   const said = refusals.map(({ address, refusal }) => {
     const details = refusal?.details.trim();
-    // Of what the server answered as OK it is LoadGen that says what is wrong.
+    // For a response with status OK, LoadGen itself states the fault.
     return refusal?.code === 0 ? `${address}: ${details}` : `${address} said "${details}"`;
   });
   return `to ${WORDS_OF_METHOD[method]} with ${contents} contents ${said.join(', ')}`;
 }
 
-/** Input of the choice of ways. */
+/** Facts that decide between the ways. */
 export interface WayFacts {
   readonly asked: Pick<OipAsked, 'method' | 'contents'>;
   readonly facts: readonly Pick<
     OipModelFacts,
     'address' | 'inputs' | 'isDecoupled' | 'hasStream'
   >[];
-  /** True: LoadGen measures first tokens, which only a stream brings. */
+  /** True if LoadGen measures first tokens, which only a stream carries. */
   readonly needsTokens: boolean;
-  /** True: requests have headers of their own, so that `auto` takes no stream of many requests. Default: false. */
+  /**
+   * True if requests need headers of their own, so `auto` chooses no stream of many requests.
+   * Default: false.
+   */
   readonly needsCalls?: boolean;
 }
 
 /**
- * The ways that may be tried, the best first. A stream costs both ends less than a call per request, and only streams bring
- * several responses, so it goes before calls wherever a server may have it; raw contents go before typed ones.
- * @throws MlperfError `ERR_CONFIG_INVALID` where what was requested cannot be
+ * The ways to try, best first. A stream costs both ends less than a call per request, and only
+ * streams carry several responses, so it precedes calls. Raw contents precede typed contents.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the requested way is impossible
  */
 export function requestWays({ asked, facts, needsTokens, needsCalls = false }: WayFacts): OipWay[] {
   const needsStream = needsTokens || facts.some(({ isDecoupled }) => isDecoupled === true);
@@ -100,16 +108,16 @@ function methodsOf(
   needsTokens: boolean,
 ): OipMethod[] {
   const why = needsTokens
-    ? 'token latencies need the first token, which a unary answer does not bring'
-    : 'the model is decoupled: any number of responses come to one request';
+    ? 'token latencies need the first token, which a unary response does not carry'
+    : 'the model is decoupled: one request may have any number of responses';
   if (asked === 'unary' && needsStream) {
-    throw configInvalid(`--oip-method unary: ${why}; leave it out, or say stream`);
+    throw configInvalid(`--oip-method unary: ${why}; remove it, or use --oip-method stream`);
   }
   if (asked !== 'auto') return [asked];
   const without = facts.filter(({ hasStream }) => hasStream === false);
   if (needsStream && without.length > 0) {
     const addresses = without.map(({ address }) => address).join(', ');
-    throw configInvalid(`${why}, and ${addresses} has no ModelStreamInfer`);
+    throw configInvalid(`${why}, and ${addresses} lacks ModelStreamInfer`);
   }
   if (needsStream) return ['stream', 'stream-per-request'];
   return without.length > 0 ? ['unary'] : ['stream', 'unary'];
@@ -121,26 +129,26 @@ function contentsOf(asked: OipAsked['contents'], facts: WayFacts['facts']): OipC
     .find(({ datatype }) => RAW_ONLY_DATA_TYPES.includes(datatype));
   if (asked === 'typed' && rawOnly !== undefined) {
     throw configInvalid(
-      `--oip-contents typed: input "${rawOnly.name}" is ${rawOnly.datatype}, which travels raw or not at all`,
+      `--oip-contents typed: input "${rawOnly.name}" is ${rawOnly.datatype}, which has no typed contents; use --oip-contents raw`,
     );
   }
   if (asked !== 'auto') return [asked];
   return rawOnly === undefined ? ['raw', 'typed'] : ['raw'];
 }
 
-/** The method of a run, and why, for people. */
+/** The method of a run and the reason, for people. */
 interface MethodChoice {
   readonly method: OipMethod;
   readonly notes: readonly string[];
 }
 
-/** Input of the choice of a method, beside the servers. */
+/** Facts that decide the method, besides the servers. */
 export interface MethodAsked {
   readonly method: OipAsked['method'];
-  /** Streams to each server. Above 1 they were requested, and stay. */
+  /** Streams per server. Above 1 they were requested and are kept. */
   readonly streamCount: number;
   readonly facts: readonly Pick<OipModelFacts, 'isDecoupled'>[];
-  /** True: LoadGen measures first tokens. */
+  /** True if LoadGen measures first tokens. */
   readonly needsTokens: boolean;
 }
 
@@ -151,10 +159,10 @@ const WORDS: Readonly<Record<OipMethod, string>> = {
 };
 
 /**
- * A stream, unless it is what limits the server: then calls, or a stream per request where calls do not carry the responses.
- * A method or a number of streams that was requested stays; a note says what it limits.
- * @returns `trialCount`: requests that each server got, at most.
- * @param compare Asks the servers for several requests at once, on one stream and by `calls`.
+ * A stream, unless it limits the server: then calls, or a stream per request if calls cannot carry
+ * the responses. A requested method or number of streams is kept; a note states its limit.
+ * @returns `trialCount`: most requests that a server received.
+ * @param compare Sends the servers concurrent requests, on one stream and by `calls`.
  */
 export async function chooseMethod(
   asked: MethodAsked,
@@ -175,8 +183,8 @@ export async function chooseMethod(
     refusals.push(`${WORDS[calls]}: ${failed.address} said "${failed.callsFailure}"`);
   }
   const note =
-    'whether requests on one stream wait for each other is not known: the server took requests ' +
-    `in no other way to compare with (${refusals.join('; ')})`;
+    'it is unknown whether requests on one stream wait for each other: the server accepted requests ' +
+    `in no other way (${refusals.join('; ')})`;
   return { method: 'stream', notes: [note], trialCount };
 }
 
@@ -188,7 +196,9 @@ function choiceOf(
   const limited = compared.filter(({ isStreamTheLimit }) => isStreamTheLimit);
   if (limited.length === 0) {
     const told = compared.filter(({ requestCount }) => requestCount > 1);
-    const notes = told.map((one) => `one stream is no limit: ${timesText(one, calls)}`);
+    const notes = told.map(
+      (one) => `one stream does not limit the server: ${timesText(one, calls)}`,
+    );
     return { method: 'stream', notes };
   }
   if (method === 'auto' && streamCount === 1) {
@@ -197,11 +207,11 @@ function choiceOf(
     );
     return { method: calls, notes };
   }
-  const most = streamCount === 1 ? 'one request is' : `${streamCount} requests are`;
+  const most = streamCount === 1 ? 'one concurrent request' : `${streamCount} concurrent requests`;
   const notes = limited.map(
     (one) =>
-      `at most ${most} in work at once at ${one.address}, whatever it could do: ${limitText(one, calls)}; ` +
-      `--oip-method ${calls} has no such limit`,
+      `the stream limits ${one.address} to ${most}: ${limitText(one, calls)}; ` +
+      `--oip-method ${calls} does not`,
   );
   return { method: 'stream', notes };
 }
@@ -209,7 +219,7 @@ function choiceOf(
 function limitText(one: OipWaysCompared, calls: OipMethod): string {
   const { address, requestCount, streamFailure, isInTurn } = one;
   if (streamFailure !== undefined) {
-    return `${requestCount} requests at once on one stream failed at ${address} ("${streamFailure}")`;
+    return `${requestCount} concurrent requests on one stream failed at ${address} ("${streamFailure}")`;
   }
   const how = isInTurn ? 'one after the other' : 'more slowly';
   return `the server at ${address} handles the requests of one stream ${how}: ${timesText(one, calls)}`;
@@ -220,7 +230,7 @@ function timesText(
   calls: OipMethod,
 ): string {
   return (
-    `before the run ${requestCount} requests at once took ${msText(streamMs)} on one stream to ${address}, ` +
+    `before the run ${requestCount} concurrent requests took ${msText(streamMs)} on one stream to ${address}, ` +
     `${msText(callsMs)} by ${WORDS[calls]}`
   );
 }

@@ -29,16 +29,17 @@ import { batchLayout, requestPlan } from './request-plan.ts';
 import { type OipTrial, tryOipRequest } from './try-request.ts';
 import { wirePayload } from './wire-payload.ts';
 
-/** A run, and what it asks of this protocol. */
+/** A run with the requested options of this protocol. */
 interface AskedRun {
   readonly run: RunToPrepare;
   readonly asked: OipAsked;
 }
 
 /**
- * Asks the servers what their model is, joins it with the samples of the run, and sends one request to try it: what does not
- * fit is reported before minutes go into the data set, wherever a request can be made without it.
- * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' words, and what opening the data set throws
+ * Asks the servers for their model, fits the run's samples to it, and sends one trial request. If a
+ * request can be made without the data set, a misfit is reported before minutes of loading.
+ * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' messages, and the errors of
+ * opening the data set
  */
 export async function prepareOip<S extends OpenedSamples>(
   asked: OipAsked,
@@ -52,7 +53,7 @@ export async function prepareOip<S extends OpenedSamples>(
   const layout = layoutOf({ run, asked }, facts);
   const { inputs, encodingName } = layout;
   const trial = { run, asked, facts };
-  // Zeros have the right sizes; the sizes of texts and files are known once one is read.
+  // Zeros suffice if the sizes are fixed; sizes of texts and files are known once one is read.
   const early =
     run.isSizeKnown && freeInputs(layout).length === 0
       ? await tryRequest(trial, zerosOf(layout))
@@ -71,8 +72,9 @@ export async function prepareOip<S extends OpenedSamples>(
 }
 
 /**
- * As {@link prepareOip}, for payloads of the caller: they go as the raw contents of all inputs.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the model's inputs have no fixed sizes, and as {@link prepareOip}
+ * {@link prepareOip} for payloads from a program, sent as the raw contents of all inputs.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the model's inputs have no fixed sizes, and as {@link
+ * prepareOip}
  */
 export async function prepareOipPayloads(
   asked: OipAsked,
@@ -84,7 +86,7 @@ export async function prepareOipPayloads(
   if (free.length > 0) {
     throw configInvalid(
       `payloads of a program are raw contents of fixed sizes, which inputs of model ${facts[0]?.name} do not have ` +
-        `(${tensorsText(free)}): say lengths by --input-shape; texts go by "longhaul run --data"`,
+        `(${tensorsText(free)}): give lengths by --input-shape, or send texts by "longhaul run --data"`,
     );
   }
   const raw = { ...asked, contents: 'raw' as const };
@@ -97,7 +99,7 @@ export async function prepareOipPayloads(
   };
 }
 
-/** The models, one per node, with the inputs that are declared. */
+/** The models, one per node, with declared inputs added. */
 async function askModels(
   { run: { settings, rules, host }, asked }: AskedRun,
   onWait?: (address: string, what: string) => void,
@@ -110,16 +112,16 @@ function layoutOf(
   { run: { rules, encodingName, payloadBytes }, asked }: AskedRun,
   facts: readonly OipModelFacts[],
 ): RequestLayout {
-  const model = facts[0] as OipModelFacts; // One per node, and all of them describe one model.
+  const model = facts[0] as OipModelFacts; // In range: one per node. All of them describe one model.
   return batchLayout(rules, model, asked, encodingName, payloadBytes);
 }
 
-/** Inputs whose sizes the layout leaves open. */
+/** Inputs without a fixed size in the layout. */
 function freeInputs({ inputs }: RequestLayout): RequestLayout['inputs'] {
   return inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
 }
 
-/** Input that all trials of a run share. */
+/** Parameters that all trials of a run share. */
 interface TrialParts extends AskedRun {
   readonly facts: readonly OipModelFacts[];
 }
@@ -139,7 +141,7 @@ function zerosOf(layout: RequestLayout): TrialSample {
   return { layout, isUniform: true, sample: zeros };
 }
 
-/** The first sample; where all are alike, the layout is its own. */
+/** The first sample; if all are alike, it fixes the layout. */
 async function firstOf(
   layout: RequestLayout,
   { tensors, isUniform }: OpenedSamples,
@@ -148,7 +150,7 @@ async function firstOf(
   return { isUniform, sample, layout: isUniform ? layoutOfSample(layout, sample) : layout };
 }
 
-/** Settings of the QDL with the plan of the requests, and what is known of it. */
+/** Settings of the QDL with the request plan and the trial's findings. */
 function planned(
   settings: DispatchSettings,
   plan: OipRequestPlan,
@@ -158,10 +160,13 @@ function planned(
   return { ...settings, protocol };
 }
 
-/** The requests of the run, as all servers took them. */
+/** The requests of the run, as all servers accepted them. */
 type FoundPlan = Awaited<ReturnType<typeof tryOneRequest>>;
 
-/** A request that all servers take; where it goes on a stream, several at once decide whether it stays there. */
+/**
+ * Finds a request that all servers accept. On a stream, several concurrent requests decide whether
+ * to keep the stream.
+ */
 async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<FoundPlan> {
   const found = await tryOneRequest(parts, trialSample);
   const { run, asked, facts } = parts;
@@ -202,7 +207,7 @@ async function tryOneRequest(
         return tryOipRequest(planned(settings, request), payload);
       }),
     );
-  // Several samples share a request in raw contents only: there is no typed fallback then.
+  // Several samples share a request only in raw contents: typed contents are no fallback then.
   const { tokenLatencies: needsTokens } = settings;
   const possible = requestWays({ asked, facts, needsTokens, needsCalls }).filter(
     ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
@@ -213,8 +218,8 @@ async function tryOneRequest(
   if (layout.outputs.length > 0) return { ...first, answeredOutputs: undefined };
   const answered = answeredOutputs(found.trials, layout.hasBatchAxis);
   const whole = withOutputs(layout, rules, answered);
-  // The outputs are known now: contents that do not fit their shapes are reported before the run,
-  // too.
+  // The outputs are known now: contents that do not fit their shapes are also reported before the
+  // run.
   const { trials, trialCount } = await tryWays(whole, [found]);
   return {
     ...first,
@@ -226,7 +231,7 @@ async function tryOneRequest(
   };
 }
 
-/** @throws MlperfError `ERR_MODEL` where a response cannot be what the benchmark asks for */
+/** @throws MlperfError `ERR_MODEL` if a response cannot be the benchmark's */
 function checkResponse(
   { layout, trials }: FoundPlan,
   facts: readonly OipModelFacts[],
@@ -235,7 +240,7 @@ function checkResponse(
   const { responseClass } = layout;
   if (responseClass === undefined || responseClass.form === 'scores') return;
   const { output } = responseClass;
-  // A class may be another type than the benchmark's own response, and is one number.
+  // A class may have another type than the benchmark's own response, and is one number.
   const count = responseClass.form === 'same' ? elementCount(responseTensor?.shape ?? []) : 1;
   const needed = count * OIP_ELEMENT_BYTES[output.datatype];
   const wrong = trials.find(({ responseBytes }) => responseBytes !== needed);
@@ -252,7 +257,7 @@ function checkResponse(
 function withRequest(settings: DispatchSettings, found: FoundPlan): DispatchSettings {
   const { request, trialCount, answeredOutputs: answered } = found;
   const outputs = answered && [
-    `no metadata tell the outputs: they are those of an answer before the run (${tensorsText(answered)})`,
+    `the metadata lists no outputs: they were taken from a response before the run (${tensorsText(answered)})`,
   ];
   const notes = [requestNote(found), ...(outputs ?? []), ...found.notes];
   const others = { trialCount, notes, ...(answered && { answeredOutputs: answered }) };
@@ -265,11 +270,11 @@ const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
   'stream-per-request': 'on a ModelStreamInfer stream per request',
 };
 
-/** How samples travelled; who was asked, the evidence of the run tells. */
+/** How samples were sent; the evidence lists the servers. */
 function requestNote({ request, contents }: FoundPlan): string {
   const { method, samplesPerRequest } = request;
   const how = WORDS_OF_METHOD[method];
   const batch =
-    samplesPerRequest === 1 ? '' : `, up to ${samplesPerRequest} samples of a query in a request`;
+    samplesPerRequest === 1 ? '' : `, up to ${samplesPerRequest} samples of a query per request`;
   return `queries went by the Open Inference Protocol, ${how}, ${contents} contents${batch}`;
 }

@@ -10,14 +10,17 @@ import {
 
 /** An input of one sample with its contents. */
 export interface FilledTensor extends OipTensor {
-  /** Little-endian elements in row-major order; of BYTES, 4 bytes of length and then the bytes, for each. */
+  /**
+   * Little-endian elements in row-major order; for BYTES each element is 4 bytes of length, then
+   * the bytes.
+   */
   readonly raw: Uint8Array;
 }
 
-/** How {@link encodeRequestFields} writes. */
+/** Form that {@link encodeRequestFields} writes. */
 export interface RequestFieldsForm {
   readonly contents: OipContents;
-  /** True: an axis of length 1 that counts samples goes before the axes of every input. */
+  /** True if an axis of length 1 that counts samples precedes the axes of every input. */
   readonly hasBatchAxis: boolean;
 }
 
@@ -30,9 +33,10 @@ const SHAPE_TAG = 3 * 8 + LENGTH_DELIMITED;
 const CONTENTS_TAG = 5 * 8 + LENGTH_DELIMITED;
 
 /**
- * The fields of a ModelInferRequest with one sample, encoded: `inputs`, and `raw_input_contents` where they are
- * raw. Before them go the model and the id, which the sample library does not know.
- * Source: Open Inference Protocol, gRPC, "ModelInferRequest"; numbers as in proto/inference/open_inference.proto.
+ * The encoded fields of a ModelInferRequest with one sample: `inputs`, and `raw_input_contents` if
+ * raw. The model and the id, which the sample library does not know, precede them. Source: Open
+ * Inference Protocol, gRPC, "ModelInferRequest"; numbers as in
+ * proto/inference/open_inference.proto.
  * @param tensors In the order of the model's inputs, with the axes of one sample.
  * @throws MlperfError `ERR_WIRE_PROTOCOL` for datatypes without typed contents (FP16, BF16)
  */
@@ -46,7 +50,7 @@ export function encodeRequestFields(
   const writer = new ProtoWriter(Buffer.allocUnsafeSlow(size));
   for (const input of inputs) writer.bytes(INPUTS_TAG, input);
   for (const raw of raws) {
-    // An input without elements has its entry, too: entries stand in the order of the inputs.
+    // An input without elements has an entry too: entries are matched to inputs by position.
     writer.head(RAW_INPUT_CONTENTS_TAG, raw.length);
     writer.buffer.set(raw, writer.position);
     writer.position += raw.length;

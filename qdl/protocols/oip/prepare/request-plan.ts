@@ -14,8 +14,8 @@ import type { OipAsked } from '../settings/oip-settings.ts';
 type BatchFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'outputs' | 'batchSizeMax'>;
 
 /**
- * As {@link requestLayout}, for requests of several samples too.
- * @throws MlperfError `ERR_CONFIG_INVALID` also where the model takes one sample in a request
+ * {@link requestLayout} for requests of several samples too.
+ * @throws MlperfError `ERR_CONFIG_INVALID` also if the model takes one sample per request
  */
 export function batchLayout(
   rules: Parameters<typeof requestLayout>[0],
@@ -40,22 +40,22 @@ function requireBatch(facts: BatchFacts, samplesPerRequest: number): void {
   const asked = `--oip-batch ${samplesPerRequest}`;
   if (batchSizeMax !== undefined && batchSizeMax > 0 && samplesPerRequest > batchSizeMax) {
     throw configInvalid(
-      `${asked}: model ${name} takes ${batchSizeMax} samples in a request at most`,
+      `${asked}: model ${name} takes at most ${batchSizeMax} samples per request`,
     );
   }
   const fixed = [...inputs, ...outputs].filter((tensor) => !isFreeFirst(tensor));
   if (batchSizeMax !== 0 && fixed.length === 0) return;
   const why =
     batchSizeMax === 0
-      ? 'its server says that no axis counts samples'
+      ? 'its server reports that no axis counts samples'
       : `the first axis of ${tensorsText(fixed)} is not free`;
-  throw configInvalid(`${asked}: a request to model ${name} has one sample, as ${why}`);
+  throw configInvalid(`${asked}: a request to model ${name} has one sample, because ${why}`);
 }
 
 /**
- * Checks that requests may hold several samples where a sample takes up all axes of the model: a free first axis is then the
- * sample's own, and a request does not tell how many there are.
- * @param isThere Whether an axis before the sample's own counts samples.
+ * Checks that requests may hold several samples if a sample uses all axes of the model: a free
+ * first axis is then the sample's own, and a request cannot state its number of samples.
+ * @param isThere True if an axis before the sample's own counts samples.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 function requireBatchAxis(
@@ -65,24 +65,26 @@ function requireBatchAxis(
 ): void {
   if (samplesPerRequest === 1 || isThere) return;
   throw configInvalid(
-    `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, as no axis of its inputs ` +
+    `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, because no axis of its inputs ` +
       `(${tensorsText(inputs)}) is left to count samples`,
   );
 }
 
-/** Choices for a request beside the layout. */
+/** Choices for a request besides the layout. */
 interface RequestChoice {
   readonly model: OipModelRef;
   readonly method: OipMethod;
   readonly contents: OipContents;
   readonly samplesPerRequest: number;
-  /** True where all samples have the shapes and sizes of the layout. */
+  /** True if all samples have the shapes and sizes of the layout. */
   readonly isUniform: boolean;
 }
 
 /**
- * The plan of the requests. Raw contents of fixed sizes go as they are; all else is encoded by the sample library.
- * @throws MlperfError `ERR_CONFIG_INVALID` where several samples are to share a request whose samples are encoded one by one
+ * The request plan. Raw contents of fixed sizes are sent unchanged; the sample library encodes
+ * everything else.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if several samples share a request but are encoded one
+ * by one
  */
 export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRequestPlan {
   const { model, method, contents, samplesPerRequest, isUniform } = choice;

@@ -16,41 +16,50 @@ import {
 import { describeOipModels } from '../node/model-facts.ts';
 import { oipOf } from '../settings/oip-settings.ts';
 
-/** How one node took a request that was made to try it. */
+/** One node's result of a trial request. */
 export interface OipTrial {
   readonly address: string;
-  /** Null: it answered as planned. */
+  /** Null if it answered as planned. */
   readonly refusal: {
-    /** gRPC's status; 0 (OK): it answered, with what does not fit the plan. In-band errors of a stream are 2 (UNKNOWN). */
+    /**
+     * gRPC status. 0 (OK): the response does not fit the plan. In-band errors of a stream are 2
+     * (UNKNOWN).
+     */
     readonly code: number;
-    /** The server's words, or what is wrong with its answer. */
+    /** The server's message, or the fault of its response. */
     readonly details: string;
   } | null;
-  /** Outputs of the last response with tensors, as it describes them; empty with a refusal. */
+  /**
+   * Outputs of the last response with tensors, as the response describes them; empty after a
+   * refusal.
+   */
   readonly outputs: readonly DescribedOutput[];
-  /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
+  /**
+   * Payload bytes of the response to the first sample, as LoadGen would receive it; 0 after a
+   * refusal.
+   */
   readonly responseBytes: number;
-  /** Responses to the last request: above 1 where the server streams its answer. */
+  /** Responses to the last request: above 1 if the server streams its answer. */
   readonly responseCount: number;
-  /** Requests that the node got. */
+  /** Requests that the node received. */
   readonly requestCount: number;
 }
 
 /**
- * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
- * Where requests may hold several samples it is as full as they get, once the outputs are
- * known: the answer to one sample does not show how several are answered.
- * @param settings With a plan of requests. If the plan has no outputs, the answer must have some.
- * @param payload Of one sample, in the plan's form; a full request has it over and over.
- * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
- *   inference of a model may take long.
+ * Sends each node a request as in the run, untimed; on a stream two in sequence, since some servers
+ * end it after one. Once the outputs are known, a request is as full as the run's largest: the
+ * response to one sample does not show how several are answered.
+ * @param settings With a request plan. If the plan has no outputs, the response must have some.
+ * @param payload Payload of one sample, in the form of the plan; a full request repeats it.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` without a response within
+ * `readyTimeoutMs`: the first inference of a model may take long.
  */
 export async function tryOipRequest(
   settings: DispatchSettings,
   payload: Uint8Array,
 ): Promise<readonly OipTrial[]> {
   const { plan } = oipOf(settings);
-  assert(plan !== undefined, 'a plan of the requests is missing');
+  assert(plan !== undefined, 'the request plan is missing');
   const facts = await describeOipModels(settings);
   return Promise.all(facts.map((ofNode) => tryNode(settings, ofNode, plan, payload)));
 }
@@ -68,13 +77,13 @@ async function tryNode(
   try {
     await connection.calls.ready;
     return await new Promise<OipTrial>((resolve, reject) => {
-      const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
+      const text = `SUT node ${address} did not answer a request within ${readyTimeoutMs} ms`;
       timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
       const events = new TrialEvents(address, resolve, () => trial.send(trial.payloads.length));
       const trial = new TrialRequests({ settings, facts, plan, payload, connection }, events);
       events.describeOutputs = trial.describeOutputs;
       events.needsOutputs = plan.outputs.length === 0;
-      // The answer of a decoupled model may be long, and only a stream carries it.
+      // The response of a decoupled model may be long, and only a stream carries it.
       events.requestCount = plan.method === 'stream' && facts.isDecoupled !== true ? 2 : 1;
       trial.send(0);
     });
@@ -84,33 +93,33 @@ async function tryNode(
   }
 }
 
-/** Samples of this size in the fullest request of the run. */
+/** Samples of this size in the largest request of the run. */
 export function fullCount(
   { nodeOutstandingMax }: DispatchSettings,
   { samplesPerRequest, outputs }: OipRequestPlan,
   { length }: Uint8Array,
 ): number {
-  // Where the answer is to tell the outputs, their shapes are requested of one sample.
+  // Outputs learned from the response must have the shapes of one sample.
   if (outputs.length === 0) return 1;
   const fitting = Math.floor(REQUEST_BYTES_MAX / Math.max(1, length));
   return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
 }
 
-/** Parts of the requests before a run. */
+/** Parameters of the requests before a run. */
 interface TrialParts {
   readonly settings: DispatchSettings;
   readonly facts: OipModelFacts;
   readonly plan: OipRequestPlan;
-  /** Of one sample; a request has it over and over. */
+  /** Payload of one sample; a request repeats it. */
   readonly payload: Uint8Array;
   readonly connection: OipConnection;
 }
 
-/** Sends requests to one node before a run, each as full as the run's get. */
+/** Sends requests to one node before a run, each as full as the run's largest. */
 export class TrialRequests {
   readonly payloads: readonly Uint8Array[];
   readonly way: OipRequestWay;
-  /** Of the response that was gathered last. */
+  /** Outputs of the response that was gathered last. */
   readonly describeOutputs: () => readonly DescribedOutput[];
   readonly #encoder: OipRequestEncoder;
 
@@ -125,7 +134,7 @@ export class TrialRequests {
     this.#encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
   }
 
-  /** Sends one request; it takes as many ids from `id` on as it has samples. */
+  /** Sends one request; it uses one id per sample, from `id` on. */
   send(id: number): void {
     const { payloads } = this;
     const ids = payloads.map((_, i) => id + i);
@@ -140,17 +149,17 @@ class TrialEvents implements RequestWayEvents {
   readonly #resolve: (trial: OipTrial) => void;
   readonly #sendNext: () => void;
   #answeredCount = 0;
-  /** Requests to send. */
+  /** Number of requests to send. */
   requestCount = 1;
-  /** Of the response that was just gathered. */
+  /** Outputs of the response that was just gathered. */
   describeOutputs: () => readonly DescribedOutput[] = () => [];
-  /** True: what is not told by the metadata has to stand in an answer. */
+  /** True if the metadata lists no outputs, so the response must. */
   needsOutputs = false;
   #outputs: readonly DescribedOutput[] = [];
 
   /**
-   * @param resolve The first call counts.
-   * @param sendNext Sends another request after one was answered.
+   * @param resolve Only the first call counts.
+   * @param sendNext Sends another request after a response.
    */
   constructor(address: string, resolve: (trial: OipTrial) => void, sendNext: () => void) {
     this.#address = address;
@@ -173,7 +182,7 @@ class TrialEvents implements RequestWayEvents {
     }
     this.#answeredCount += 1;
     if (this.#answeredCount < this.requestCount) {
-      // A stream that ends with its first answer has ended by then.
+      // A stream that ends after its first response has ended by then.
       setImmediate(this.#sendNext);
       return;
     }
@@ -198,7 +207,7 @@ class TrialEvents implements RequestWayEvents {
   onRepeated(): void {}
 
   onUnasked(): void {
-    this.#refuse(status.OK, 'the response has the id of another request, or none');
+    this.#refuse(status.OK, "the response has another request's id, or none");
   }
 
   onStreamEnd(code: number, details: string): void {

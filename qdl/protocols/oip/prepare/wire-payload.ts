@@ -11,7 +11,7 @@ interface WireForm {
 
 /**
  * Payload of a sample in the form of the plan.
- * @throws MlperfError `ERR_DATA_SET` where its sizes are not those of the plan
+ * @throws MlperfError `ERR_DATA_SET` if its sizes differ from the plan's
  */
 export function wirePayload(
   sampleIndex: number,
@@ -28,7 +28,7 @@ export function wirePayload(
     const seen = tensors[i]?.raw.length ?? 0;
     if (seen === sampleBytes) continue;
     throw dataSetError(
-      `sample ${sampleIndex} has ${seen} bytes for input "${name}" of the model, which takes ${sampleBytes}`,
+      `sample ${sampleIndex} has ${seen} bytes for input "${name}" of the model; ${sampleBytes} are needed`,
     );
   }
   return joinedContents(tensors);

@@ -29,7 +29,7 @@ const CONTENTS = ['auto', 'raw', 'typed'] as const;
 /** Most samples of one query in one request. */
 const BATCH_MAX = 4096;
 
-/** Which service answers: also for verbs that ask for names alone. */
+/** Service that answers; also for verbs that only ask for names. */
 export const OIP_SERVICE_OPTION = {
   oipService: text(
     'pkg.Service',
@@ -37,7 +37,7 @@ export const OIP_SERVICE_OPTION = {
   ),
 };
 
-/** Flags: the model, and the way to it. */
+/** Flags for the model and the method. */
 export const OIP_OPTIONS = {
   ...SERVER_OPTIONS,
   oipMethod: choice(
@@ -58,28 +58,28 @@ export const OIP_OPTIONS = {
 /** Values of {@link OIP_OPTIONS}. */
 export type OipValues = Partial<SettingValues<typeof OIP_OPTIONS>>;
 
-/** Settings of the QDL for nodes that speak the Open Inference Protocol. */
+/** QDL settings for nodes that speak the Open Inference Protocol. */
 export interface OipDispatch extends ProtocolSettings {
-  /** gRPC's name of the service. */
+  /** gRPC name of the service. */
   readonly service: string;
   readonly model: OipModelRef;
-  /** How samples become requests; undefined where only names and metadata are requested. */
+  /** How samples become requests; undefined if only names and metadata are requested. */
   readonly plan?: OipRequestPlan;
   /** Trial requests to each node before the run; default: 0. */
   readonly trialCount?: number;
-  /** Outputs of a model whose metadata have none, from the answer to a trial request; reported in the evidence. */
+  /** Outputs of a model whose metadata lists none, from a trial response; part of the evidence. */
   readonly answeredOutputs?: readonly OipTensor[];
-  /** Notes from before the run, for people; part of the evidence. */
+  /** Notes from before the run; part of the evidence. */
   readonly notes?: readonly string[];
 }
 
-/** The service and the model that the flags name. */
+/** The service and the model in the flags. */
 export function oipSettingsOf(values: ProtocolValues): OipDispatch {
-  const { model, oipService: service = OIP_SERVICE_NAME } = values as OipValues; // Of these flags.
+  const { model, oipService: service = OIP_SERVICE_NAME } = values as OipValues; // The values come from these flags.
   return { name: OIP_NAME, service, model: modelRef(model) };
 }
 
-/** Settings of a run for this protocol, before any server is asked. */
+/** Requested settings of this protocol, before any server is asked. */
 export interface OipAsked extends InputsAsked {
   readonly method: OipMethod | 'auto';
   readonly contents: OipContents | 'auto';
@@ -87,10 +87,10 @@ export interface OipAsked extends InputsAsked {
   readonly samplesPerRequest: number;
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` without a model, or for malformed shapes */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if the model is missing or a shape is malformed */
 export function oipAsked(values: ProtocolRunValues): OipAsked {
   const { sut, inputShape } = values;
-  const { model, oipMethod, oipContents, oipBatch } = values as OipValues; // Of these flags.
+  const { model, oipMethod, oipContents, oipBatch } = values as OipValues; // The values come from these flags.
   if (model === undefined) {
     throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
@@ -104,15 +104,15 @@ export function oipAsked(values: ProtocolRunValues): OipAsked {
   };
 }
 
-/** Settings of the QDL for this protocol. */
+/** QDL settings of this protocol. */
 export function oipOf({ protocol }: Pick<DispatchSettings, 'protocol'>): OipDispatch {
   assert(protocol.name === OIP_NAME, 'settings of the Open Inference Protocol are missing');
-  return protocol as OipDispatch; // By its name.
+  return protocol as OipDispatch; // The protocol's name was checked.
 }
 
 /**
- * Settings without meaning for these servers are refused, not ignored. Streams and connections are looked at once the method is
- * known.
+ * Refuses settings that have no effect over OIP. Streams and connections are checked once the
+ * method is known.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function checkOipSettings(settings: DispatchSettings): void {
@@ -120,16 +120,16 @@ export function checkOipSettings(settings: DispatchSettings): void {
   const { plan } = oipOf(settings);
   if (encoding.compression !== 'identity') {
     throw configInvalid(
-      `samples cannot be compressed (${encoding.compression}) for the Open Inference Protocol, which has no field that ` +
-        'says so; use --compression identity',
+      `samples cannot be compressed (${encoding.compression}) over the Open Inference Protocol, which has no field to ` +
+        'state it; use --compression identity',
     );
   }
   if (plan === undefined) return;
-  // Calls of their own share connections without streams.
+  // Calls use connections without streams.
   if (plan.method === 'stream') requireStreams(settings);
   else if (streamsPerNode > 1) {
     throw configInvalid(
-      `--streams ${streamsPerNode} is for --oip-method stream; calls of their own share connections: use --connections`,
+      `--streams ${streamsPerNode} is for --oip-method stream; for calls use --connections`,
     );
   }
 }

@@ -170,7 +170,7 @@ describe('a connection that is handed over', () => {
     expect(callers.map(({ answers }) => answers)).toEqual(upTo(20).map((value) => [value]));
     expect(server.processed.toSorted((a, b) => a - b)).toEqual(upTo(20));
     expect(events.handOvers).toHaveLength(Math.floor(20 / conduct.takes));
-    expect(events.handOvers[0]).toBe('the server ends the connection');
+    expect(events.handOvers[0]).toBe('the server is closing the connection');
     expect(events.closed).toEqual([]);
     await connection.close();
   });
@@ -204,7 +204,7 @@ describe('a connection that is handed over', () => {
     expect(callers.map(({ codes }) => codes)).toEqual([[14], [14], [14]]);
     await expect
       .poll(() => events.closed)
-      .toEqual(['the server ends the connection, once more before it processed a call']);
+      .toEqual(['the server is closing the connection, again before it processed a call']);
     expect(server.connectionCount).toBeLessThanOrEqual(4);
     expect(server.processed).toEqual([]);
     expect(connection.takesCall).toBe(false);
@@ -218,7 +218,7 @@ describe('a connection that is handed over', () => {
     expect(callers.map(({ codes }) => codes)).toEqual([[0], [0], [14], [14], [14]]);
     await expect
       .poll(() => events.closed)
-      .toEqual(['the server ends the connection (INTERNAL_ERROR)']);
+      .toEqual(['the server is closing the connection (INTERNAL_ERROR)']);
     expect([events.handOvers, server.connectionCount]).toEqual([[], 1]);
     await connection.close();
   });

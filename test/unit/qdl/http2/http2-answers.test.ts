@@ -107,7 +107,7 @@ describe('answers', () => {
     [
       'HTTP 503',
       14,
-      /HTTP status 503 of text\/html in place/,
+      /HTTP status 503 with content-type text\/html instead/,
       status({ ':status': '503', 'content-type': 'text/html' }),
     ],
     ['HTTP 404', 12, /HTTP status 404/, status({ ':status': '404' })],
@@ -120,7 +120,7 @@ describe('answers', () => {
     [
       'no gRPC',
       2,
-      /HTTP status 200 of text\/plain in place/,
+      /HTTP status 200 with content-type text\/plain instead/,
       (peer) => peer.sendHeaders(1, { ':status': '200', 'content-type': 'text/plain' }),
     ],
     [
@@ -145,7 +145,7 @@ describe('answers', () => {
     [
       'a compressed message',
       13,
-      /gRPC compressed/,
+      /compressed by gRPC/,
       (peer) => {
         peer.sendHeaders(1, HEAD);
         peer.send(data, 0, 1, grpcMessage(Buffer.of(1), 1));

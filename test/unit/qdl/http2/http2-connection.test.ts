@@ -34,7 +34,7 @@ describe('a connection', () => {
     peer.send(goAway, 0, 0, Buffer.concat([word(0x7fffffff), word(2)]));
     expect(await calls[2]?.ended).toMatchObject({
       code: 14,
-      details: 'the server ends the connection (INTERNAL_ERROR)',
+      details: 'the server is closing the connection (INTERNAL_ERROR)',
     });
     peer.send(goAway, 0, 0, Buffer.concat([word(1), word(11), Buffer.from('too_many_pings')]));
     expect(await calls[1]?.ended).toMatchObject({
@@ -46,7 +46,7 @@ describe('a connection', () => {
     peer.answer(1, Buffer.of(5));
     expect((await calls[0]?.ended)?.code).toBe(0);
     await peer.until(() => peer.isClosed, 'the end of the socket');
-    expect(events.closed).toEqual(['the server ends the connection (INTERNAL_ERROR)']);
+    expect(events.closed).toEqual(['the server is closing the connection (INTERNAL_ERROR)']);
   });
 
   it('ends its calls when it is lost', async () => {
@@ -71,7 +71,7 @@ describe('a connection', () => {
     expect(await call.ended).toMatchObject({ code: 14, endCount: 1 });
     await peer.until(() => events.closed.length === 2, 'that there is no other');
     expect(events.closed[1]).toMatch(
-      /^the connection was lost .*, and no other can be made: no SUT node answers at .* \(connection refused\)/,
+      /^the connection was lost .*, and no new connection is possible: no SUT node answers at .* \(connection refused\)/,
     );
   });
 

@@ -78,8 +78,8 @@ describe('MessageReader', () => {
       8,
       /a message of 11 bytes; limit --message-bytes-max is 10$/,
     ],
-    ['compressed', grpcMessage(Buffer.alloc(3), 1), 13, /gRPC compressed/],
-    ['of no kind', grpcMessage(Buffer.alloc(3), 2), 13, /the flag 2/],
+    ['compressed', grpcMessage(Buffer.alloc(3), 1), 13, /compressed by gRPC/],
+    ['of no kind', grpcMessage(Buffer.alloc(3), 2), 13, /compressed-flag 2/],
   ])('refuses a message that is %s', (_name, bytes, code, text) => {
     const { receiver, reader } = readerOf(10);
     const read = (): void => reader.read(bytes, 0, bytes.length);

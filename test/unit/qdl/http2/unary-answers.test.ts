@@ -93,7 +93,7 @@ describe('a unary call', () => {
     expect([reset.streamId, reset.payload]).toEqual([1, word(8)]);
     expect(await recorded.ended).toMatchObject({
       ...{ code: 13, messages: [], endCount: 1 },
-      details: 'a second message in the answer to a call that has one',
+      details: 'a second message in the response to a unary call',
     });
     expect(call.messageCount).toBe(2);
   });

@@ -23,8 +23,12 @@ it('is known by its name, its addresses and in texts, until it is taken out', ()
 });
 
 it.each([
-  ['a name that is taken', { name: 'oip', scheme: 'other' }, 'Protocol has the name "oip" or'],
-  ['a scheme that is taken', { name: 'other', scheme: 'oip' }, 'or the scheme "oip" already'],
+  [
+    'a name that is taken',
+    { name: 'oip', scheme: 'other' },
+    'Protocol already has the name "oip" or',
+  ],
+  ['a scheme that is taken', { name: 'other', scheme: 'oip' }, 'or the scheme "oip"'],
   ['no scheme', { name: 'other', scheme: null }, 'scheme null must be'],
   ['a scheme in capitals', { name: 'other', scheme: 'Other' }, 'scheme "Other" must be'],
   ['no word', { name: 'other', scheme: 'a b' }, 'scheme "a b" must be'],

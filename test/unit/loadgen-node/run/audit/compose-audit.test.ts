@@ -43,7 +43,7 @@ function withNode(node: NodeEvidence): AuditFacts {
 }
 
 const EARLY = { kind: 'early-response', count: 2, text: 'answered a sample too early' } as const;
-const withoutLedger = { theirs: null, ledgerMissing: 'the node does not implement Ledger' };
+const withoutLedger = { theirs: null, ledgerMissing: 'the node lacks the method Ledger' };
 
 describe('an audit of a run in which all is well', () => {
   it.each([1, 2])('breaks no rule with %i node(s), and names what it cannot show', (count) => {
@@ -250,7 +250,7 @@ describe('the rules about queries', () => {
   it.each(counted)('%s is not provable with a node that keeps no ledger', (id) => {
     const found = findingOf(withNode({ ...a, ...withoutLedger }), id);
     expect(found.verdict).toBe('not-provable');
-    expect(found.evidence.join()).toContain('the node does not implement Ledger');
+    expect(found.evidence.join()).toContain('the node lacks the method Ledger');
   });
 
   it.each(counted)('%s is broken where a node should have a ledger and has none', (id) => {

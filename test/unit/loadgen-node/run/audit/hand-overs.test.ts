@@ -11,7 +11,7 @@ it('connections and streams that ended at no cost of a sample are evidence, and 
     connectionCount: 3,
     callCount: 1,
     streamCount: 1,
-    connectionReason: 'the server ends the connection (max_age)',
+    connectionReason: 'the server is closing the connection (max_age)',
     streamReason: 'INTERNAL: the server reset the call (PROTOCOL_ERROR)',
   };
   const ended = { ...nodeEvidence('sut-a'), handOvers };
@@ -28,6 +28,6 @@ it('connections and streams that ended at no cost of a sample are evidence, and 
     ),
   ]);
   expect(handOverTexts(ended, protocolNamed('oip'))[1]).toMatch(
-    /--oip-method unary has no idle stream$/,
+    /--oip-method unary keeps no idle stream$/,
   );
 });

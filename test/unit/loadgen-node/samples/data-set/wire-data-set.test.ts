@@ -57,7 +57,7 @@ describe('wireDataSet', () => {
 
   it('refuses a sample whose length is not that of the plan', async () => {
     await expect(wireDataSet(dataSet, plain(7)).readPayload(0, 'raw')).rejects.toThrow(
-      'sample 0 has 6 bytes for input "x" of the model, which takes 7',
+      'sample 0 has 6 bytes for input "x" of the model; 7 are needed',
     );
   });
 

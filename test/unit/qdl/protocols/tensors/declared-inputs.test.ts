@@ -49,7 +49,7 @@ describe('withDeclaredInputs', () => {
     ['no axis for samples', 'x:FP32:3x8'],
   ])('refuses %s', (_what, text) => {
     expect(() => join([TOLD], text)).toThrow(
-      `--input-shape ${text}: the server says that x is FP32 [-1, 3, -1]`,
+      `--input-shape ${text}: the server reports x as FP32 [-1, 3, -1]`,
     );
   });
 
@@ -61,7 +61,7 @@ describe('withDeclaredInputs', () => {
     expect(() => join([])).toThrow(
       'the server at 10.0.0.2:7070 reports no inputs of model net (its ModelMetadata has none): declare each by ' +
         '--input-shape NAME:DATATYPE:AXES, as in --input-shape image:FP32:3x224x224; ' +
-        'with -1x before the axes where the first one counts samples',
+        'write -1x before the axes if the first one counts samples',
     );
     expect(() => join([], 'x:3x4')).toThrow('by --input-shape x:DATATYPE:3x4;');
     const asked = parseInputShapes([]);
@@ -84,7 +84,7 @@ describe('answeredOutputs', () => {
   it('refuses servers that answer differently, and datatypes that are none', () => {
     const other = { address: 'b:1', outputs: [{ ...output, datatype: 'INT64' }] };
     expect(() => answeredOutputs([{ address: 'a:1', outputs: [output] }, other], true)).toThrow(
-      'a:1 and b:1 answer one request with different outputs: y FP32 and y INT64',
+      'a:1 and b:1 answered one request with different outputs: y FP32 and y INT64',
     );
     const odd = { address: 'a:1', outputs: [{ ...output, datatype: 'float' }] };
     expect(() => answeredOutputs([odd], true)).toThrow('of the datatype "float"');

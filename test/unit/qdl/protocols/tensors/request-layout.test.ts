@@ -36,8 +36,8 @@ describe('requestLayout of a benchmark', () => {
     expect(() => requestLayout(resnet50, facts, NO_SHAPES, undefined, undefined)).toThrow(
       'no sample of benchmark resnet50 fits model net of 10.0.0.2:8001: the model takes in0 FP32 [-1, 224, 224, 3]; ' +
         'a sample of resnet50 is uint8 UINT8 [224, 224, 3], fp32 FP32 [3, 224, 224], jpeg BYTES [1]. ' +
-        'fp32 has the same axes in another order (channels last or first), and samples are never converted: ' +
-        'serve the model with the order of the benchmark; --data random gives samples of the right shape',
+        'fp32 has the same axes in another order (channels last or first), and longhaul never converts samples: ' +
+        "serve the model with the benchmark's order of axes; --data random gives samples of the right shape",
     );
   });
 
@@ -145,7 +145,7 @@ describe('requestLayout of a model alone', () => {
     const hintOf = (batchSizeMax?: number) =>
       layoutOf(modelOf(['INT64 [-1, -1]'], ['FP32 [-1]'], { batchSizeMax })).inputs[0]?.shapeHint;
     expect(hintOf()).toMatch(
-      /is an axis of a sample, --input-shape in0:-1x-1 \(-1: of any length\)$/,
+      /belongs to the sample, use --input-shape in0:-1x-1 \(-1: any length\)$/,
     );
     expect([hintOf(0), hintOf(8)]).toEqual([undefined, undefined]);
   });

@@ -27,7 +27,7 @@ describe('checkedForm', () => {
     [[], 'the file must be an object with keys; it is []'],
     [null, 'the file must be an object with keys; it is null'],
     [{ name: 'n' }, 'images must be a list; there is none'],
-    [{ ...GOOD, name: '' }, 'name must be a text that is not empty; it is ""'],
+    [{ ...GOOD, name: '' }, 'name must be a non-empty text; it is ""'],
     [{ ...GOOD, images: 'all' }, 'images must be a list; it is "all"'],
     [{ ...GOOD, images: [{ width: 0, id: 1 }] }, 'images[0].width must be above 0; it is 0'],
     [
@@ -44,7 +44,7 @@ describe('checkedForm', () => {
     [{ ...GOOD, even: 3 }, 'even must be a multiple of 2; it is 3'],
     [{ ...GOOD, even: 12 }, 'even must be below 9; it is 12'],
     [{ ...GOOD, code: '1234' }, 'code must be 3 characters or less; it is "1234"'],
-    [{ ...GOOD, either: {} }, 'either has none of the forms that are known; it is {}'],
+    [{ ...GOOD, either: {} }, 'either has an unknown form; it is {}'],
     [
       { ...GOOD, name: Array(40).fill(7) },
       'name must be a text; it is [7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7 ...',

@@ -33,8 +33,8 @@ it('reads a file, and one behind a symbolic link, as secrets of Kubernetes are',
 });
 
 it.each([
-  ['plain', 'it has more than 149999 bytes, the most for such a file'],
-  ['/dev/zero', 'it has more than 149999 bytes'],
+  ['plain', 'it is larger than 149999 bytes, the limit for such a file'],
+  ['/dev/zero', 'it is larger than 149999 bytes'],
   ['.', 'EISDIR'],
   ['none', 'ENOENT'],
 ])('refuses %s', (path, text) => {
@@ -48,7 +48,7 @@ it('reads over a byte order mark, and refuses UTF-16 in words', () => {
   expect(readBoundedText(marked, 100)).toBe('run:\n');
   const wide = join(folder, 'wide');
   writeFileSync(wide, Buffer.from('\ufeffrun:\n', 'utf16le'));
-  expect(() => readBoundedText(wide, 100)).toThrow('it is a text in UTF-16: save it as UTF-8');
+  expect(() => readBoundedText(wide, 100)).toThrow('it is UTF-16 text: save it as UTF-8');
 });
 
 it('reads what comes through a pipe, slowly, and gives it again', () => {
@@ -61,7 +61,7 @@ it('reads what comes through a pipe, slowly, and gives it again', () => {
 it('refuses a pipe that has too much, and one without a writer', () => {
   const path = pipe('endless');
   const writer = spawn('sh', ['-c', 'exec yes > "$0"', path]);
-  expect(() => readBounded(path, 1_000)).toThrow('it has more than 1000 bytes');
+  expect(() => readBounded(path, 1_000)).toThrow('it is larger than 1000 bytes');
   writer.kill();
   expect(() => readBounded(pipe('silent'), 1_000)).toThrow('it is a pipe without a writer');
 });
@@ -70,6 +70,6 @@ it('refuses a pipe that does not end', () => {
   hurry();
   const path = pipe('open');
   const writer = spawn('sh', ['-c', 'exec > "$0"; echo one; exec sleep 60', path]);
-  expect(() => readBounded(path, 1_000)).toThrow('it did not come to its end within 10 s');
+  expect(() => readBounded(path, 1_000)).toThrow('it did not end within 10 s');
   writer.kill();
 });

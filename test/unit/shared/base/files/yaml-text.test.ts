@@ -6,7 +6,7 @@ import { parseGoodYaml, parseYaml } from '../../../../../shared/base/files/yaml-
 it('takes 100 levels and no more', () => {
   const nested = (depth: number): string => `a: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;
   expect(parseYaml('f', nested(99)).problems).toEqual([]);
-  const words = 'lists and maps may stand 100 deep in each other, not deeper';
+  const words = 'lists and maps may be nested at most 100 deep';
   expect(parseYaml('f', nested(100)).problems).toEqual([`f:1:103: ${words}`]);
   // The library's stack ends before.
   expect(parseYaml('f', nested(100_000)).problems[0]).toMatch(`: ${words}`);

@@ -4,8 +4,8 @@ import { errorDocument, reportError } from '../../../../../shared/base/process/e
 // Goal: a low limit of open files is no defect of the program: one line says what to raise.
 
 it.each([
-  ['EMFILE', /^longhaul: this process may not open more files: raise "ulimit -n"\n$/],
-  ['ENFILE', /^longhaul: this machine may not open more files: raise fs\.file-max\n$/],
+  ['EMFILE', /^longhaul: this process has reached its limit of open files: raise "ulimit -n"\n$/],
+  ['ENFILE', /^longhaul: this machine has reached its limit of open files: raise fs\.file-max\n$/],
 ])('%s ends with one line and exit code 6', (code, text) => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const error = Object.assign(new Error(`${code}: too many open files, open 'x.js'`), { code });

@@ -60,7 +60,7 @@ describe('openDataSet of gnmt', () => {
     ['other numbers of lines', { [REFERENCE]: 'A\n' }, `${SOURCE} has 2 lines, ${REFERENCE} 1`],
     ['a line without a word', { [SOURCE]: 'a\n  \n' }, `${SOURCE}, line 2: it has no word`],
     ['an empty file', { [REFERENCE]: '' }, `${REFERENCE} has no line`],
-    ['no text', { [SOURCE]: Uint8Array.of(0xff, 10) }, `${SOURCE} is no text in UTF-8`],
+    ['no text', { [SOURCE]: Uint8Array.of(0xff, 10) }, `${SOURCE} is not UTF-8 text`],
   ])('refuses %s', async (_, files, text) => {
     await expect(open(folderOf(files))).rejects.toMatchObject({
       ...{ code: 'ERR_DATA_SET', message: expect.stringContaining(text) },

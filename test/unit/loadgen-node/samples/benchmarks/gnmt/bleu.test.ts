@@ -69,7 +69,7 @@ describe('scoreBleu', () => {
     const code = 'ERR_DATA_SET';
     await expect(bleu(['a'])).rejects.toMatchObject({ code });
     await expect(bleu(['a'], Uint8Array.of(0xc3))).rejects.toMatchObject({
-      ...{ code, message: expect.stringContaining('sample 0 is no text in UTF-8') },
+      ...{ code, message: expect.stringContaining('sample 0 is not UTF-8 text') },
     });
     await expect(bleu(['a'], 'a', 'b')).rejects.toMatchObject({ code });
   });

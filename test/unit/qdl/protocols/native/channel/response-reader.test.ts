@@ -130,7 +130,7 @@ describe('tokens that a node tells as they come', () => {
   it.each<[what: string, text: RegExp, (s: ReturnType<typeof streaming>) => void]>([
     [
       'other bytes than the response has',
-      /^told other tokens/,
+      /^reported tokens that differ/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
         say({ tokens: [{ id: wireId, payload: ids(9) }] });
@@ -139,7 +139,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'another first token',
-      /^told other tokens/,
+      /^reported tokens that differ/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(6) }] });
         say({ tokens: [{ id: wireId, payload: ids(8) }] });
@@ -148,7 +148,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'more tokens than the count says',
-      /^told 3 tokens of a response that has 2$/,
+      /^reported 3 tokens one by one for a response of 2$/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
         say({ tokens: [{ id: wireId, payload: ids(8, 9) }] });
@@ -157,7 +157,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'more bytes than the response',
-      /^told 12 bytes of tokens of a response that has 8$/,
+      /^reported 12 bytes of tokens one by one for a response of 8 bytes$/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
         say({ tokens: [{ id: wireId, payload: ids(8, 9) }] });
@@ -166,7 +166,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'half a token',
-      /^told 6 bytes of tokens, whose first one has 4$/,
+      /^reported 6 bytes of tokens, not a positive multiple of the first token's 4$/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
         say({ tokens: [{ id: wireId, payload: Buffer.alloc(6) }] });
@@ -175,7 +175,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'no token',
-      /^told 0 bytes of tokens/,
+      /^reported 0 bytes of tokens/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
         say({ tokens: [{ id: wireId, payload: ids() }] });
@@ -184,7 +184,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'a first token of no bytes',
-      /^told a first token of no bytes$/,
+      /^reported an empty first token$/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids() }] });
         complete(ids(7, 8));
@@ -192,7 +192,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'a first token that the response does not begin with',
-      /^told other tokens than the response has$/,
+      /^reported tokens that differ from the response$/,
       ({ say, complete, wireId }) => {
         say({ firstTokens: [{ id: wireId, payload: ids(99) }] });
         complete(ids(7, 8));
@@ -200,7 +200,7 @@ describe('tokens that a node tells as they come', () => {
     ],
     [
       'tokens before the first',
-      /^told tokens of a sample before its first one$/,
+      /^reported tokens of a sample before its first token$/,
       ({ say, complete, wireId }) => {
         say({ tokens: [{ id: wireId, payload: ids(7) }] });
         complete(ids(7, 8));
@@ -220,7 +220,7 @@ describe('tokens that a node tells as they come', () => {
     const { say, complete, claim, wireId } = streaming(bytesOfEach);
     say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
     complete(ids(7, 8), 4);
-    const text = 'counted 4 tokens in a response of 8 bytes, where each has 4';
+    const text = 'counted 4 tokens in a response of 8 bytes, with 4 bytes per token';
     expect(claim()).toEqual([{ kind: 'token-stream', count: 1, text }]);
   });
 

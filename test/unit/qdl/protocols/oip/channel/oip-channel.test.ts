@@ -110,8 +110,8 @@ describe('OipChannel', () => {
   it('drains when the server takes no new calls, and counts what it never took', async () => {
     const { channel, reports, send } = scene('unary');
     const first = send(1);
-    send(2).finish(status.UNAVAILABLE, 'the server ends the connection');
-    channel.onConnectionClosed('the server ends the connection', 'given-up');
+    send(2).finish(status.UNAVAILABLE, 'the server is closing the connection');
+    channel.onConnectionClosed('the server is closing the connection', 'given-up');
     await turn();
     expect(channel.hasCreditFor(1, 8)).toBe(false);
     first.answer(encodeResponse(answerTo(first)));

@@ -30,7 +30,7 @@ function compared(more: Partial<OipWaysCompared> = {}): OipWaysCompared {
   };
 }
 
-const TIMES = 'before the run 4 requests at once took 100 ms on one stream to a:1, 25.1 ms by';
+const TIMES = 'before the run 4 concurrent requests took 100 ms on one stream to a:1, 25.1 ms by';
 
 /** Asks servers that all behave so, and keeps what was asked. */
 async function chosen(
@@ -81,26 +81,28 @@ describe('chooseMethod', () => {
     const same = await chosen({}, () => ({ isStreamTheLimit: false, requestCount: 1 }));
     expect(same).toMatchObject({
       method: 'stream',
-      notes: [`one stream is no limit: ${TIMES} ModelInfer calls`],
+      notes: [`one stream does not limit the server: ${TIMES} ModelInfer calls`],
     });
     const refused = await chosen({}, () => ({ callsFailure: 'no' }));
     expect(refused.method).toBe('stream');
-    expect(refused.notes[0]).toMatch(/is not known: .*ModelInfer calls: a:1 said "no"; a ModelSt/);
+    expect(refused.notes[0]).toMatch(
+      /it is unknown whether .*ModelInfer calls: a:1 said "no"; a ModelSt/,
+    );
   });
 
   it.each<[string, Partial<MethodAsked>, RegExp]>([
-    ['a stream', { method: 'stream' }, /^at most one request is in work at once at a:1/],
-    ['several streams', { streamCount: 3 }, /^at most 3 requests are in work at once at a:1/],
+    ['a stream', { method: 'stream' }, /^the stream limits a:1 to one concurrent request: /],
+    ['several streams', { streamCount: 3 }, /^the stream limits a:1 to 3 concurrent requests: /],
   ])('keeps %s that was requested, and says what it limits', async (_what, asked, note) => {
     const choice = await chosen(asked, () => ({}));
     expect(choice.method).toBe('stream');
     expect(choice.notes).toEqual([expect.stringMatching(note)]);
-    expect(choice.notes[0]).toMatch(/--oip-method unary has no such limit$/);
+    expect(choice.notes[0]).toMatch(/--oip-method unary does not$/);
   });
 
   it('leaves a stream that breaks under several requests at once', async () => {
     const choice = await chosen({}, () => ({ streamFailure: 'one at a time' }));
     expect(choice.method).toBe('unary');
-    expect(choice.notes[0]).toContain('requests at once on one stream failed at a:1 ("one at a');
+    expect(choice.notes[0]).toContain('concurrent requests on one stream failed at a:1 ("one at a');
   });
 });

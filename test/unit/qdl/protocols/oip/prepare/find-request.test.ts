@@ -59,7 +59,7 @@ describe('requestWays', () => {
       /--oip-method unary: token/,
     );
     expect(() => ways({ hasStream: false }, { needsTokens: true })).toThrow(
-      /b:1 has no ModelStreamInfer/,
+      /b:1 lacks ModelStreamInfer/,
     );
   });
 
@@ -103,7 +103,9 @@ describe('findRequest', () => {
     const trial = findRequest(all, async () => [refused('a:1', INVALID_ARGUMENT, 'shape [1,2]')]);
     await expect(trial).rejects.toMatchObject({
       code: 'ERR_SUT_REFUSED',
-      message: expect.stringMatching(/^no request was taken: .*"shape \[1,2\]"/) as string,
+      message: expect.stringMatching(
+        /^the servers refused every kind of request: .*"shape \[1,2\]"/,
+      ) as string,
     });
   });
 });

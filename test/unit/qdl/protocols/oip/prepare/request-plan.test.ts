@@ -19,13 +19,13 @@ describe('batchLayout', () => {
   it('refuses --oip-batch where the only free axis is the sample’s own', () => {
     const facts = modelOf(['UINT8 [-1]'], ['UINT8 [-1]']);
     expect(() => layoutOf(facts, 2, 'echo')).toThrow(
-      '--oip-batch 2: a request to model net has one sample, as no axis of its inputs (in0 UINT8 [-1]) is left to count samples',
+      '--oip-batch 2: a request to model net has one sample, because no axis of its inputs (in0 UINT8 [-1]) is left to count samples',
     );
   });
 
   it.each([
-    [9, { batchSizeMax: 8 }, 'takes 8 samples in a request at most'],
-    [2, { batchSizeMax: 0 }, 'its server says that no axis counts samples'],
+    [9, { batchSizeMax: 8 }, 'takes at most 8 samples per request'],
+    [2, { batchSizeMax: 0 }, 'its server reports that no axis counts samples'],
   ])('refuses --oip-batch %i where the model does not take it', (samplesPerRequest, facts, why) => {
     const one = modelOf(['FP32 [-1, 4]'], ['FP32 [-1]'], facts);
     expect(() => layoutOf(one, samplesPerRequest)).toThrow(why);
@@ -34,7 +34,7 @@ describe('batchLayout', () => {
   it('refuses --oip-batch where an output has no axis of samples', () => {
     const facts = modelOf(['FP32 [-1, 4]'], ['FP32 [10]']);
     expect(() => layoutOf(facts, 2)).toThrow(
-      '--oip-batch 2: a request to model net has one sample, as the first axis of out0 FP32 [10] is not free',
+      '--oip-batch 2: a request to model net has one sample, because the first axis of out0 FP32 [10] is not free',
     );
   });
 });
