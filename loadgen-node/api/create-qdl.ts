@@ -20,26 +20,36 @@ import { runToPrepare } from '../run/prepare/prepare-run.ts';
 import { checkOptions, namingOptions, type PlainOptions, planTest } from './options.ts';
 import { SourcedSamples } from './sample-library.ts';
 
-/** SUT nodes behind a network, and how queries get to them. Times stand as in a configuration file: `5s`. */
+/**
+ * SUT nodes on a network, and how queries get to them. Times are written as in a configuration
+ * file: `5s`.
+ */
 export interface QdlOptions {
   /**
-   * Addresses, `host:port`, or `dns:///name:port` for all addresses of a name; `oip://host:port` for servers of the Open
-   * Inference Protocol, to which payloads go as the raw contents of all inputs of the model.
+   * Addresses: `host:port`, or `dns:///name:port` for all addresses of a name; `oip://host:port`
+   * for servers of the Open Inference Protocol, which receive payloads as raw contents of all model
+   * inputs.
    */
   readonly nodes: readonly string[];
   /** `oip://`: model of the server, `name` or `name:version`. */
   readonly model?: string;
-  /** `oip://`: gRPC's name of the service. Default: the standard's. */
+  /** `oip://`: gRPC service name. Default: the standard's. */
   readonly oipService?: string;
-  /** `oip://`: Default: `auto`, a stream unless the server has none or it limits the server. */
+  /** `oip://`: Default: `auto`, a stream unless the server lacks it or it limits the server. */
   readonly oipMethod?: 'auto' | 'unary' | 'stream' | 'stream-per-request';
-  /** `oip://`: samples of one query in one request, at most. Default: 1. */
+  /** `oip://`: most samples of one query in one request. Default: 1. */
   readonly oipBatch?: number;
-  /** `oip://`: lengths of the axes that the model leaves free, of one sample: `name:3x224x224`. */
+  /** `oip://`: lengths of the model's free axes, per sample: `name:3x224x224`. */
   readonly inputShape?: readonly string[];
-  /** Key of the benchmark that the nodes serve. Default: that of the samples; of a library of your own, `custom`. */
+  /**
+   * Key of the benchmark that the nodes serve. Default: that of the samples; for your own library
+   * `custom`.
+   */
   readonly benchmark?: string;
-  /** `network`: the rules of the Network division are enforced; `open`: they are not, and the logs say so. Default: `network`. */
+  /**
+   * `network`: enforces the rules of the Network division; `open`: does not, and the logs say so.
+   * Default: `network`.
+   */
   readonly division?: 'network' | 'open';
   /** Default: `least-outstanding`. */
   readonly policy?: 'least-outstanding' | 'round-robin' | 'weighted';
@@ -51,16 +61,16 @@ export interface QdlOptions {
   /** gRPC streams to each node, and TCP connections that they share. Default: 1. */
   readonly streams?: number;
   readonly connections?: number;
-  /** Payload bytes in one message. */
+  /** Most payload bytes in one message. */
   readonly partBytesMax?: number;
   /** Longest wait for nodes that answer but are not ready. Default: `180s`. */
   readonly readyTimeout?: string;
-  /** Compressions of responses that are read. Default: `identity` alone. */
+  /** Accepted compressions of responses. Default: only `identity`. */
   readonly responseCompression?: readonly string[];
   /** Percent of the samples whose payloads both ends digest. Default: 1. */
   readonly digest?: number;
   readonly tls?: boolean;
-  /** PEM files. */
+  /** Paths of PEM files. */
   readonly tlsCa?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -98,13 +108,15 @@ const KEYS = [
   'keepaliveTimeout',
 ] as const satisfies readonly (keyof QdlOptions)[];
 
-/** A Query Dispatch Library: a SUT whose work is done by SUT nodes. One serves many tests, one after the other. */
+/**
+ * A Query Dispatch Library: a SUT whose work SUT nodes do. It can serve many tests, one at a time.
+ */
 export interface Qdl extends SystemUnderTest {
   /** Addresses of the SUT nodes. */
   readonly nodes: readonly string[];
 }
 
-/** Result of {@link createQdl}: makes a QDL for each test, with the test's own settings. */
+/** Result of {@link createQdl}: makes a new QDL for each test, with that test's settings. */
 export class NetworkSut implements Qdl {
   readonly nodes: readonly string[];
   readonly options: PlainOptions;
@@ -120,9 +132,11 @@ export class NetworkSut implements Qdl {
 
   /**
    * Makes the QDL of the next test; {@link stop} ends its use.
-   * @param host Its signal ends the wait for names of nodes.
-   * @returns The plan with the addresses that names stand for, the QDL, and what its protocol found out of the payloads, where it looked.
-   * @throws MlperfError also where a test has it at the moment: two would take each other's responses.
+   * @param host Its signal ends the wait for node names.
+   * @returns The plan with resolved addresses, the QDL, and what its protocol learned about
+   *   payloads, if it checked.
+   * @throws MlperfError also if another test is using it: they would receive each other's
+   *   responses.
    */
   async begin(plan: RunPlan, host: Pick<RunHost, 'signal'>) {
     if (this.#isInUse) {
@@ -170,8 +184,8 @@ export class NetworkSut implements Qdl {
   }
 
   /**
-   * Nearly always a wrong length is that of all samples: it is reported before the test, not left
-   * to the server.
+   * Checks a first payload: a wrong length nearly always affects all samples, so it is reported
+   * before the test.
    */
   async #checkFirst(payloadBytes: number): Promise<void> {
     if (!(this.samples instanceof SourcedSamples)) return;
@@ -230,8 +244,10 @@ export class NetworkSut implements Qdl {
 }
 
 /**
- * The Query Dispatch Library for SUT nodes. It connects when the test starts (or at `name()`).
- * @param samples Where the payloads come from: {@link openSamples}, {@link samplesInMemory}, or a library of your own.
+ * Makes the Query Dispatch Library for SUT nodes. It connects when the test starts (or at
+ * `name()`).
+ * @param samples Source of the payloads: {@link openSamples}, {@link samplesInMemory}, or your
+ *   own library.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`
  */
 export function createQdl(options: QdlOptions, samples: SamplePayloads): Qdl {

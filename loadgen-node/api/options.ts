@@ -5,14 +5,14 @@ import { DEPARTURE_KEYS } from '../run/plan/departures.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 
-/** Plain options by the keys of a configuration file's section `run`, in the same form as there. */
+/** Options with the keys and forms of a configuration file's section `run`. */
 export type PlainOptions = Readonly<Partial<Record<keyof RunValues, unknown>>>;
 
 /**
- * Checks options as a configuration file is checked, against the keys that they may have.
- * @param where Begins the messages: `createQdl`.
- * @returns The options that were given.
- * @throws MlperfError `ERR_CONFIG_INVALID` with a line for each that is wrong.
+ * Checks options like a configuration file, against the allowed keys.
+ * @param where Start of messages: `createQdl`.
+ * @returns The explicitly set options.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with one line per problem.
  */
 export function checkOptions(
   options: object,
@@ -27,13 +27,13 @@ export function checkOptions(
   return Object.fromEntries([...file].map(([key, { value }]) => [key, value]));
 }
 
-/** Options as the entries of a file. */
+/** Options in the form of file entries. */
 function placed(options: object, where: string): Map<string, FileValue> {
   const said = Object.entries(options).filter(([, value]) => value !== undefined);
   return new Map(said.map(([key, value]) => [key, { value, place: where }]));
 }
 
-/** Does `work`; in its error, names of options replace the flags of the command line. */
+/** Runs `work`; in its errors, option names replace command-line flags. */
 export function namingOptions<T>(work: () => T): T {
   try {
     return work();
@@ -55,8 +55,9 @@ function optionNames(message: string): string {
 const NO_NODE = '127.0.0.1:1';
 
 /**
- * Plans a test as `longhaul run` plans a run with the same settings: the same defaults, the same refusals.
- * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`, `ERR_NOT_INSTALLED`
+ * Plans a test like `longhaul run` with the same settings: same defaults, same refusals.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`,
+ * `ERR_NOT_INSTALLED`
  */
 export function planTest(options: PlainOptions): RunPlan {
   const { sut = [NO_NODE], ...said } = { ...ownDivision(options), ...options };
@@ -65,7 +66,7 @@ export function planTest(options: PlainOptions): RunPlan {
   return namingOptions(() => planRun(values, { asked: settings }));
 }
 
-/** A SUT of the program's own has no network, and so no division to keep. */
+/** A program's own SUT has no network, so it is in the open division. */
 function ownDivision(options: PlainOptions): PlainOptions {
   const departs = DEPARTURE_KEYS.some((key) => options[key] !== undefined);
   return options.sut === undefined && departs ? { division: 'open' } : {};

@@ -12,25 +12,28 @@ import { checkOptions, type PlainOptions, planTest } from './options.ts';
 /** A sample library whose samples a {@link Qdl} can send. */
 export interface SampleLibrary extends QuerySampleLibrary, SamplePayloads {}
 
-/** Which samples of which benchmark. Times and sizes stand as in a configuration file. */
+/** Selects samples of a benchmark. Times and sizes are written as in a configuration file. */
 export interface SampleOptions {
   /** Key of the benchmark: `digits`, `resnet50`, `null`, ... */
   readonly benchmark: string;
-  /** How samples travel. Default: the benchmark's first encoding. */
+  /** Wire encoding of samples. Default: the benchmark's first encoding. */
   readonly encoding?: string;
   /** Lossless compression of each sample, untimed: `lz4`, `gzip`, ... Default: `identity`. */
   readonly compression?: string;
-  /** Folder of your own copy; `standin` for images that longhaul draws. Default: made or cached. */
+  /**
+   * Folder of your own copy; `standin` for images drawn by longhaul. Default: generated or cached
+   * data.
+   */
   readonly dataDir?: string;
-  /** Of images that longhaul draws. */
+  /** Seed for images drawn by longhaul. */
   readonly dataSeed?: number;
   readonly dataCount?: number;
-  /** List of checksums in place of the one in the folder. */
+  /** Checksum list that replaces the one in the folder. */
   readonly dataChecksums?: string;
-  /** Benchmarks null, echo, delay: bytes of each sample, and how many there are. */
+  /** Benchmarks null, echo, delay: bytes per sample, and number of samples. */
   readonly sampleBytes?: number;
   readonly sampleCount?: number;
-  /** Folder for generated data. Default: `$XDG_CACHE_HOME` or `~/.cache`, and there longhaul. */
+  /** Folder for generated data. Default: `longhaul` in `$XDG_CACHE_HOME` or `~/.cache`. */
   readonly cacheDir?: string;
 }
 
@@ -54,7 +57,7 @@ export interface SampleSource {
   readonly options: PlainOptions;
 }
 
-/** A store that knows where its samples come from. */
+/** A sample store with the source of its samples. */
 export class SourcedSamples extends SampleStore {
   readonly source: SampleSource;
 
@@ -65,10 +68,12 @@ export class SourcedSamples extends SampleStore {
 }
 
 /**
- * The sample library of a benchmark: finds, or makes, its data set and compares it with its checksums. Payloads are read when
- * the test loads them.
- * @param onProgress Told how far making or checking the data set is, 0 to 1: a large one takes minutes.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_DATA_SET`, `ERR_CACHE`, `ERR_NOT_INSTALLED`
+ * The sample library of a benchmark: finds or generates its data set, and compares it with its
+ * checksums. Payloads are read when the test loads them.
+ * @param onProgress Receives the progress of generating or checking the data set, 0 to 1: large
+ *   ones take minutes.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_DATA_SET`, `ERR_CACHE`,
+ * `ERR_NOT_INSTALLED`
  */
 export async function openSamples(
   options: SampleOptions,
@@ -85,7 +90,7 @@ export async function openSamples(
   return new SourcedSamples({ dataSet, check, options: said }, store);
 }
 
-/** Of a library that the calling program wrote itself. */
+/** Source for a library written by the calling program. */
 export function foreignSource({ name, totalSampleCount }: QuerySampleLibrary): SampleSource {
   const noPayload = (): never => {
     throw new MlperfError('ERR_INTERNAL', `${name} gives its payloads itself`);
@@ -99,22 +104,23 @@ function sourceOf(dataSet: DataSet): SampleSource {
   return { dataSet, check, options: {} };
 }
 
-/** Samples that a program has in memory. */
+/** Samples in a program's memory. */
 export interface MemorySamples {
-  /** Stands in the logs. Default: `memory`. */
+  /** Name in the logs. Default: `memory`. */
   readonly name?: string;
-  /** Benchmark that SUT nodes serve them for. Default: `custom`. */
+  /** Benchmark for which SUT nodes serve them. Default: `custom`. */
   readonly benchmark?: string;
-  /** Which of the benchmark's encodings the payloads have. Default: its first. */
+  /** The benchmark's encoding that the payloads use. Default: its first. */
   readonly encoding?: string;
-  /** Samples that a performance run uses. Default: as the benchmark says, 1024. */
+  /** Samples used by a performance run. Default: the benchmark's number, 1024. */
   readonly performanceSampleCount?: number;
 }
 
 /**
- * A sample library of payloads that are there already: sample i is `payloads[i]`, sent byte for byte. They are not copied: do
- * not change them during a test.
- * @throws MlperfError `ERR_DATA_SET` for no sample, or an empty one; `ERR_BENCHMARK_UNKNOWN`
+ * A sample library of existing payloads: sample i is `payloads[i]`, sent byte for byte. They are
+ * not copied: do not change them during a test.
+ * @throws MlperfError `ERR_DATA_SET` without samples, or for an empty one;
+ *   `ERR_BENCHMARK_UNKNOWN`
  */
 export function samplesInMemory(
   payloads: readonly Uint8Array[],
@@ -126,7 +132,7 @@ export function samplesInMemory(
     throw new MlperfError('ERR_DATA_SET', `sample ${empty} of ${name} is empty: it needs a byte`);
   }
   const rules = benchmarkRules(benchmark);
-  // In range: the store asks for its own samples alone.
+  // In range: the store only requests its own samples.
   const dataSet = programDataSet(name, payloads.length, (i) => at(payloads, i));
   const source = { ...sourceOf(dataSet), options: { benchmark, encoding } };
   return new SourcedSamples(source, {
@@ -139,8 +145,8 @@ export function samplesInMemory(
 const METRIC = 'answered';
 
 /**
- * Samples of the calling program. Which answers are right only it knows: its accuracy is the share
- * that was answered.
+ * Samples of the calling program, which alone knows the correct answers: accuracy is the share of
+ * answered samples.
  */
 function programDataSet(
   name: string,

@@ -27,23 +27,27 @@ import { foreignSource, type SampleSource, SourcedSamples } from './sample-libra
 
 /** Everything a test needs. */
 export interface TestParts extends TestListeners {
-  /** A {@link Qdl}, or a SUT of your own. */
+  /** A {@link Qdl}, or your own SUT. */
   readonly sut: SystemUnderTest;
-  /** Of a QDL: the samples that it was made with. */
+  /** With a QDL: the samples that it was made with. */
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestOptions;
-  /** Folder for LoadGen's logs; it is made. One that holds an earlier result is refused. */
+  /** Folder for LoadGen's logs; created if missing. A folder with an earlier result is refused. */
   readonly output: string;
-  /** True: an earlier result in the folder is replaced. Default: false. */
+  /** True: replaces an earlier result in the folder. Default: false. */
   readonly force?: boolean;
-  /** False: no records in the result and, of a QDL, no file of them; they take 76 bytes per sample, in memory and in the file. Default: true. */
+  /**
+   * False: no records in the result and, with a QDL, no records file; they take 76 bytes per
+   * sample, in memory and in the file. Default: true.
+   */
   readonly keepRecords?: boolean;
 }
 
 /**
- * Runs one test as `longhaul run` does: accuracy, performance, or both. Connecting, loading and logs are untimed.
- * @throws MlperfError when something is wrong before the first query (settings, nodes, data), or the logs cannot be written;
- *   what the SUT's `name` and `start` and the library throw, and what a listener threw.
+ * Runs one test like `longhaul run`: accuracy, performance, or both. Connecting, loading and logs
+ * are untimed.
+ * @throws MlperfError for problems before the first query (settings, nodes, data), or if the logs
+ *   cannot be written; errors of the SUT's `name` and `start`, of the library, and of a listener.
  */
 export async function startTest(parts: TestParts): Promise<TestResult> {
   const { sut, qsl, output } = parts;
@@ -66,7 +70,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
   const test = { parts, plan, source, events };
   try {
     if (sut instanceof NetworkSut) return await measureNodes(test, sut);
-    // A SUT in this process: LoadGen's logs, and records in memory.
+    // An in-process SUT: LoadGen's logs, and records in memory.
     const samples = { dataSet: source.dataSet, dataSetCheck: source.check, store: qsl };
     return await measure(plan, samples, programSut(sut, samples), events);
   } finally {
@@ -89,7 +93,7 @@ interface PlannedTest {
   readonly events: TestEvents;
 }
 
-/** SUT nodes: all that `longhaul run` leaves. */
+/** Measures SUT nodes; writes all files that `longhaul run` writes. */
 async function measureNodes(
   { parts, plan: named, source, events }: PlannedTest,
   sut: NetworkSut,
@@ -116,7 +120,7 @@ async function measure(
   try {
     return resultOf(await measureSut(plan, samples, sut, events, events.observers));
   } finally {
-    events.rethrow(); // It weighs more than what it led to.
+    events.rethrow(); // The listener's error takes precedence over its consequences.
   }
 }
 
@@ -153,30 +157,29 @@ function accuracyOf({ accuracy, quality }: RunReport): AccuracyResult | null {
 }
 
 /**
- * Called while a test goes on. An error that one throws ends the test, and `startTest` rejects with
- * it.
+ * Callbacks during a test. An error thrown by one ends the test, and `startTest` rejects with it.
  */
 export interface TestListeners {
-  /** At the beginning of each phase, untimed. */
+  /** Called at the beginning of each phase, untimed. */
   readonly onPhase?: (phase: TestPhase) => void;
-  /** About once a second while queries are issued. It is timed: be short. */
+  /** Called about once a second while queries are issued. Timed, so keep it short. */
   readonly onProgress?: (progress: RunProgress) => void;
-  /** While a SUT node is not ready yet. */
+  /** Called while a SUT node is not ready yet. */
   readonly onWait?: (address: string, what: string) => void;
   /**
-   * Ends the test: no more queries are issued, the logs are written and say so, the result is
+   * Ends the test: no more queries are issued, the logs are written and record it, the result is
    * INTERRUPTED.
    */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The calling program as the host of a run: an error thrown by a listener ends the test. The library does
- * not print.
+ * The calling program as the host of a run: an error thrown by a listener ends the test. The
+ * library prints nothing.
  */
 function testEvents({ signal, onPhase, onProgress, onWait }: TestListeners) {
   const controller = new AbortController();
-  /** Takes the listener off the program's signal, which may live for many tests. */
+  /** Removes the listener from the program's signal, which may be used for many tests. */
   const closed = new AbortController();
   let thrown: { readonly error: unknown } | undefined;
   const abort = (why: string): void => controller.abort(new MlperfError('ERR_INTERRUPTED', why));
@@ -199,7 +202,7 @@ function testEvents({ signal, onPhase, onProgress, onWait }: TestListeners) {
       onProgress: (progress: RunProgress) => call(() => onProgress?.(progress)),
     },
     onWait: (address: string, what: string) => call(() => onWait?.(address, what)),
-    /** @throws what a listener threw first. */
+    /** @throws the first error of a listener. */
     rethrow: (): void => {
       if (thrown !== undefined) throw thrown.error;
     },
@@ -211,7 +214,7 @@ type TestEvents = ReturnType<typeof testEvents>;
 
 /** Accuracy against its target, both from 0 to 1. */
 export interface AccuracyResult {
-  /** `top-1`, ... */
+  /** Name, such as `top-1`. */
   readonly metric: string;
   readonly value: number;
   readonly target: number;
@@ -223,42 +226,41 @@ export interface TestResult {
   readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
   /** longhaul's verdict. */
   readonly verdict: CausedVerdict;
-  /** LoadGen's own, which ignores logged errors. */
+  /** LoadGen's own verdict, which ignores logged errors. */
   readonly loadgenVerdict: Verdict;
   /**
-   * Figures of the performance phase by name; times in ns. One that the test does not have is
-   * absent.
+   * Figures of the performance phase by name; times in ns. Figures that the test lacks are absent.
    */
   readonly figures: RunFigures;
-  /** Of a test with `arrivals` other than LoadGen's: what its steps came to. */
+  /** Results of the steps of `arrivals`; null with LoadGen's arrivals. */
   readonly loadTest: LoadTest | null;
-  /** In the order of the settings; apart from the verdicts. */
+  /** Results of thresholds, in the order of the settings; separate from the verdicts. */
   readonly thresholds: readonly ThresholdResult[];
   /** True also without thresholds. */
   readonly meetsThresholds: boolean;
-  /** Null: no accuracy phase, or one without an accuracy. */
+  /** Null without an accuracy phase, or if it has no accuracy. */
   readonly accuracy: AccuracyResult | null;
-  /** Mode `find-peak`: the rate that LoadGen's own search found. */
+  /** Mode `find-peak`: rate found by LoadGen's own search. */
   readonly peakTargetQps: number | null;
   /**
-   * A row per sample of the performance phase; null without such a phase, after a search, or if records were
-   * not kept.
+   * One row per sample of the performance phase; null without one, after a search, or if records
+   * were not kept.
    */
   readonly records: SampleRecords | null;
-  /** Rules of the Network division; null for a SUT that is no QDL. */
+  /** Rules of the Network division; null for a SUT that is not a QDL. */
   readonly audit: NetworkAudit | null;
-  /** longhaul_summary.json; null for a SUT that is no QDL. */
+  /** Content of longhaul_summary.json; null for a SUT that is not a QDL. */
   readonly summary: RunSummary | null;
   /**
-   * Why a log, the records or the summary could not be written; null: they were. Verdict and figures are whole all
-   * the same.
+   * Why a log, the records or the summary could not be written; null if all were. Verdict and
+   * figures are complete anyway.
    */
   readonly problem: MlperfError | null;
-  /** Notes and marks for the reader; whatever shows the result has to show them. */
+  /** Notes and marks that every display of the result must show. */
   readonly notes: readonly string[];
   /** Folder of the logs. */
   readonly output: string;
-  /** All that LoadGen knows of the test. Less stable than the other fields. */
+  /** Everything that LoadGen knows of the test. Less stable than the other fields. */
   readonly outcome: TestOutcome;
 }
 
@@ -267,7 +269,7 @@ export interface TestResult {
  * are texts with their unit (`10s`, `15ms`), percentiles are percentages.
  */
 export interface TestOptions {
-  /** Benchmark whose rules hold. Default: that of the QDL or of the samples, else `custom`. */
+  /** Benchmark whose rules apply. Default: that of the QDL or of the samples, else `custom`. */
   readonly benchmark?: string;
   /** Default: `Server`. */
   readonly scenario?: Scenario;
@@ -276,17 +278,17 @@ export interface TestOptions {
   /** Queries per second; Server and Offline need it. */
   readonly targetQps?: number;
   /**
-   * Server, `division: 'open'` where there are nodes: `constant`, `burst:SIZE[@PERIOD]`,
-   * `step:RATE@DURATION,...` or `trace:FILE`. A load test, no scenario of MLPerf. Default:
+   * Server, with nodes only in `division: 'open'`: `constant`, `burst:SIZE[@PERIOD]`,
+   * `step:RATE@DURATION,...` or `trace:FILE`. A load test, not an MLPerf scenario. Default:
    * `poisson`, LoadGen's own.
    */
   readonly arrivals?: string;
   /**
-   * Server: so many queries at a time, each completion issues the next (closed loop). A load test, no
-   * scenario of MLPerf. Default: none.
+   * Server: number of concurrent queries; each completion issues the next (closed loop). A load
+   * test, not an MLPerf scenario. Default: none.
    */
   readonly concurrency?: number;
-  /** Server: bound on the latency. Default: the benchmark's. */
+  /** Server: latency bound. Default: the benchmark's. */
   readonly targetLatency?: string;
   /** 0 to 100. Default: the benchmark's, or LoadGen's. */
   readonly targetLatencyPercentile?: number;
@@ -299,26 +301,26 @@ export interface TestOptions {
   readonly minQueryCount?: number;
   readonly maxQueryCount?: number;
   /**
-   * Server: p99 of LoadGen's own lag, in percent of the bound, above which the run is INVALID.
+   * Server: largest p99 of LoadGen's own lag, in percent of the bound, before the run is INVALID.
    * Default: 10.
    */
   readonly generatorLagMax?: number;
   /**
-   * Round whose LoadGen and mlperf.conf hold. Default: v4.1's LoadGen and seeds, and the values
-   * named here.
+   * Round whose LoadGen and mlperf.conf apply. Default: v4.1's LoadGen and seeds, and the defaults
+   * listed here.
    */
   readonly round?: Round;
-  /** LoadGen's own files. */
+  /** Paths of LoadGen's own files. */
   readonly mlperfConf?: string;
   readonly userConf?: string;
   /**
-   * True: a performance run goes on until early stopping decides. Default: true without `minDuration`, `maxDuration`, counts,
-   * `round` and files of LoadGen, for 10 min at most.
+   * True: a performance run is extended until early stopping decides. Default: true without
+   * `minDuration`, `maxDuration`, counts, `round` and files of LoadGen, for at most 10 min.
    */
   readonly extendUntilDecided?: boolean;
-  /** True: mlperf_log_trace.json is written. */
+  /** True: writes mlperf_log_trace.json. */
   readonly trace?: boolean;
-  /** The test ends when no sample completes for this long. Default: `60s`. */
+  /** The test ends if no sample completes for this long. Default: `60s`. */
   readonly stallTimeout?: string;
   /** Conditions on figures: `['p99 < 15ms', 'errors == 0']`. */
   readonly thresholds?: readonly string[];

@@ -48,8 +48,9 @@ async function runVerb(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Runs a command line, and says on stderr what went wrong if something did; with `--json` as a line of JSON on stdout, too.
- * @param args Without the program's own name.
+ * Runs a command line; errors are printed on stderr, with `--json` also as a line of JSON on
+ * stdout.
+ * @param args Arguments without the program's name.
  * @returns Exit code (docs/exit-codes.md).
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -60,7 +61,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const owners = flag === undefined ? [] : await verbsWithFlag(flag);
     const outcome = commanderOutcome(error, owners);
     if (outcome === 'done') return EXIT.valid;
-    // A defect that the host has reported when it came.
+    // A defect that the host has already reported.
     const isTold = error instanceof InterruptedError && error.cause !== undefined;
     const code = isTold ? EXIT.internal : reportError(outcome ?? error);
     const exitCode = error instanceof InterruptedError ? error.exitCode : code;

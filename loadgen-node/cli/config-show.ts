@@ -7,7 +7,7 @@ import { type MakeCommand, verb } from './verb.ts';
 /** Settings of the verbs that have a section in the configuration file. */
 export type Tables = () => Promise<Readonly<Record<'run' | 'sut', SettingTable>>>;
 
-/** `longhaul config show`: effective settings, then what is wrong with them. */
+/** `longhaul config show`: effective settings, then their problems. */
 export function showVerb(tables: Tables): MakeCommand {
   return verb({
     takes: {
@@ -24,10 +24,10 @@ Example:
       const verbs = name === undefined ? CONFIG_SECTIONS : [name];
       const args = path === undefined ? flags : ['--config', path, ...flags];
       const { problems, isJson, ...result } = await inspectSections(await tables(), verbs, args);
-      // It may stand behind the verb as well.
+      // The flag may also be after the verb.
       if (isJson) command.setOptionValue('json', true);
       if (problems.length === 0) return result;
-      // With --json what is wrong takes the place of the document.
+      // With --json, problems replace the document.
       if (!wantsJson(command)) writeResult(command, result);
       throw configInvalid(problems.join('\n'));
     },

@@ -6,8 +6,8 @@ import { showVerb, type Tables } from './config-show.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 /**
- * `longhaul config`: settings, where they come from, and files of them.
- * @param loadSutOptions Settings of the verb of the other half, loaded when they are needed.
+ * `longhaul config`: settings, their sources, and configuration files.
+ * @param loadSutOptions Loads the settings of the verb `sut` when needed.
  * @param loadProgram Every verb, for shell completion.
  */
 export function configVerb(

@@ -9,7 +9,7 @@ import { RUN_HEADING } from '../search/peak/find-peak-plan.ts';
 import { takeNodeBenchmark } from './node-benchmark.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul curve`: latency over throughput. */
+/** `longhaul curve`: latency against throughput. */
 export const curveVerb = verb({
   runSettings: {
     table: CURVE_SETTINGS,

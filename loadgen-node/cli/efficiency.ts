@@ -30,7 +30,7 @@ const BOTH_HEADING =
 
 /**
  * `longhaul efficiency`.
- * @param sutSettings Settings of `longhaul sut`, which the model in process has, too.
+ * @param sutSettings Settings of `longhaul sut`, which also apply to the in-process model.
  */
 export function efficiencyVerb(sutSettings: SettingTable): MakeCommand {
   const table = {

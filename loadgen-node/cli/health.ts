@@ -18,7 +18,7 @@ Any server of grpc.health.v1 can be asked. Of several addresses, and of all behi
 
 Exit codes: 0 SERVING, 3 any other answer (NOT_SERVING, no such service), 4 no answer.`,
   action: async ({ values, command }, lists: string[]) => {
-    // As in --sut, so that one variable serves both.
+    // The same as for --sut, so that one variable serves both.
     const named = lists.flatMap((list) => list.split(','));
     const { whyNot, ...result } = await checkHealth(named, values);
     writeResult(command, result);

@@ -6,7 +6,7 @@ import { type LinkedLoadgen, linkedLoadgen, linkedLoadgens } from '../official/l
 import { linkedText, listText } from '../official/linked-text.ts';
 import { verb } from './verb.ts';
 
-/** Where the linked LoadGens are, for every verb of them. */
+/** Folder of the linked LoadGens, for all verbs about them. */
 export const CACHE_DIR = {
   cacheDir: text(
     'folder',
@@ -62,7 +62,7 @@ export function readLinked(cacheDir: string): readonly LinkedLoadgen[] {
 
 /**
  * Output of a verb about one linked LoadGen.
- * @param first Name of the one that is taken unasked.
+ * @param first Name of the default one.
  */
 export function tellLinked(linked: LinkedLoadgen, doubts: readonly string[], first?: string) {
   const { manifest, addonPath } = linked;

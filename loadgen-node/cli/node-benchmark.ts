@@ -17,10 +17,10 @@ const ASKED = {
 };
 
 /**
- * Sets the flag `--benchmark` of a command that has none to what its first SUT node serves, and says so. Settings that are wrong are left
- * to the verb, which names them.
+ * If a command has no `--benchmark`, sets it to the benchmark of its first SUT node, and reports
+ * that. Wrong settings are left to the verb, which names them.
  * @param table Settings of the verb.
- * @throws MlperfError where the node does not answer, or serves several
+ * @throws MlperfError if the node does not answer, or serves several
  */
 export async function takeNodeBenchmark(command: Command, table: SettingTable): Promise<void> {
   const { values, problems } = inspectSettings({ ...table, ...ASKED }, sourcesOf(command, 'run'));
@@ -31,7 +31,7 @@ export async function takeNodeBenchmark(command: Command, table: SettingTable): 
   const found = await askBenchmark(sut, values);
   if (found === undefined) return;
   setAskedValue(command, 'benchmark', found.benchmark, found.address);
-  // Said once, by the process that started it.
+  // Reported only once, by the process that started this one.
   if (isTestProcess()) return;
   const note = `SUT node ${found.address} serves ${found.benchmark}: taken as --benchmark`;
   new Terminal().line(`longhaul: note: ${note}`);

@@ -7,7 +7,7 @@ import {
 } from '../samples/benchmarks/imagenet/prepare-standin.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul prepare`: makes what a machine without the real weights and images needs. */
+/** `longhaul prepare`: generates what a machine without the real weights and images needs. */
 export const prepareVerb = verb({
   takes: { '<what>': Object.keys(PREPARED_STANDINS).join(', ') },
   settings: {

@@ -15,7 +15,8 @@ import { readSearch, searchVerbOf, writeSearchPage } from '../search/results/kep
 import { verb } from './verb.ts';
 
 /**
- * `longhaul report`: figures derived from the records of a run, beside those that the run printed.
+ * `longhaul report`: figures recomputed from the records of a run, beside those that the run
+ * printed.
  */
 export const reportVerb = verb({
   takes: { '<run-dir>': 'output folder of a run, or of a search: its result again' },

@@ -67,7 +67,7 @@ Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key,
   },
 });
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where logs would stand between the JSON of stdout. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if logs would mix with the JSON on stdout. */
 function refuseOtherOutput(command: Command, values: RunValues): void {
   const key = (['copySummaryToStdout', 'copyDetailToStdout'] as const).find((one) => values[one]);
   if (!wantsJson(command) || key === undefined) return;

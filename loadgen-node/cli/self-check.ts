@@ -4,7 +4,7 @@ import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { checkSelf, writeManifest } from '../run/judge/self-check.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul loadgen self-check`: whether the program's files are those that were built. */
+/** `longhaul loadgen self-check`: whether the program's files are the ones that were built. */
 export const selfCheckVerb = verb({
   json: 'own',
   flags: (command) =>

@@ -29,7 +29,7 @@ const SETTINGS = {
   auditConf: text('file', 'audit.config, over the others'),
 };
 
-/** `longhaul loadgen settings explain`: what a setting is, in whatever name one knows it. */
+/** `longhaul loadgen settings explain`: explains a setting by any of its names. */
 const explain = verb({
   takes: { '<key>': "LoadGen's field or file key, or a flag of longhaul run" },
   flags: (command) => command.allowUnknownOption(), // A flag is a name here.
@@ -40,7 +40,10 @@ Examples:
   action: (_, key: string) => explainSetting(key),
 });
 
-/** `longhaul loadgen settings`: what LoadGen's configuration files make of a benchmark and a scenario. */
+/**
+ * `longhaul loadgen settings`: settings that LoadGen's configuration files give for a benchmark and
+ * a scenario.
+ */
 export const settingsVerb = verb({
   settings: SETTINGS,
   example: `
@@ -65,11 +68,11 @@ function showSettings(options: SettingValues<typeof SETTINGS>, isJson: boolean):
   if (options.auditConf === undefined && openAuditConfig(undefined) !== undefined) {
     notes.push('./audit.config is not in these; "longhaul run" uses it, --audit-conf shows it');
   }
-  // On stderr: stdout stays the table or the JSON.
+  // On stderr, so that stdout has only the table or the JSON.
   for (const note of notes) printText(process.stderr, `longhaul: note: ${note}\n`);
   if (problems.length === 0) return EXIT.valid;
   const error = configInvalid(problems.join('\n'));
   if (!isJson) throw error;
-  // The document has the return code: stdout takes no second one.
+  // The document contains the return code: stdout must have only one document.
   return reportError(error);
 }

@@ -4,7 +4,7 @@ import { type MakeCommand, verb } from './verb.ts';
 
 /**
  * `longhaul submission pack`.
- * @param check Says what is wrong with the tree.
+ * @param check Checks the tree for problems.
  */
 export function packVerb(check: TreeCheck): MakeCommand {
   return verb({

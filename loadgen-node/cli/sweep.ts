@@ -19,7 +19,7 @@ const GROUPS = {
   hidden: [...NOT_OF_SEARCH, 'engine'],
 };
 
-/** `longhaul sweep`: what the link does to the peak. */
+/** `longhaul sweep`: how link conditions affect the peak. */
 export const sweepVerb = verb({
   flags: (command) => addSettingsInGroups(command, TABLE, GROUPS),
   takesSignals: true,

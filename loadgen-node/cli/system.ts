@@ -21,7 +21,7 @@ Exit codes: 0 written, also with such lines, 4 a node does not answer.`,
   action: ({ values }) => describeSystem(values),
 });
 
-/** `longhaul submission system`: what the machines of a run are. */
+/** `longhaul submission system`: facts about the machines of a run. */
 export const systemVerb = verb({
   verbs: { describe: ['read the hosts of a run and write their description', describe] },
 });

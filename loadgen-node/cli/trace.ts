@@ -17,7 +17,10 @@ interface TraceOptions extends Omit<TraceFlags, 'round' | 'scenario'> {
   readonly full?: true;
 }
 
-/** `longhaul loadgen trace`: what LoadGen would load, issue and log, as JSON, with and without `--json`. */
+/**
+ * `longhaul loadgen trace`: what LoadGen would load, issue and log, as JSON, with or without
+ * `--json`.
+ */
 export const traceVerb = verb({
   settings: {
     scenario: choice(SCENARIOS, 'field scenario'),
@@ -52,7 +55,7 @@ Example:
     const loadgen = { ...loadgenOf(round), rngLibrary };
     const built = buildTrace({ ...input, loadgen, isFull: options.full === true });
     if (unknownNames.length > 0) {
-      // Stdout stays JSON.
+      // Stdout must contain only JSON.
       const names = unknownNames.join(', ');
       printText(process.stderr, `longhaul: not LoadGen's and without effect: ${names}\n`);
     }
@@ -61,7 +64,7 @@ Example:
   },
 });
 
-/** Parses a flag that is a number. @throws InvalidArgumentError */
+/** Parses a numeric flag. @throws InvalidArgumentError */
 function numberOption(text: string): number {
   if (text.trim() === '' || !Number.isFinite(Number(text))) {
     throw new InvalidArgumentError('It must be a number.');

@@ -19,19 +19,22 @@ import { showsAllFlags } from '../../shared/config/help.ts';
 import type { ResolvedSettings } from '../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 
-/** Takes the exit code of a verb that came to its end. */
+/** Receives the exit code of a completed verb. */
 export type SetExitCode = (code: number) => void;
 
-/** Makes the command of a verb, or of a verb below another one. */
+/** Makes the command of a verb or a subverb. */
 export type MakeCommand = (name: string, about: string, setExitCode: SetExitCode) => Command;
 
-/** How a verb ends: its result, where it has not written that itself, and its exit code (default: 0). */
+/** Result of a verb, unless it has already written it, and its exit code (default: 0). */
 type VerbEnd = Partial<Pick<VerbResult, 'json'>> & {
   readonly text?: string | StyledText;
   readonly exitCode?: number;
   /** False: exit code 3. */
   readonly isGood?: boolean;
-  /** Told on stderr behind the result; without an exit code the first has its own. */
+  /**
+   * Printed on stderr after the result; without an explicit exit code, the first one's code is
+   * used.
+   */
   readonly problems?: readonly MlperfError[];
 };
 
@@ -42,7 +45,7 @@ interface VerbCall<T extends SettingTable> extends ResolvedSettings<T> {
 
 type Action<T extends SettingTable> = (
   call: VerbCall<T>,
-  ...args: never[] // Of any types: commander has them as `takes` says.
+  ...args: never[] // Any types: commander passes them according to `takes`.
 ) => VerbEnd | Promise<VerbEnd>;
 
 interface VerbRow<T extends SettingTable> {
@@ -50,29 +53,32 @@ interface VerbRow<T extends SettingTable> {
   readonly takes?: Readonly<Record<string, string>>;
   /** Settings without a section in the configuration file. */
   readonly settings?: T;
-  /** Which of them the short help shows (default: all). */
+  /** Settings that the short help shows (default: all). */
   readonly groups?: FlagGroups;
-  /** As `settings`, with `--config` and the section `run`. */
+  /** Like `settings`, with `--config` and the section `run`. */
   readonly runSettings?: FlagGroups & { readonly table: T };
   /** Sets flags that depend on what nodes answer, before settings are read. */
   readonly before?: (command: Command) => Promise<void>;
-  /** Adds flags that are no settings. */
+  /** Adds flags that are not settings. */
   readonly flags?: (command: Command) => Command;
-  /** Where `--json` stands in the help (default: behind all other flags); `own`: the verb adds one itself. */
+  /** Position of `--json` in the help (default: last); `own`: the verb adds it itself. */
   readonly json?: 'first' | 'own';
   /** Text below the flags in the help. */
   readonly example?: string;
   /** Text below that in `--help-all`. */
   readonly details?: string;
-  /** Verbs below this one: what each is about, and how it is made. */
+  /** Subverbs: text and factory of each. */
   readonly verbs?: Readonly<Record<string, readonly [about: string, make: MakeCommand]>>;
-  /** True: its host takes the signals, before anything is measured or written. Default: they end the process, as Node.js does it. */
+  /**
+   * True: its host handles signals before anything is measured or written. Default: signals end the
+   * process, as in Node.js.
+   */
   readonly takesSignals?: true;
-  /** Does the work. Absent: only the verbs below do something. */
+  /** Does the work. Absent: only subverbs do something. */
   readonly action?: Action<T>;
 }
 
-/** A verb from its row. */
+/** Makes a verb from its row. */
 export function verb<T extends SettingTable = Record<never, never>>(row: VerbRow<T>): MakeCommand {
   const { action } = row;
   return (name, about, setExitCode) => {
@@ -85,7 +91,7 @@ export function verb<T extends SettingTable = Record<never, never>>(row: VerbRow
     }
     if (action === undefined) return command;
     return command.action(async (...given: unknown[]) => {
-      // Behind the arguments commander passes the flags and the command.
+      // After the arguments commander passes the flags and the command.
       const args = given.slice(0, -2) as never[];
       for (const address of placesAddress ? (given[0] as readonly string[]) : []) {
         command.setOptionValue('sut', addToList(address, command.getOptionValue('sut')));
@@ -106,7 +112,10 @@ function addOwnFlags<T extends SettingTable>(command: Command, row: VerbRow<T>):
   if (json === undefined && action !== undefined) addJson(command);
 }
 
-/** Lets a verb with --sut and no arguments of its own take the addresses in place. @returns Whether it does */
+/**
+ * Lets a verb with --sut and no own arguments accept addresses as arguments. @returns True if it
+ * does
+ */
 function addAddress<T extends SettingTable>(command: Command, { takes }: VerbRow<T>): boolean {
   const hasSut = command.options.some((option) => option.attributeName() === 'sut');
   if (!hasSut || takes !== undefined) return false;
@@ -123,7 +132,7 @@ function addTexts<T extends SettingTable>(
   if (example !== '') command.addHelpText('after', textOf);
 }
 
-/** Does a verb's work and writes its result. @returns Its exit code. */
+/** Runs a verb and writes its result. @returns Its exit code. */
 async function perform<T extends SettingTable>(
   { settings, runSettings, before, takesSignals }: VerbRow<T>,
   action: Action<T>,

@@ -46,17 +46,20 @@ export const VERB_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'LoadGen itself:': ['loadgen'],
 };
 
-/** In place of a verb's name. */
+/** Stands for all verbs. */
 const ALL_VERBS = '*';
 
-/** @param below Name of the verb below it, where one is named. */
+/** @param below Name of the subverb, if one is given. */
 type LoadVerb = (below: string | undefined) => Promise<MakeCommand>;
 
-/** How each is loaded. Modules are imported by the verb that needs them: starting stays quick. */
+/**
+ * Loader of each verb. Modules are imported only by the verb that needs them, so that the start is
+ * fast.
+ */
 const VERBS: Readonly<Record<VerbName, LoadVerb>> = {
   demo: async () => (await import('./demo.ts')).demoVerb,
   sut: async () => {
-    // By path: `run` must work where the other half, or ONNX Runtime, is not installed.
+    // Imported by path: `run` must work even if sut-node, or ONNX Runtime, is not installed.
     const { href } = compiledModule('sut-node/command.js');
     const { sutCommand } = (await import(href)) as {
       sutCommand(setExitCode: SetExitCode): Command;
@@ -74,7 +77,7 @@ const VERBS: Readonly<Record<VerbName, LoadVerb>> = {
   accuracy: async () => (await import('./accuracy.ts')).accuracyVerb,
   audit: async () => (await import('./audit.ts')).auditVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
-  // A health check is made again and again, and where LoadGen's half is not installed.
+  // A health check runs often, and also where loadgen-node is not installed.
   probe: async (below) =>
     below === 'health'
       ? (await import('./health.ts')).healthOnlyVerb
@@ -100,9 +103,9 @@ export async function verbCommand(
 }
 
 /**
- * Adds all verbs to the program: only the named one is loaded, a line of the help takes the place of
- * each of the others.
- * @param words Verb, and the verb below it; {@link ALL_VERBS} loads every verb.
+ * Adds all verbs to the program: only the named one is loaded; the others are just a line of the
+ * help.
+ * @param words Verb and subverb; {@link ALL_VERBS} loads every verb.
  */
 export async function addVerbs(
   program: Command,
@@ -120,12 +123,15 @@ export async function addVerbs(
   return program;
 }
 
-/** The program with every verb loaded, for what describes all of it. */
+/** The program with every verb loaded, for whatever describes all of it. */
 export function wholeProgram(): Promise<Command> {
   return addVerbs(createCommand('longhaul', ''), [ALL_VERBS], () => {});
 }
 
-/** Verbs with this flag, each by its name or, below another one, by both; those of a half that is not installed are left out. */
+/**
+ * Verbs with this flag, by name (subverbs by both names); those of a half that is not installed are
+ * omitted.
+ */
 export async function verbsWithFlag(flag: string): Promise<string[]> {
   const found: string[] = [];
   const look = (command: Command, path: string): void => {

@@ -5,7 +5,7 @@ import { verb } from './verb.ts';
 
 const ONNX_RUNTIME = 'onnxruntime-node';
 
-/** `longhaul version`: which build this is, and what it runs on. */
+/** `longhaul version`: this build, and its runtime. */
 export const versionVerb = verb({
   example: `
 Example:

@@ -4,10 +4,10 @@ import { messageOf, notInstalled } from '../../shared/base/errors/mlperf-error.t
 /** Requests of LoadGen's thread, and the end of its test; the same numbers as in native/bridge.cc. */
 export const REQUEST = { none: 0, name: 1, load: 2, unload: 3, ended: 4 } as const;
 
-/** Bit of a count in the ring of queries: more samples of the same query follow in the next entry. */
+/** Bit of a count in the query ring: the next entry has more samples of the same query. */
 export const HAS_MORE = 0x8000_0000;
 
-/** Memory that both sides of the bridge read and write; what each holds stands in native/bridge.cc. */
+/** Memory shared by both sides of the bridge; native/bridge.cc documents its content. */
 export interface BridgeViews {
   readonly tails: Int32Array;
   readonly stamps: Float64Array;
@@ -17,7 +17,7 @@ export interface BridgeViews {
   readonly arena: Uint8Array;
 }
 
-/** Input of LoadGen's StartTest. Paths that are empty are not read. */
+/** Input of LoadGen's StartTest. Empty paths are not read. */
 export interface BridgeOptions {
   /** Index into SCENARIOS, and into TEST_MODES. */
   readonly scenario: number;
@@ -29,7 +29,7 @@ export interface BridgeOptions {
   readonly userConf: string;
   readonly auditConf: string;
   readonly outdir: string;
-  /** Seeds in place of those of the files, as whole numbers; empty: those of the files. */
+  /** Seeds that replace those of the files, as whole numbers; empty: use the files. */
   readonly qslRngSeed: string;
   readonly sampleIndexRngSeed: string;
   readonly scheduleRngSeed: string;
@@ -47,7 +47,10 @@ export interface LoadgenBuild {
   readonly version: string;
   /** Ten digits of the commit, or `NA`. */
   readonly gitRevision: string;
-  /** Changed files as git names them, one per line; it depends on the folder of the build and may miss some. */
+  /**
+   * Changed files as listed by git, one per line; depends on the build folder and may be
+   * incomplete.
+   */
   readonly gitStatus: string;
   readonly buildDate: string;
   /** `SHA1 /FILE` per line. */
@@ -61,13 +64,15 @@ export interface LoadgenBuild {
 export interface BridgeAddon {
   build(): LoadgenBuild;
   /**
-   * Whether LoadGen puts settings elsewhere than the header says that the bridge was compiled with.
-   * @param conf A file with the values that native/bridge.cc looks for.
+   * True if LoadGen's settings have another memory layout than the header used to compile the
+   * bridge.
+   * @param conf A file with the values that native/bridge.cc expects.
    */
   layoutDiffers(conf: string): boolean;
   /**
    * Starts the test, the only one of this process.
-   * @param onEvent Heads of both rings, a value of {@link REQUEST}, and its samples or (at the end) why StartTest failed, or ''.
+   * @param onEvent Receives the heads of both rings, a value of {@link REQUEST}, and its samples
+   *   or (at the end) why StartTest failed, or ''.
    */
   start(
     options: BridgeOptions,
@@ -81,18 +86,19 @@ export interface BridgeAddon {
   ): void;
   reply(name?: string): void;
   /**
-   * LoadGen sees no sample of them that is not outstanding. In a stream it may issue its next query before this returns.
-   * @returns Head of the ring of queries in a stream; else 0
+   * Passes completions of outstanding samples to LoadGen. In SingleStream and MultiStream it may
+   * issue its next query before this returns.
+   * @returns Head of the query ring in SingleStream and MultiStream; else 0
    */
   complete(count: number): number;
   completeOne(sample: number, bytes: Uint8Array, tokenCount: number): number;
   firstToken(sample: number, bytes: Uint8Array): void;
   release(): void;
-  /** Ends the process at once; nothing is written any more. */
+  /** Ends the process at once, without writing anything more. */
   hardExit(code: number): never;
 }
 
-/** @throws MlperfError `ERR_NOT_INSTALLED` where the file cannot be loaded */
+/** @throws MlperfError `ERR_NOT_INSTALLED` if the file cannot be loaded */
 export function loadAddon(path: string): BridgeAddon {
   try {
     return createRequire(import.meta.url)(path) as BridgeAddon;

@@ -8,25 +8,26 @@ const LIBRARY = 'libmlperf_loadgen.a';
 
 /** A checkout of MLCommons' repository `inference`, with LoadGen built in it. */
 export interface LoadgenCheckout {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
   readonly library: string;
-  /** Of HEAD; undefined where git does not know the folder. */
+  /** Commit of HEAD; undefined if git does not know the folder. */
   readonly commit: string | undefined;
-  /** Of HEAD's folder `loadgen`. */
+  /** Git tree of HEAD's folder `loadgen`. */
   readonly tree: string | undefined;
-  /** Tag whose `loadgen` has this tree; undefined where none is known here. */
+  /** Tag whose `loadgen` has this tree; undefined if unknown. */
   readonly tag: string | undefined;
-  /** Files of `loadgen` that are not as HEAD has them, as `git status --porcelain` names them. */
+  /** Changed files in `loadgen`, as listed by `git status --porcelain`. */
   readonly changes: readonly string[];
-  /** True where mlperf.conf is built into the library (from v5.0 on). */
+  /** True if mlperf.conf is built into the library (from v5.0 on). */
   readonly hasBuiltInConf: boolean;
 }
 
 /**
- * Looks at a checkout: which LoadGen it is, and whether its files are those of its commit.
- * @param library The static library; default: the one below `loadgen`.
- * @throws MlperfError `ERR_CONFIG_INVALID` where it is no checkout, or where the library is not built
+ * Inspects a checkout: its LoadGen version, and whether its files match its commit.
+ * @param library Static library; default: the one below `loadgen`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if it is not a checkout, or if the library is not
+ *   built
  */
 export function findLoadgen(inferenceDir: string, library?: string): LoadgenCheckout {
   const folder = resolve(inferenceDir);
@@ -69,7 +70,7 @@ function libraryOf(loadgen: string, asked: string | undefined): string {
   );
 }
 
-/** Output of git in a folder; undefined where there is no git, or it knows no such thing. */
+/** Output of git in a folder; undefined if git is missing or fails. */
 function git(folder: string, ...args: readonly string[]): string | undefined {
   try {
     const stdio = ['ignore', 'pipe', 'ignore'] as const;
@@ -78,7 +79,7 @@ function git(folder: string, ...args: readonly string[]): string | undefined {
       stdio: [...stdio],
     }).trimEnd();
   } catch (error) {
-    // Not a repository, or not installed: such a LoadGen is of an unknown version.
+    // Not a repository, or git is not installed: the version is then unknown.
     return void messageOf(error);
   }
 }

@@ -13,7 +13,7 @@ import { OWN_LOG_PREFIX, RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 
 const MLPERF_PREFIX = /^mlperf_log_/;
 
-/** Records that both LoadGens derive from the same settings, to the bit. */
+/** Records that both LoadGens derive from the same settings, exactly. */
 const EQUAL_KEY = /^(?:requested|effective)_|^generated_|^loaded_qsl_set$|^result_query_count$/;
 
 const SETTING_KEY = /^(?:requested|effective)_/;
@@ -21,33 +21,35 @@ const SETTING_KEY = /^(?:requested|effective)_/;
 /** Records that LoadGen v4.0 does not write. */
 const SINCE_V41 = /^(?:requested|effective)_sample_concatenate_permutation$/;
 
-/** Figures that each takes by its own clock; in ns, or per second. */
+/** Figures measured by each with its own clock; in ns, or per second. */
 const MEASURED_KEY = /^result_.*(?:latency|percentile|per_sec|duration|mean|min|max)/;
 
-/** A record that both logs have, or one of them alone. */
+/** A record in both logs, or in only one. */
 export interface ComparedRecord {
   readonly key: string;
   readonly cpp: unknown;
   readonly own: unknown;
 }
 
-/** Two engines on one run. */
+/** Comparison of two engines on one run. */
 export interface EngineComparison {
   readonly folder: string;
-  /** Records that must be equal: how many were compared, and those that are not. */
+  /** Records that must be equal: number compared, and those that differ. */
   readonly comparedCount: number;
   readonly differing: readonly ComparedRecord[];
-  /** Figures by two clocks. */
+  /** Figures measured by two clocks. */
   readonly measured: readonly ComparedRecord[];
-  /** `result_validity` of each: a run at the edge of a rule may be within by one clock only. */
+  /** `result_validity` of each: a run at the limit of a rule may be valid by one clock only. */
   readonly verdicts: ComparedRecord | undefined;
-  /** Whether both accuracy logs are the same bytes. */
+  /** True if both accuracy logs are byte-identical. */
   readonly hasSameAccuracyLog: boolean;
 }
 
 /**
- * Compares the logs of the C++ LoadGen with those of the engine that followed it, in the folder of a run by `--engine cpp`.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the folder has not both, `ERR_OUTPUT` where one cannot be read
+ * Compares the logs of the C++ LoadGen with those of the engine that followed it, in the folder of
+ * a run with `--engine cpp`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if one of the logs is missing, `ERR_OUTPUT` if one
+ *   cannot be read
  */
 export async function compareEngines(folder: string): Promise<EngineComparison> {
   const own = (name: string): string => join(folder, name.replace(MLPERF_PREFIX, OWN_LOG_PREFIX));
@@ -77,7 +79,9 @@ export async function compareEngines(folder: string): Promise<EngineComparison> 
   };
 }
 
-/** The end of a test by LoadGen's log, and the settings that are not those requested. */
+/**
+ * The end of a test from LoadGen's log, and effective settings that differ from the requested ones.
+ */
 export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'otherSamples'>> {
   const [detail, own] = await Promise.all(
     [RUN_FILES.detail, `${OWN_LOG_PREFIX}detail.txt`].map((name) =>
@@ -86,11 +90,11 @@ export async function readLogsOf(folder: string): Promise<Omit<DriverEnd, 'other
   );
   const validity = recordOf({ detail }, 'result_validity');
   const all = equalRecords(detail, own, SETTING_KEY).filter(differs);
-  // A setting that one of the logs does not have may be in effect all the same.
+  // A setting missing in one of the logs may be in effect anyway.
   const isOther = ({ key, ...values }: ComparedRecord): boolean =>
     key.startsWith('effective_') && values.cpp !== undefined && values.own !== undefined;
   const other = all.filter(isOther);
-  // A setting that was read otherwise is otherwise in effect, too.
+  // A setting that was read differently also takes effect differently.
   const rest = other.length > 0 ? [] : all;
   return {
     isValid: validity === undefined ? undefined : validity === 'VALID',

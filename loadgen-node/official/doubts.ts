@@ -4,9 +4,10 @@ import { otherFiles, UNTAGGED } from './known-loadgens.ts';
 import { type LinkedLoadgen, type LinkManifest, sha256Of } from './link.ts';
 
 /**
- * Reasons to doubt that the linked library is that of its checkout's commit, in whole sentences; empty: there are none.
- * LoadGen's library holds the commit and the SHA-1 of each file as cmake found them when it configured. Its own record of changed files
- * depends on the folder from which that was done, and covers the whole repository: LoadGen counts it as an error in each run.
+ * Reasons to doubt that the linked library was built from its checkout's commit, as whole
+ * sentences; empty without doubts. The library contains the commit and the SHA-1 of each file at
+ * cmake's configuration. Its own list of changed files depends on the folder of that configuration,
+ * and covers the whole repository: LoadGen counts it as an error in each run.
  */
 export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
   const { build, commit, changes, inferenceDir, tag } = manifest;
@@ -43,15 +44,15 @@ export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
   return doubts;
 }
 
-/** The user's word for a tag; empty where there is none. */
+/** Text on the tag from the user's list; empty without one. */
 function listedInWords({ listed }: LinkManifest): string {
   if (listed === undefined) return '';
   return `; by the user's list ${listed.file} (SHA-256 ${listed.sha256}) it has the sources of ${listed.tag}, which longhaul cannot check`;
 }
 
 /**
- * As {@link doubtsAbout}, with the checkout as it is now, and the library in it.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the checkout is gone
+ * {@link doubtsAbout}, with the checkout and the library in it as they are now.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the checkout no longer exists
  */
 export function doubtsNow(linked: LinkedLoadgen): string[] {
   const { manifest } = linked;

@@ -3,24 +3,24 @@ import { internalError } from '../../shared/base/errors/mlperf-error.ts';
 import type { QueryPlan } from '../loadgen/schedule/query-plan.ts';
 
 /**
- * Finds the queries that the C++ LoadGen issues in the plan that was made here from the same settings, and compares their samples.
- * With several issue threads, thread k of T issues queries k, k + T, ...
+ * Finds queries issued by the C++ LoadGen in the plan made here from the same settings, and
+ * compares their samples. With several issue threads, thread k of T issues queries k, k + T, ...
  */
 export class DrivenQueries {
   readonly #plan: QueryPlan;
   readonly #threadCount: number;
-  /** By thread of the bridge: LoadGen's number of it. */
+  /** LoadGen's thread number, by the bridge's thread number. */
   readonly #threads = new Map<number, number>();
-  /** By LoadGen's number of the thread: its next query. */
+  /** Next query, by LoadGen's thread number. */
   readonly #next: number[];
-  /** By sample of the plan: its number by issue, which the bridge has; null where both are the same. */
+  /** Issue number, as in the bridge, by sample of the plan; null if both are equal. */
   readonly #slots: Uint32Array | null;
   #issuedSamples = 0;
-  /** Samples so far of a query that comes in parts. */
+  /** Samples received of a query that arrives in parts. */
   #partSamples = 0;
   #otherSamples = 0;
 
-  /** @param issueThreads Those that LoadGen was told to use; 0: the thread of its test alone. */
+  /** @param issueThreads Configured issue threads; 0: only the thread of the test. */
   constructor(plan: QueryPlan, issueThreads: number) {
     this.#plan = plan;
     this.#threadCount = Math.max(1, issueThreads);
@@ -28,21 +28,22 @@ export class DrivenQueries {
     this.#slots = this.#threadCount === 1 ? null : new Uint32Array(plan.sampleIndices.length);
   }
 
-  /** Samples that differ from the plan. */
+  /** Number of samples that differ from the plan. */
   get otherSamples(): number {
     return this.#otherSamples;
   }
 
-  /** Number by issue of a sample of the plan. */
+  /** Issue number of a sample of the plan. */
   slotOf(sample: number): number {
     return this.#slots === null ? sample : (this.#slots[sample] as number);
   }
 
   /**
-   * Takes samples that were issued, and puts them into the plan where it has others.
-   * @param ring Sample indices; entry i lies at i modulo its length.
-   * @returns The first query of those that went out in one call, and their number; undefined while more of its samples follow.
-   * @throws MlperfError `ERR_INTERNAL` where the plan has no such query
+   * Reads issued samples, and writes them into the plan if it has others.
+   * @param ring Sample indices; entry i is at i modulo its length.
+   * @returns First query and number of queries that went out in one call; undefined while samples
+   *   are missing.
+   * @throws MlperfError `ERR_INTERNAL` if the plan has no such query
    */
   add(
     ring: Uint32Array,
@@ -57,7 +58,7 @@ export class DrivenQueries {
     const query = at(this.#next, number);
     for (let i = 0; i < count; i += 1) {
       const index = ring[(begin + i) % ring.length] as number;
-      // Neighbours in one call: samples of one query, or queries of one sample of the same thread.
+      // One call has consecutive samples of one query, or one-sample queries of one thread.
       const at =
         samplesPerQuery === 1
           ? query + (this.#partSamples + i) * this.#threadCount
@@ -91,7 +92,10 @@ export class DrivenQueries {
     this.#issuedSamples += 1;
   }
 
-  /** Threads register in their order, unless the machine is busy: the first sample tells, where it can. */
+  /**
+   * LoadGen's number of a thread. Threads register in order, unless the machine is busy: then the
+   * first sample identifies the thread if it is unique.
+   */
   #numberOf(thread: number, firstIndex: number | undefined): number {
     const known = this.#threads.get(thread);
     if (known !== undefined) return known;

@@ -6,7 +6,10 @@ import { doubtsAbout } from './doubts.ts';
 import { sha1sOfList, sourceDigest } from './known-loadgens.ts';
 import { type LinkedLoadgen, sha256Of } from './link.ts';
 
-/** Evidence of the C++ LoadGen that issued the queries of a run. @param end Null where its test did not end. */
+/**
+ * Evidence on the C++ LoadGen that issued the queries of a run. @param end Null if its test did not
+ * end.
+ */
 export function engineEvidence(
   linked: LinkedLoadgen,
   output: string,
@@ -36,6 +39,6 @@ function digestOf(path: string): string | null {
   try {
     return sha256Of(path);
   } catch {
-    return null; // The disk failed: the verdict says so.
+    return null; // The disk failed: the verdict reports it.
   }
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 /** LoadGen at a tag of MLCommons' repository `inference`. */
 interface KnownLoadgen {
-  /** Git's hash of the folder `loadgen`. */
+  /** Git tree hash of the folder `loadgen`. */
   readonly tree: string;
   /** {@link sourceDigest} of its files. */
   readonly sources: string;
-  /** SHA-1 of the header that cmake makes of its mlperf.conf; undefined before v5.0, which has none. */
+  /** SHA-1 of the header that cmake generates from its mlperf.conf; undefined before v5.0. */
   readonly header?: string | undefined;
 }
 
@@ -16,7 +16,7 @@ function known(tree: string, sources: string, header?: string): KnownLoadgen {
   return { tree, sources, header };
 }
 
-/** Tags that are known here, hashes alone. Which of them a round approves is not said anywhere by hash. */
+/** Known tags by hashes. No document states by hash which of them a round approves. */
 const KNOWN_LOADGENS: Readonly<Record<string, KnownLoadgen>> = {
   'v4.0': known(
     '30e00ea06d6af2790bedaba6bbf8d502defba0b3',
@@ -53,22 +53,22 @@ const KNOWN_LOADGENS: Readonly<Record<string, KnownLoadgen>> = {
   ),
 };
 
-/** Trees of LoadGens of the branch that no tag has: known, and of no approved revision. */
+/** Trees of untagged LoadGens on the branch: known, but not approved revisions. */
 export const UNTAGGED: Readonly<Record<string, string>> = {
   '6f1f0ae556867df8079d0bb0b43d5a1ec1de677b': '6.0.17',
 };
 
-/** Tag whose folder `loadgen` has this tree; undefined where longhaul knows none. */
+/** Tag whose folder `loadgen` has this tree; undefined if unknown. */
 export function tagOfTree(tree: string | undefined): string | undefined {
   return Object.entries(KNOWN_LOADGENS).find(([, one]) => one.tree === tree)?.[0];
 }
 
-/** cmake writes it beside the sources, from v5.0 on: mlperf.conf as a text of C++. */
+/** From v5.0 on, cmake writes mlperf.conf as a C++ text beside the sources. */
 export const GENERATED_HEADER = '/mlperf_conf.h';
 
 /**
- * Tag whose LoadGen has these files; undefined where longhaul knows none.
- * @param sha1s As for {@link sourceDigest}. A build of another kind than cmake's may not list the header.
+ * Tag whose LoadGen has these files; undefined if unknown.
+ * @param sha1s As for {@link sourceDigest}. Builds without cmake may not list the header.
  */
 export function tagOfFiles(sha1s: Readonly<Record<string, unknown>>): string | undefined {
   const digest = sourceDigest(sha1s);
@@ -80,23 +80,23 @@ export function tagOfFiles(sha1s: Readonly<Record<string, unknown>>): string | u
   )?.[0];
 }
 
-/** The header that cmake makes of a mlperf.conf. */
+/** The header that cmake generates from an mlperf.conf. */
 export function headerOfConf(conf: string): string {
   const escaped = conf.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n"\n"');
   return `const char* mlperf_conf =\n"${escaped}";\n`;
 }
 
-/** Files that decide what LoadGen does; libraries and caches of a build may lie beside them. */
+/** Files that decide LoadGen's behaviour; a build's libraries and caches may be beside them. */
 const SOURCE = /\.(?:cc|h)$|^\/mlperf\.conf$/;
 
-/** Whether a file decides what LoadGen does, and is not made of another one. */
+/** True for a source file that is not generated from another one. */
 export function isSource(path: string): boolean {
   return SOURCE.test(path) && path !== GENERATED_HEADER;
 }
 
 /**
  * SHA-256 of LoadGen's own list of its sources.
- * @param sha1s SHA-1 of each file by its path, as `loadgen_file_sha1` has them; other files than sources may be among them.
+ * @param sha1s SHA-1 by path, as in `loadgen_file_sha1`; may include files that are not sources.
  */
 export function sourceDigest(sha1s: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(sha1s)
@@ -106,13 +106,16 @@ export function sourceDigest(sha1s: Readonly<Record<string, unknown>>): string {
   return createHash('sha256').update(lines.join('')).digest('hex');
 }
 
-/** SHA-1 of each file by its path. @param list As LoadGen's library has it, a line for each. */
+/** SHA-1 by path. @param list List in LoadGen's library, one line per file. */
 export function sha1sOfList(list: string): Record<string, string> {
   const lines = list.split('\n').filter((line) => line !== '');
   return Object.fromEntries(lines.map((line) => line.split(' ').reverse() as [string, string]));
 }
 
-/** Files, by the library's own list, that are not in the folder as they were; the generated header by what it is made of. */
+/**
+ * Files of the library's own list that changed in the folder; the generated header is checked by
+ * its source.
+ */
 export function otherFiles(list: string, folder: string): string[] {
   const others = list
     .split('\n')
@@ -122,7 +125,7 @@ export function otherFiles(list: string, folder: string): string[] {
   return isHeaderOfConf(folder) ? others : [...new Set([...others, GENERATED_HEADER])];
 }
 
-/** Whether the header that is compiled in is made of the mlperf.conf beside it; true where there is none. */
+/** True if the compiled header matches the mlperf.conf beside it, or if there is none. */
 function isHeaderOfConf(folder: string): boolean {
   const [header, conf] = [join(folder, GENERATED_HEADER), join(folder, 'mlperf.conf')];
   if (!existsSync(header) || !existsSync(conf)) return true;

@@ -38,20 +38,20 @@ const BUILD = z.strictObject({
 
 /** File beside a linked LoadGen: its version, and the hashes that identify it. */
 const MANIFEST = z.strictObject({
-  /** Of the checkout when it was linked. */
+  /** The checkout at the time of linking. */
   inferenceDir: z.string(),
   commit: z.string().nullable(),
   tree: z.string().nullable(),
   tag: z.string().nullable(),
   changes: z.array(z.string()),
   hasBuiltInConf: z.boolean(),
-  /** SHA-256 of the user's static library, of the bridge's source and of the linked module. */
+  /** SHA-256 of the user's static library, of the bridge's source, and of the linked module. */
   librarySha256: z.string(),
   bridgeSha256: z.string(),
   addonSha256: z.string(),
-  /** As the library reports itself. */
+  /** As reported by the library. */
   build: BUILD,
-  /** Tag by the user's list, whose name and SHA-256 these are; absent where no list was given. */
+  /** Tag from the user's list, with that list's name and SHA-256; absent without a list. */
   listed: z.strictObject({ tag: z.string(), file: z.string(), sha256: z.string() }).optional(),
 });
 
@@ -78,9 +78,10 @@ function loadgenFolder(cacheFolder: string): string {
 }
 
 /**
- * Links the user's LoadGen, as it is, with the bridge to Node.js.
+ * Links the user's unmodified LoadGen with the bridge to Node.js.
  * @param compiler C++ compiler: g++ or clang++.
- * @throws MlperfError `ERR_CONFIG_INVALID` where it cannot be linked, `ERR_NOT_INSTALLED` without a compiler
+ * @throws MlperfError `ERR_CONFIG_INVALID` if it cannot be linked, `ERR_NOT_INSTALLED` without a
+ *   compiler
  */
 export function linkLoadgen(
   checkout: LoadgenCheckout,
@@ -94,7 +95,8 @@ export function linkLoadgen(
   const scratch = loadgenFolder(cacheFolder);
   withReason(`cannot write ${scratch}`, () => makeFolder(scratch));
   const addonPath = join(folder, ADDON_FILE);
-  // A process that runs a test may have the old file open. Node.js loads files of this ending only, each path once.
+  // A process in a test may have the old file open. Node.js only loads files with this extension,
+  // and each path once.
   const made = join(scratch, `${name}.${process.pid}.node`);
   const build = withFile(made, () => {
     compile(compiler, source, checkout, made);
@@ -120,14 +122,14 @@ export function linkLoadgen(
   return rewriteManifest({ folder, addonPath, manifest }, {});
 }
 
-/** Writes what more is known of a linked LoadGen into its manifest. @throws MlperfError `ERR_OUTPUT` */
+/** Adds information to a linked LoadGen's manifest. @throws MlperfError `ERR_OUTPUT` */
 export function rewriteManifest(
   { manifest, ...linked }: LinkedLoadgen,
   more: Partial<LinkManifest>,
 ): LinkedLoadgen {
   const path = join(linked.folder, MANIFEST_FILE);
   const all = { ...manifest, ...more };
-  // Whole, or not at all: a run may read it at the same time.
+  // Written atomically: a run may read it at the same time.
   const draft = `${path}.${process.pid}`;
   withReason(`cannot write ${path}`, () =>
     withFile(draft, () => {
@@ -138,7 +140,7 @@ export function rewriteManifest(
   return { ...linked, manifest: all };
 }
 
-/** A file that is left only where the work succeeds. */
+/** Runs `work`; removes the file if it fails. */
 function withFile<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -147,7 +149,7 @@ function withFile<T>(path: string, work: () => T): T {
   }
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a library that lacks a part of LoadGen */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a library without some part of LoadGen */
 function loadLinked(path: string, library: string): BridgeAddon {
   try {
     return loadAddon(path);
@@ -159,7 +161,7 @@ function loadLinked(path: string, library: string): BridgeAddon {
   }
 }
 
-/** Headers that the bridge is compiled with. */
+/** Headers used to compile the bridge. */
 const BRIDGE_HEADERS = [
   '/loadgen.h',
   '/query_sample.h',
@@ -169,8 +171,9 @@ const BRIDGE_HEADERS = [
 ] as const;
 
 /**
- * The bridge and the library must agree on where each setting lies.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the library was built with other headers than those of the checkout
+ * Checks that bridge and library agree on the memory layout of the settings.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the library was built with other headers than the
+ *   checkout's
  */
 function requireOwnHeaders(
   addon: BridgeAddon,
@@ -200,7 +203,7 @@ function requireOwnHeaders(
   );
 }
 
-/** Settings near the end of LoadGen's table, with the values that `layoutDiffers` looks for. */
+/** Settings near the end of LoadGen's struct, with the values that `layoutDiffers` checks. */
 const LAYOUT_CONF = [
   '*.*.min_duration = 10007',
   '*.*.sample_concatenate_permutation = 1',
@@ -222,7 +225,8 @@ function compile(
     include_dir: string;
   };
   const args = [
-    // Bound at once: a symbol that is missing is an error of loading, not the end of the process in a test.
+    // All symbols are bound at loading: a missing one is then a load error, not a crash during a
+    // test.
     ...['-std=c++14', '-O2', '-fPIC', '-shared', '-pthread', '-Wl,-z,now'],
     ...(hasBuiltInConf ? ['-DCONF_TYPE'] : []),
     ...['-I', nodeHeaders, '-I', join(folder, 'loadgen'), source, library, '-o', output],
@@ -252,12 +256,12 @@ function linkError(compiler: string, library: string, error: unknown): Error {
   return configInvalid(`${compiler} cannot link ${library}:\n${lines.slice(0, 20).join('\n')}`);
 }
 
-/** By which `--engine cpp:NAME` takes a linked LoadGen: its tag, also one of the user's list, or else its version. */
+/** Name for `--engine cpp:NAME`: its tag (possibly from the user's list), otherwise its version. */
 export function loadgenNameOf({ manifest: { tag, listed, build } }: LinkedLoadgen): string {
   return tag ?? listed?.tag ?? build.version;
 }
 
-/** False: another version of longhaul linked it, with another bridge. */
+/** False if another version of longhaul linked it, with another bridge. */
 export function isOfThisBridge({ manifest }: LinkedLoadgen): boolean {
   return sha256Of(dataFile(BRIDGE)) === manifest.bridgeSha256;
 }
@@ -265,11 +269,11 @@ export function isOfThisBridge({ manifest }: LinkedLoadgen): boolean {
 /** The links of a cache folder. */
 interface LinkedFolders {
   /**
-   * The one that is taken unasked first: linked by this longhaul before others, of a known tag before others, then the newest version.
-   * Of several links of one name one by this longhaul, and the last.
+   * The first is the default. Order: linked by this longhaul, known tag, newest version. For equal
+   * names, the one by this longhaul, then the last linked.
    */
   readonly loadgens: readonly LinkedLoadgen[];
-  /** Folders whose manifest cannot be read, and why. */
+  /** Folders with an unreadable manifest, and the error. */
   readonly damaged: readonly { readonly folder: string; readonly error: MlperfError }[];
 }
 
@@ -307,9 +311,9 @@ function versionNumber({ manifest: { build } }: LinkedLoadgen): number {
 }
 
 /**
- * The linked LoadGen of a name, or the one that is taken unasked.
- * @param isPreferred Taken before others where no name is given.
- * @throws MlperfError `ERR_NOT_INSTALLED` where there is none, or where its files are not those that were linked
+ * The linked LoadGen of a name, or the default one.
+ * @param isPreferred Preferred ones if no name is given.
+ * @throws MlperfError `ERR_NOT_INSTALLED` if there is none, or if its files changed since linking
  */
 export function linkedLoadgen(
   cacheFolder: string,
@@ -328,7 +332,7 @@ export function linkedLoadgen(
       : all.find((one) => loadgenNameOf(one) === name || one.manifest.build.version === name);
   const how =
     'longhaul loadgen link --inference-dir DIR, where DIR is your checkout with LoadGen built in it';
-  // A folder is called after its tag.
+  // A folder is named after its tag.
   const isNamed = (folder: string): boolean =>
     name === undefined || [`${name}-`, `v${name}-`].some((tag) => basename(folder).startsWith(tag));
   const bad = damaged.find(({ folder }) => isNamed(folder));

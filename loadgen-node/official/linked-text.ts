@@ -2,9 +2,9 @@ import { isOfThisBridge, type LinkedLoadgen, loadgenNameOf } from './link.ts';
 import { roundOfVersion } from './official-test.ts';
 
 /**
- * A linked LoadGen for people.
- * @param first Name of the one that --engine cpp takes; undefined: it is not told.
- * @param doubts What makes it doubtful that its library is that of its commit.
+ * A linked LoadGen as text.
+ * @param first Name of the default for --engine cpp; undefined: not mentioned.
+ * @param doubts Reasons to doubt that its library belongs to its commit.
  */
 export function linkedText(
   linked: LinkedLoadgen,
@@ -37,7 +37,7 @@ export function linkedText(
   return [...rows.map(([label, text]) => `${label.padEnd(9)}${text}`), ...end, ''].join('\n');
 }
 
-/** The linked LoadGens for people, the one of --engine cpp first. */
+/** The linked LoadGens as text, the default for --engine cpp first. */
 export function listText(all: readonly LinkedLoadgen[]): string {
   if (all.length === 0)
     return 'no C++ LoadGen is linked: longhaul loadgen link --inference-dir DIR\n';

@@ -11,11 +11,11 @@ import {
 } from './addon.ts';
 import { DrivenQueries } from './driven-queries.ts';
 
-/** Entries of the rings: LoadGen waits where they are full. */
+/** Entries of the rings: LoadGen waits while they are full. */
 const QUERY_RING = 2 ** 18;
 const SAMPLE_RING = 2 ** 20;
 
-/** Responses that go to LoadGen in one call, and their bytes. */
+/** Most responses, and most bytes, passed to LoadGen in one call. */
 const DONE_MAX = 2 ** 14;
 const ARENA_BYTES = 2 ** 20;
 const SMALL_BYTES_MAX = 16;
@@ -32,10 +32,10 @@ function makeViews(): BridgeViews {
   };
 }
 
-/** Pairs of readings that {@link clockOffsetNs} takes. */
+/** Number of reading pairs in {@link clockOffsetNs}. */
 const CLOCK_READINGS = 50;
 
-/** The clock of a set minus CLOCK_MONOTONIC, by the pair of readings that took the least time. */
+/** The set's clock - CLOCK_MONOTONIC, from the pair of readings that took the least time. */
 function clockOffsetNs(set: DrivenSet): number {
   let bestNs = Number.POSITIVE_INFINITY;
   let offsetNs = 0;
@@ -50,7 +50,7 @@ function clockOffsetNs(set: DrivenSet): number {
   return offsetNs;
 }
 
-/** A request of LoadGen that waits for us, or we for it. */
+/** A rendezvous between a request of LoadGen and the engine's answer. */
 function meeting<T>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: Error) => void = () => {};
@@ -58,20 +58,21 @@ function meeting<T>() {
     resolve = done;
     reject = failed;
   });
-  // Where nobody waits yet, the one who comes gets the error.
+  // If nobody waits yet, the next caller gets the error.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }
 
 /**
- * MLPerf's C++ LoadGen as driver of a test. Its wakes are for all that lies in the rings, and responses that arrive together go to
- * it in one call, as its interface has it: in one turn of the event loop, and in SingleStream and MultiStream of one query. No query is
- * batched, delayed or answered here.
+ * MLPerf's C++ LoadGen as the driver of a test. Each wake handles everything in the rings.
+ * Responses that arrive together are passed in one call, as LoadGen's interface allows: those of
+ * one event loop turn, in SingleStream and MultiStream those of one query. No query is batched,
+ * delayed or answered here.
  */
 export class OfficialDriver implements IssueDriver {
   readonly #addon: BridgeAddon;
   readonly #options: BridgeOptions;
-  /** Facts of the logs once the test has ended. */
+  /** Reads the logs after the test has ended. */
   readonly #readLogs: () => Promise<Omit<DriverEnd, 'otherSamples'>>;
   readonly #views = makeViews();
   #name: () => Promise<string> = () => Promise.resolve('');
@@ -83,7 +84,7 @@ export class OfficialDriver implements IssueDriver {
   #queryTail = 0;
   #isReading = false;
   #sampleTail = 0;
-  /** Samples that LoadGen issued, and that are not complete. */
+  /** Issued samples that are not complete. */
   #outstanding = 0;
   #doneCount = 0;
   #arenaEnd = 0;
@@ -104,11 +105,12 @@ export class OfficialDriver implements IssueDriver {
   begin(name: () => Promise<string>): void {
     this.#name = name;
     const exit = (code: number): void => this.#addon.hardExit(code);
-    // Node.js prints an error that was not caught after `exit`, which ends the process here.
+    // Node.js prints uncaught errors after `exit`, where this process ends.
     const tell = (error: Error): void =>
       printText(process.stderr, `${error.stack ?? error.message}\n`);
     process.on('uncaughtExceptionMonitor', tell);
-    // LoadGen's threads use statics whose destructors an exit would run; a test that has ended has no threads.
+    // A normal exit would run destructors of statics that LoadGen's threads use; after a completed
+    // test there are no threads.
     process.on('exit', exit);
     void this.#ended.promise.then(() => {
       process.off('exit', exit);
@@ -151,13 +153,13 @@ export class OfficialDriver implements IssueDriver {
     done[at + 2] = length;
     done[at + 3] = tokenCount;
     const bytes = readInPlace(payload);
-    // Of a class or a few numbers: calling `set` takes longer than they do.
+    // Faster than `set` for a few numbers.
     if (length > SMALL_BYTES_MAX) arena.set(bytes, this.#arenaEnd);
     else for (let i = 0; i < length; i += 1) arena[this.#arenaEnd + i] = bytes[i] as number;
     this.#arenaEnd += length;
     this.#doneCount += 1;
     if (this.#outstanding === 0) {
-      // Nothing else can come along with it; in a stream LoadGen waits for it.
+      // Nothing else can complete with it; in SingleStream and MultiStream LoadGen waits for it.
       this.#flush();
       return;
     }
@@ -181,7 +183,7 @@ export class OfficialDriver implements IssueDriver {
     return { ...logs, otherSamples: this.#otherSamples, differences };
   }
 
-  /** Hands all responses of this turn to LoadGen. */
+  /** Passes all responses of this turn to LoadGen. */
   readonly #flush = (): void => {
     this.#hasPlannedFlush = false;
     const count = this.#doneCount;
@@ -205,7 +207,10 @@ export class OfficialDriver implements IssueDriver {
     }
   };
 
-  /** Reads the queries up to this head. A query that is complete when it is handed over leads here again: the first call reads on. */
+  /**
+   * Reads queries up to this head. A query that completes when it is issued calls this again; the
+   * first call then continues.
+   */
   #read(queryHead: number): void {
     this.#queryHead = Math.max(this.#queryHead, queryHead);
     if (this.#isReading) return;
@@ -245,7 +250,7 @@ export class OfficialDriver implements IssueDriver {
 
   #offsetNs: number | undefined;
 
-  /** Between CLOCK_MONOTONIC, by which the bridge stamps queries, and the clock of the set. */
+  /** Converts CLOCK_MONOTONIC, the bridge's time stamps, to the set's clock. */
   #clockOf(set: DrivenSet, atNs: number): number {
     this.#offsetNs ??= clockOffsetNs(set);
     return Math.min(set.nowNs(), Math.round(atNs + this.#offsetNs));
@@ -287,7 +292,7 @@ export class OfficialDriver implements IssueDriver {
     this.#differences.add(text);
     const error = internalError(`the C++ LoadGen's test broke: ${text}`);
     this.#set?.breakOff(error);
-    // Before a set the engine waits for LoadGen to want one.
+    // Before a set the engine waits for LoadGen's request.
     this.#nextSet.reject(error);
   }
 }

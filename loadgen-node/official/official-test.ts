@@ -20,7 +20,7 @@ import { confOfSettings } from './user-conf.ts';
 export interface OfficialTest {
   readonly linked: LinkedLoadgen;
   readonly settings: TestSettings;
-  /** Settings before audit.config: LoadGen reads that file itself. */
+  /** Settings before audit.config, which LoadGen reads itself. */
   readonly unaudited: TestSettings;
   readonly auditConfig: string | undefined;
   readonly round: Round;
@@ -31,14 +31,14 @@ export interface OfficialTest {
 
 const USER_CONF = 'user.conf';
 
-/** Round whose LoadGen has this version; of a version between two that of the older one. */
+/** Round whose LoadGen has this version; for a version in between, the older round. */
 export function roundOfVersion(version: string): Round {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   const number = (major * 1000 + minor) * 1000 + patch;
   // First version of each round's LoadGen, newest first.
   const first: readonly (readonly [Round, number])[] = [
     ['v6.1', 6_000_017],
-    // 6.0.2, of v6.0.0pre, still has v5.1's seeds and rules.
+    // 6.0.2, tag v6.0.0pre, still has v5.1's seeds and rules.
     ['v6.0', 6_000_015],
     ['v5.1', 5_000_022],
     ['v5.0', 5_000_000],
@@ -46,7 +46,7 @@ export function roundOfVersion(version: string): Round {
   return first.find(([, least]) => number >= least)?.[0] ?? 'v4.1';
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where the round has another LoadGen than the linked one */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if the round's LoadGen is not the linked one */
 export function fittingRound(
   { manifest: { build } }: LinkedLoadgen,
   asked: Round | undefined,
@@ -59,9 +59,10 @@ export function fittingRound(
 }
 
 /**
- * Writes user.conf into the folder of the run, and makes the driver of its test.
- * @returns The driver, and the settings as LoadGen reads them.
- * @throws MlperfError `ERR_CONFIG_INVALID` for what LoadGen's files cannot say, `ERR_OUTPUT`
+ * Writes user.conf into the run's folder, and makes the driver of its test.
+ * @returns The driver, and the settings that LoadGen reads.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that LoadGen's files cannot express,
+ *   `ERR_OUTPUT`
  */
 export function officialDriver(
   test: OfficialTest,
@@ -84,7 +85,7 @@ export function officialDriver(
     issueThreads: settings.serverNumIssueQueryThreads,
     mlperfConf: mlperfConf?.name ?? '',
     userConf,
-    // LoadGen takes the file of this name in the working directory unless it is told another one.
+    // LoadGen reads the file of this name in the working directory unless another one is given.
     auditConf: auditConfOf(auditConfig, outdir),
     outdir,
     ...(conf.seeds ?? { qslRngSeed: '', sampleIndexRngSeed: '', scheduleRngSeed: '' }),
@@ -98,14 +99,14 @@ export function officialDriver(
   };
   tellParent({ folder: outdir });
   const driver = new OfficialDriver(loadAddon(linked.addonPath), options, () => readLogsOf(outdir));
-  // Settings that audit.config changed stay as they are.
+  // Settings changed by audit.config stay unchanged.
   const changed = Object.entries(test.settings).filter(
     ([field, value]) => value !== test.unaudited[field as keyof TestSettings],
   );
   return { driver, settings: { ...conf.settings, ...Object.fromEntries(changed) } };
 }
 
-/** A compliance test has its audit.config in the folder of its run. */
+/** Path of audit.config: compliance tests have it in the run's folder. */
 function auditConfOf(name: string | undefined, outdir: string): string {
   if (name === undefined) return join(outdir, 'no-audit.config');
   const inFolder = join(outdir, basename(name));
@@ -113,8 +114,8 @@ function auditConfOf(name: string | undefined, outdir: string): string {
 }
 
 /**
- * mlperf.conf of the checkout; undefined from v5.0 on, which has it built into the library.
- * @throws MlperfError `ERR_CONFIG_INVALID` where it is gone
+ * mlperf.conf of the checkout; undefined from v5.0 on, where the library contains it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if it is missing
  */
 export function checkoutConf({ manifest }: LinkedLoadgen): ConfFile | undefined {
   if (manifest.hasBuiltInConf) return undefined;

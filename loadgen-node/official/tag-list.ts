@@ -5,7 +5,7 @@ import { readJsonFile } from '../../shared/base/files/read-file.ts';
 import { GENERATED_HEADER, isSource, sha1sOfList, sourceDigest } from './known-loadgens.ts';
 import { type LinkedLoadgen, rewriteManifest, sha256Of } from './link.ts';
 
-/** A user's list of LoadGens: what longhaul's own table has of the tags that it knows. */
+/** A user's list of LoadGens, in the form of longhaul's own table of known tags. */
 const TAG_LIST = z.strictObject({
   tags: z.array(
     z.strictObject({
@@ -18,9 +18,10 @@ const TAG_LIST = z.strictObject({
 });
 
 /**
- * Gives a linked LoadGen, which is of no tag that longhaul knows, the tag of a user's list whose sources are its own. The list is the
- * user's word: the manifest says so, and the LoadGen stays in doubt.
- * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul knows its tag, or where the list has none with these sources
+ * Gives a linked LoadGen of unknown tag the tag from a user's list with the same sources. The list
+ * is only the user's statement: the manifest records that, and the LoadGen stays in doubt.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if longhaul knows its tag, or if the list has no entry
+ *   with these sources
  */
 export function nameByList(linked: LinkedLoadgen, path: string): LinkedLoadgen {
   const { tag, build } = linked.manifest;
@@ -47,7 +48,7 @@ export function nameByList(linked: LinkedLoadgen, path: string): LinkedLoadgen {
   return rewriteManifest(linked, { listed });
 }
 
-/** Differences that keep a LoadGen from being that of an entry of the list. */
+/** Differences between a LoadGen and an entry of the list. */
 function differenceOf(
   { version, files }: z.infer<typeof TAG_LIST>['tags'][number],
   ownVersion: string,
@@ -57,7 +58,7 @@ function differenceOf(
   const paths = [...new Set([...Object.keys(files), ...Object.keys(own)])].sort();
   const other = paths.find((name) => isSource(name) && files[name] !== own[name]);
   const path = other ?? GENERATED_HEADER;
-  // Of files that are no part of the library, tests say, LoadGen has no SHA-1.
+  // LoadGen has no SHA-1 of files outside the library, such as tests.
   if (own[path] === undefined) return `has ${path}, which the library does not list`;
   return `${files[path] === undefined ? 'lacks' : 'has another'} ${path}`;
 }

@@ -6,34 +6,37 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { OWN_LOG_PREFIX } from '../loadgen/logs/read/run-folder.ts';
 import { DetailLog } from '../loadgen/logs/write/detail-log.ts';
 
-/** Environment of the process of a test: the id of its parent, and how many tests came before, as `4711.0`. */
+/**
+ * Environment variable of a test process: parent's process id and number of earlier tests, as
+ * `4711.0`.
+ */
 const MARK = 'LONGHAUL_TEST_OF';
 const [parent, earlier] = process.env[MARK]?.split('.').map(Number) ?? [];
-// For this process alone, not for those that it starts.
+// For this process only: removed so that its children do not inherit it.
 delete process.env[MARK];
 
-/** Message of the process of a test. */
+/** Message from a test process. */
 type TestMessage =
-  /** LoadGen's test begins, with logs in this folder. */
+  /** LoadGen's test begins; its logs are in this folder. */
   | { readonly folder: string }
-  /** The work is not done: another test follows. */
+  /** Another test follows. */
   | { readonly again: true };
 
-/** Signals that end a run in order; any other signal that ends its process is a crash, or a kill. */
+/** Signals that end a run cleanly; any other signal that ends its process is a crash, or a kill. */
 const ORDERLY: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGINT: EXIT.interrupted,
   SIGTERM: EXIT.terminated,
 };
 
-/** Exit codes that Node.js does not use for itself. */
+/** Exit codes not used by Node.js itself. */
 const OWN_CODES: ReadonlySet<number> = new Set(Object.values(EXIT));
 
-/** So many signals kill the process of a test. */
+/** Number of signals that kill a test process. */
 const SIGNALS_MAX = 3;
 
 /**
- * Whether this is the process of one test by the C++ LoadGen, which runs one test per process and may crash. From the first call on
- * the process ends with its parent, as by SIGTERM.
+ * True in the process of one test by the C++ LoadGen, which supports one test per process and may
+ * crash. From the first call on, the process ends with its parent, as by SIGTERM.
  */
 export function isTestProcess(): boolean {
   if (parent === undefined) return false;
@@ -45,22 +48,22 @@ export function isTestProcess(): boolean {
   return true;
 }
 
-/** Tests of this command before that of this process; 0 in any other process. */
+/** Number of this command's earlier tests; 0 in any other process. */
 export function earlierTests(): number {
   return earlier ?? 0;
 }
 
-/** The work goes on with another test, which needs a process of its own. */
+/** Thrown if the work continues with another test, which needs its own process. */
 export class NextTest extends Error {}
 
 /**
- * Does the work of a command. Where the C++ LoadGen makes its tests, each is made by a process of its own, which goes on where the
- * one before ended.
- * @param isDriven Whether it is the C++ LoadGen.
- * @param work Throws {@link NextTest} where it needs a second test.
+ * Does the work of a command. With the C++ LoadGen, each test runs in its own process, which
+ * continues where the last one ended.
+ * @param isDriven True for the C++ LoadGen.
+ * @param work Throws {@link NextTest} if it needs a second test.
  * @param flagsOf As for {@link inTestProcess}.
- * @returns What `work` does; in the parent, and where another test follows, the exit code alone
- * @throws MlperfError as {@link inTestProcess}; what `work` throws
+ * @returns Result of `work`; in the parent, and if another test follows, only the exit code
+ * @throws MlperfError as {@link inTestProcess}; errors of `work`
  */
 export async function eachTest<T>(
   isDriven: boolean,
@@ -78,22 +81,23 @@ export async function eachTest<T>(
   }
 }
 
-/** Flags with which each test goes on with a search in this folder. */
+/** Flags with which each test continues a search in this folder. */
 export function resumingIn(output: string): (number: number) => readonly string[] {
   return (number) => ['--output', output, ...(number === 0 ? [] : ['--resume'])];
 }
 
-/** Tells the parent of a test's process, if this is one. */
+/** Sends a message to the parent, if this is a test process. */
 export function tellParent(message: TestMessage): void {
   if (isTestProcess()) process.send?.(message);
 }
 
 /**
- * Starts this command again, in a process for one test, and waits for its end; once more for each further test. The screen is that
- * process's; signals go to it.
- * @param flagsOf Added to those of this command, by the number of tests before.
- * @returns The exit code of the last one
- * @throws MlperfError `ERR_TEST_CRASHED` where LoadGen or Node.js crashed, or somebody killed it; the folder of the run then says so
+ * Starts this command again in a process for one test, and waits for its end; again for each
+ * further test. That process uses the screen; signals are forwarded to it.
+ * @param flagsOf Extra flags by number of earlier tests.
+ * @returns Exit code of the last process
+ * @throws MlperfError `ERR_TEST_CRASHED` if LoadGen or Node.js crashed, or was killed; the run's
+ *   folder then records it
  */
 export async function inTestProcess(
   flagsOf: (number: number) => readonly string[] = () => [],
@@ -119,7 +123,8 @@ async function oneTest(
   const args = [...process.execArgv, ...process.argv.slice(1), ...flags];
   const child = spawn(process.execPath, args, {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // A terminal's Ctrl-C goes to the whole group: here to this process alone, which hands it on.
+    // A terminal's Ctrl-C goes to the whole group; here only this process handles it, and forwards
+    // it.
     detached: true,
     env: { ...process.env, [MARK]: `${process.pid}.${number}` },
   });
@@ -142,12 +147,12 @@ function endOf(
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     const closed = new Promise((done) => child.once('disconnect', done));
-    // Its last message may come after its end.
+    // Its last message may arrive after its exit.
     child.once('exit', (code, signal) => void closed.then(() => resolve({ code, signal })));
   });
 }
 
-/** Hands signals on to the process of the test, of several to the present one. */
+/** Forwards signals to the current test process. */
 function relaySignals() {
   let child: ChildProcess | undefined;
   const seen: NodeJS.Signals[] = [];
@@ -160,7 +165,7 @@ function relaySignals() {
     handTo: (next: ChildProcess): void => {
       child = next;
     },
-    /** Of the first signal; undefined: there was none. */
+    /** Exit code of the first signal; undefined without one. */
     exitCode: () => (seen[0] === undefined ? undefined : ORDERLY[seen[0]]),
     end: (): void => {
       for (const signal of Object.keys(ORDERLY)) process.off(signal, handOn);
@@ -168,7 +173,7 @@ function relaySignals() {
   };
 }
 
-/** @param folder Of the run; undefined: LoadGen's test had not begun. */
+/** @param folder Folder of the run; undefined if LoadGen's test had not begun. */
 function crashed(how: string, folder: string | undefined): MlperfError {
   const why = `the process of the C++ LoadGen's test ended by ${how}${likelyCause(how)}`;
   if (folder === undefined) {
@@ -186,13 +191,16 @@ function likelyCause(how: string): string {
     : '';
 }
 
-/** Says in longhaul's own logs that the run broke off; LoadGen's stay as they are. @returns Where it stands */
+/**
+ * Records in longhaul's own logs that the run broke off; LoadGen's stay unchanged. @returns The
+ * log's path
+ */
 function noteInLogs(folder: string, text: string): string {
   const summary = join(folder, `${OWN_LOG_PREFIX}summary.txt`);
   try {
     appendFileSync(summary, `\nINCOMPLETE: ${text}\n`);
     const detail = join(folder, `${OWN_LOG_PREFIX}detail.txt`);
-    // The last line of a process that was killed may have no end.
+    // The last line of a killed process may be incomplete.
     const file = { append: (line: string) => appendFileSync(detail, `\n${line}`) };
     new DetailLog(file, () => 0).error('error_runtime', text);
     return `${summary} says so too`;

@@ -12,7 +12,7 @@ import { loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
 import { readConfFiles } from '../loadgen/settings/read-conf-files.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 
-/** Divisor from the unit of a field to that of a file: ns to ms, fraction to percent. */
+/** Divisor from a field's unit to the file's unit: ns to ms, fraction to percent. */
 const UNITS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
 
 /** Settings that LoadGen reads before user.conf. */
@@ -23,17 +23,22 @@ interface ConfBase {
   readonly mlperfConf?: ConfFile | undefined;
 }
 
-/** Seeds that LoadGen from v5.0 on reads from the mlperf.conf that is built in, and from no other file; a program may set them. */
+/**
+ * Seeds: from v5.0 on LoadGen reads them only from its built-in mlperf.conf; a program may set
+ * them.
+ */
 const SEEDS = ['qslRngSeed', 'sampleIndexRngSeed', 'scheduleRngSeed'] as const;
 
-/** Seeds of a run, as texts of whole numbers. */
+/** Seeds of a run, as decimal texts. */
 export type Seeds = Readonly<Record<(typeof SEEDS)[number], string>>;
 
 /**
- * A user.conf that gives the C++ LoadGen the settings of a run: the lines that differ from the round's mlperf.conf, and the flags that these need.
- * @returns Its text, and the settings that LoadGen reads from it: a latency that no text says to the last bit differs by that bit. Seeds that
- * no file can set are to be given to LoadGen beside it; undefined: the files have them.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming each setting that no user.conf can set
+ * A user.conf with a run's settings for the C++ LoadGen: the lines that differ from the round's
+ * mlperf.conf, and the flags that they need.
+ * @returns Its text, and the settings that LoadGen will read: a latency without exact decimal
+ *   form differs in its last bit. Seeds that no file can set must be passed to LoadGen separately;
+ *   undefined if the files have them.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing each setting that no user.conf can set
  */
 export function confOfSettings(
   settings: TestSettings,
@@ -49,7 +54,7 @@ export function confOfSettings(
     ({ type, under }) => type !== 'mode' && isOf(under, scenario),
   );
   const others = possible.filter(({ field }) => !isSame(ofRound.get(field).value, settings[field]));
-  // Rounds up to v4.1 read a bound on tokens only from a file that has its flag, too.
+  // Up to v4.1, a token bound is only read from a file that also has its flag.
   const flags = new Set<unknown>(others.map(({ needs }) => needs));
   const isBuiltIn = loadgenOf(round).configFiles === 'built-in';
   const lines = possible
@@ -71,7 +76,7 @@ export function confOfSettings(
   const { mode, scenario: own, serverNumIssueQueryThreads } = settings;
   const said = {
     ...read.settings.toTestSettings(),
-    // Settings that no file has stay as they are: LoadGen's caller sets them.
+    // Settings that no file has are unchanged: LoadGen's caller sets them.
     ...{ mode, scenario: own, serverNumIssueQueryThreads },
     ...(areBeside && { qslRngSeed, sampleIndexRngSeed, scheduleRngSeed }),
   };
@@ -83,7 +88,7 @@ function isSeed(field: string): boolean {
   return (SEEDS as readonly string[]).includes(field);
 }
 
-/** A reader of the folder must not take the file for all that LoadGen was given. */
+/** Comment for readers: the file is not everything that LoadGen received. */
 function besideText({ qslRngSeed, sampleIndexRngSeed, scheduleRngSeed }: Seeds): string {
   return (
     '# No file sets seeds: longhaul set them in the settings that it gave to StartTest. They are not those of the round.\n' +
@@ -108,7 +113,7 @@ function valueText({ field, type, unit }: ConfField, settings: TestSettings): st
   return type === 'double' ? String(inFile) : String(Math.round(inFile));
 }
 
-/** Relative error of a latency or a percentile that a file says in another unit. */
+/** Relative rounding error of a latency or percentile converted to the file's unit. */
 const ROUNDING = 1e-12;
 
 function refuseLost(

@@ -11,17 +11,20 @@ import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
 
 const NODE_NAME = 'sut-demo';
-/** Address in the lines with the next steps. */
+/** Address in the lines for next steps. */
 const NEXT_ADDRESS = '127.0.0.1:50051';
 
-/** The embedded benchmark, with settings that a busy laptop meets. LoadGen's own are a verb away. */
+/**
+ * The embedded benchmark, with settings that a busy laptop meets; LoadGen's own settings are one
+ * verb away.
+ */
 export const DEMO_RUN = {
   benchmark: 'digits',
   scenario: 'Server',
   mode: 'submission',
   targetQps: '100',
   minDuration: '10s',
-  // A laptop does other things as well; p99 of LoadGen's own delay may be half of the bound.
+  // A laptop also does other work; p99 of LoadGen's own delay may be half of the bound.
   generatorLagMax: '50',
 } as const;
 
@@ -34,8 +37,8 @@ export const DEMO_SETTINGS = {
 };
 
 /**
- * Measures the embedded benchmark on a SUT node that is started for it.
- * @throws MlperfError `ERR_NOT_INSTALLED` without ONNX Runtime; as a run
+ * Measures the embedded benchmark on a SUT node started for it.
+ * @throws MlperfError `ERR_NOT_INSTALLED` without ONNX Runtime; errors of a run
  */
 export async function runDemo(
   { output, cacheDir }: Readonly<Record<'output' | 'cacheDir', string | undefined>>,
@@ -61,10 +64,10 @@ export async function runDemo(
   });
 }
 
-/** The demo's load is light: what makes it INVALID is mostly not the SUT. */
+/** The demo's load is light: its INVALID is mostly not caused by the SUT. */
 const AGAIN = 'Does other work use this machine? Then measure again when it is idle.\n';
 
-/** The next commands, as they can be typed. */
+/** The next commands, ready to type. */
 function nextSteps(cacheDir: string | undefined): string {
   const command = ownCommand();
   const { benchmark } = DEMO_RUN;

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { BENCHMARK_KEYS, RUN_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 
-/** Shells that there is a script for. */
+/** Shells with a completion script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 interface Word {
@@ -12,22 +12,22 @@ interface Word {
 
 interface Flag extends Word {
   readonly takesValue: boolean;
-  /** Values that it may have; empty: any, such as a file. */
+  /** Allowed values; empty: any, such as a file. */
   readonly values: readonly string[];
 }
 
-/** Words that can follow a verb, or a verb below one. */
+/** Words that can follow a verb or subverb. */
 interface Place {
   /** ` probe name`; empty: the program itself. */
   readonly path: string;
   readonly verbs: readonly Word[];
   readonly flags: readonly Flag[];
-  /** True where a file or a folder can follow. */
+  /** True if a file or a folder can follow. */
   readonly takesPath: boolean;
 }
 
 /**
- * Script that teaches a shell the verbs, flags and values of a program.
+ * Completion script for a program's verbs, flags and values.
  * @throws MlperfError `ERR_CONFIG_INVALID` for another shell
  */
 export function completionScript(program: Command, shell: string): string {
@@ -41,7 +41,7 @@ export function completionScript(program: Command, shell: string): string {
 function placesOf(command: Command, path: string): Place[] {
   const help = command.createHelp();
   const below = help.visibleCommands(command);
-  // What a node serves, and a file for a node, has the bounds of no run.
+  // `sut` and `config init` accept every benchmark, runs only RUN_BENCHMARKS.
   const benchmarks = / (sut|init)$/.test(path) ? BENCHMARK_KEYS : RUN_BENCHMARKS;
   const place: Place = {
     path,
@@ -69,10 +69,10 @@ function flagOf(
 
 const inQuotes = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Patterns of a `case` in sh: any of the texts. */
+/** Pattern of a shell `case` that matches any of the texts. */
 const anyOf = (texts: readonly string[]): string => texts.map(inQuotes).join('|');
 
-/** Lines of a `case` on verb and flag: for each flag with a value what is done with its values. */
+/** Lines of a `case` on verb and flag: what to do with the values of each flag. */
 function valueCases(places: readonly Place[], doWith: (values: readonly string[]) => string) {
   return places.flatMap(({ path, flags }) =>
     flags
@@ -81,7 +81,7 @@ function valueCases(places: readonly Place[], doWith: (values: readonly string[]
   );
 }
 
-/** Lines of a `case` on the verb that set what it can be followed by. (`path` is PATH in zsh.) */
+/** Lines of a `case` on the verb that set what can follow it. (`path` is PATH in zsh.) */
 function placeCases(places: readonly Place[], wordOf: (word: Word) => string): string[] {
   return places.map(({ path, verbs, flags, takesPath }) => {
     const list = (words: readonly Word[]): string => words.map(wordOf).join(' ');

@@ -13,11 +13,12 @@ import type { SettingTable } from '../../../shared/config/setting.ts';
 import { printSettings } from '../../run/plan/run-record.ts';
 
 /**
- * Effective settings of verbs, and where each came from.
- * @param tables Settings of the verbs that have a section in the configuration file.
+ * Effective settings of verbs, and their sources.
+ * @param tables Settings of verbs with a section in the configuration file.
  * @param args Flags of the verbs.
- * @returns Text and JSON for the terminal, what is wrong with the settings, and whether `--json` stands among the flags.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a verb without settings in the file
+ * @returns Text and JSON for the terminal, problems of the settings, and whether `--json` is
+ *   among the flags.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a verb without a section
  */
 export async function inspectSections(
   tables: Readonly<Record<string, SettingTable>>,

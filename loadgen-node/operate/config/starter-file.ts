@@ -20,7 +20,7 @@ const WIDTH = 98;
 const STDOUT = '-';
 const LISTEN = '127.0.0.1:50051';
 
-/** Settings in the file, by section, in this order; those without a value there are comments. */
+/** Settings in the file, by section, in this order; those without a value become comments. */
 const KEYS: Readonly<Record<'sut' | 'run', readonly string[]>> = {
   sut: [
     ...['benchmark', 'listen', 'node', 'model', 'workers', 'threadsPerWorker'],
@@ -34,10 +34,10 @@ const KEYS: Readonly<Record<'sut' | 'run', readonly string[]>> = {
 
 type Values = Readonly<Record<'sut' | 'run', Readonly<Record<string, unknown>>>>;
 
-/** Values that a run of the benchmark needs. */
+/** Values required for a run of the benchmark. */
 function valuesFor({ key, isOfficial }: BenchmarkRules): Values {
   const isOwn = key === 'custom';
-  // Stand-ins: what a machine without the weights and the images can run.
+  // Stand-ins, for machines without the weights and the images.
   const model = isOfficial ? 'standin' : isOwn ? 'model.onnx' : undefined;
   const dataDir = isOfficial ? 'standin' : isOwn ? 'payloads' : undefined;
   return {
@@ -58,7 +58,7 @@ function valuesFor({ key, isOfficial }: BenchmarkRules): Values {
 }
 
 /**
- * Text of a configuration file that `longhaul sut` and `longhaul run` take as it is.
+ * A configuration file ready for `longhaul sut` and `longhaul run`.
  * @param tables Settings of both verbs.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`
  */
@@ -98,7 +98,7 @@ function keyLines(key: string, setting: Setting<unknown> | undefined, value: unk
   return [...comment(help, '  '), `  ${value === undefined ? '# ' : ''}${key}: ${text}`];
 }
 
-/** Words as comment lines of a readable width. */
+/** Text as comment lines of readable width. */
 function comment(text: string, indent: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -118,8 +118,8 @@ interface StarterRequest {
 }
 
 /**
- * Writes the file, and says what can be done with it.
- * @throws MlperfError `ERR_OUTPUT` where it is there; `ERR_BENCHMARK_UNKNOWN`
+ * Writes the file, and prints how to use it.
+ * @throws MlperfError `ERR_OUTPUT` if it exists; `ERR_BENCHMARK_UNKNOWN`
  */
 export function writeStarterFile(
   { benchmark, output, force }: StarterRequest,
@@ -140,7 +140,7 @@ export function writeStarterFile(
   return { text, json: { benchmark, file: output } };
 }
 
-/** The benchmarks, a line each. */
+/** The benchmarks, one per line. */
 export function listBenchmarks(): VerbResult {
   const all = RUN_BENCHMARKS.map(benchmarkOfRun);
   const rows = all.map((rules) => [

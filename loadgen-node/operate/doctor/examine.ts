@@ -56,9 +56,9 @@ export const DOCTOR_SETTINGS = {
 type DoctorValues = SettingValues<typeof DOCTOR_SETTINGS>;
 
 /**
- * Looks at this machine, the links, the nodes and the planned run.
- * @param flags As they were given, by key.
- * @throws MlperfError for flags that `run` would refuse, too
+ * Examines this machine, the links, the nodes and the planned run.
+ * @param flags Explicit flags, by key.
+ * @throws MlperfError for flags that `run` would also refuse
  */
 export async function examine(
   values: DoctorValues,
@@ -75,7 +75,7 @@ export async function examine(
   const plan = values.benchmark === undefined ? null : await plannedLoad(flags, nodeCount, host);
   host.progress?.('looking at this machine');
   const source = thisMachine();
-  // Before there is any load of ours.
+  // Read before longhaul creates any load.
   const tuning = await readTuningFacts(source, ownRuntimeFlags());
   const facts = await gatherSystemFacts(source, softwareComponents());
   const nodes: ExaminedNode[] = [];
@@ -93,11 +93,11 @@ export async function examine(
     ...(await namesGroup(settings, nodes)),
     ...(plan === null ? [] : [planGroup(plan, measured)]),
   ];
-  // A node that does not answer has no link.
+  // No link can be measured to a node that does not answer.
   return { groups, hasLost: measured.length < nodes.length };
 }
 
-/** Whether a flag of a planned run is given. */
+/** True if a flag of a planned run is given. */
 export function plansRun(flags: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(PLAN_SETTINGS).some((key) => key !== 'cacheDir' && flags[key] !== undefined);
 }
@@ -141,7 +141,7 @@ async function examineNode(
 
 interface ExaminedNode {
   readonly groups: readonly FindingGroup[];
-  /** Absent where the node does not answer. */
+  /** Absent if the node does not answer. */
   readonly link?: MeasuredLink;
 }
 
@@ -153,7 +153,7 @@ function servesFinding(served: readonly string[], benchmark: string | undefined)
   return [about.error(seen, `longhaul sut --benchmark ${benchmark}`)];
 }
 
-/** Checks of all nodes together: names have to be unique, and no node may stand behind two addresses. */
+/** Checks over all nodes: names must be unique, and no node may have two addresses. */
 async function namesGroup(
   settings: DispatchSettings,
   nodes: readonly ExaminedNode[],
@@ -175,7 +175,7 @@ function planGroup(plan: PlannedLoad, links: readonly MeasuredLink[]): FindingGr
   return { title, findings: planFindings(plan, links) };
 }
 
-/** A ceiling that cannot be measured is no failure of what was requested. */
+/** An unmeasurable ceiling is a finding, not an error. */
 async function ceilingOf(
   { cacheDir = defaultCacheFolder(), again: isAgain }: DoctorValues,
   plan: PlannedLoad | null,
@@ -190,7 +190,10 @@ async function ceilingOf(
   }
 }
 
-/** Software of a node beside ours. No clocks are compared in a run, so their difference is no finding. */
+/**
+ * Software of a node compared with LoadGen's. A run never compares clocks, so their difference is
+ * no finding.
+ */
 export function versionFindings(
   own: { readonly components: readonly ComponentVersion[]; readonly operatingSystem: string },
   node: ProbedDescription | null,

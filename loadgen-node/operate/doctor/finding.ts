@@ -1,21 +1,24 @@
 import { asOneLine, counted, rounded } from '../../../shared/base/text.ts';
 
-/** Labels of the states in the report. `error`: a run would be wrong or impossible; `not checkable`: the facts are missing. */
+/**
+ * Labels of the states in the report. `error`: a run would be wrong or impossible; `not checkable`:
+ * facts are missing.
+ */
 const LABELS = { ok: 'ok', warning: 'WARNING', error: 'ERROR', 'not checkable': '?' } as const;
 
 type FindingState = keyof typeof LABELS;
 
-/** One check: its subject, its state, what was seen, and what to do. */
+/** One check: subject, state, observation, and advice. */
 export interface DoctorFinding {
-  /** Stable word for programs: `cpu-governor`. */
+  /** Stable identifier: `cpu-governor`. */
   readonly id: string;
-  /** For people: `CPU governor`. */
+  /** Name for people: `CPU governor`. */
   readonly what: string;
   readonly state: FindingState;
   readonly seen: string;
-  /** A command, a setting, or an explanation; null where no action is needed. */
+  /** A command, a setting, or an explanation; null if no action is needed. */
   readonly advice: string | null;
-  /** The figures behind it, for programs; ns, bytes, bit/s, shares from 0 to 1. */
+  /** Figures of the finding in ns, bytes, bit/s, or shares from 0 to 1. */
   readonly figures?: Readonly<Record<string, number | null>>;
 }
 
@@ -25,7 +28,7 @@ export interface FindingGroup {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** The findings that can be made about one thing; its id, name and figures are given once. */
+/** Makes findings about one subject; its id, name and figures are given once. */
 export function subject(id: string, what: string, figures?: DoctorFinding['figures']) {
   const make =
     (state: FindingState) =>
@@ -34,7 +37,7 @@ export function subject(id: string, what: string, figures?: DoctorFinding['figur
       ...(figures !== undefined && { figures }),
     });
   const [ok, warning] = [make('ok'), make('warning')];
-  /** @param why Stands behind what was seen, in the warning alone. */
+  /** @param why Appended to `seen`, only in a warning. */
   const okIf = (isOk: boolean, seen: string, advice: string, why = ''): DoctorFinding =>
     isOk ? ok(seen) : warning(`${seen}${why}`, advice);
   return { ok, warning, okIf, error: make('error'), unknown: make('not checkable') };
@@ -42,7 +45,7 @@ export function subject(id: string, what: string, figures?: DoctorFinding['figur
 
 export type Subject = ReturnType<typeof subject>;
 
-/** The parts that are known, in one line; null ones are left out. */
+/** The known parts in one line; null ones are omitted. */
 export function knownParts(parts: readonly (string | number | null)[], separator = ', '): string {
   return parts.filter((part) => part !== null).join(separator);
 }
@@ -60,7 +63,7 @@ export function bytesText(bytes: number): string {
   return `${rounded(bytes / 1024 ** power, 3)} ${['', 'K', 'M', 'G'][power]}iB`;
 }
 
-/** Queries per second as people read them: `84,000`. */
+/** A count with separators: `84,000`. */
 export function countText(value: number): string {
   const digits = Number(value.toPrecision(value >= 1000 ? 3 : 4));
   return digits.toLocaleString('en-US', { maximumFractionDigits: 2 });
@@ -70,7 +73,7 @@ function count(groups: readonly FindingGroup[], state: FindingState): number {
   return groups.flatMap(({ findings }) => findings).filter((one) => one.state === state).length;
 }
 
-/** All findings for a person, ending with a newline: what was seen, and below it what to do. */
+/** All findings as text, ending with a newline: observation, then advice. */
 export function doctorText(groups: readonly FindingGroup[]): string {
   const all = groups.flatMap(({ findings }) => findings);
   const width = Math.max(...all.map(({ what }) => what.length));
@@ -95,7 +98,7 @@ function findingLines({ what, state, seen, advice }: DoctorFinding, width: numbe
   return [first, `${indent}${state === 'ok' ? 'could be' : 'to do'}: ${asOneLine(advice)}`];
 }
 
-/** All findings for a program. */
+/** All findings as JSON. */
 export function doctorJson(groups: readonly FindingGroup[]) {
   return { errors: count(groups, 'error'), warnings: count(groups, 'warning'), groups };
 }

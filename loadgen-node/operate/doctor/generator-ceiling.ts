@@ -25,15 +25,18 @@ const BENCHMARK = 'null';
 const SAMPLE_BYTES = 16;
 const SAMPLE_COUNT = 1024;
 
-/** Queries of each measurement; the first run of each warms the code up. About a second each on 2 cores. */
+/**
+ * Queries per measurement; the first run of each warms up the code. About a second each on 2 cores.
+ */
 const WARM_UP = 30_000;
 const IN_PROCESS_QUERIES = 500_000;
 const LOOPBACK_QUERIES = 120_000;
 
 /**
- * The ceiling of this machine's LoadGen: the kept one where it still holds, else measured.
- * @param options `isBusy`: other processes take the CPUs now; what is measured is kept with a mark, until the machine is quiet.
- * @throws MlperfError where it cannot be measured, or not be kept
+ * LoadGen's ceiling on this machine: the stored one if still valid, else measured.
+ * @param options `isBusy`: other processes use the CPUs now; the result is stored with a mark,
+ *   until the machine is quiet.
+ * @throws MlperfError if it cannot be measured or stored
  */
 export async function generatorCeiling(
   cacheFolder: string,
@@ -77,7 +80,7 @@ async function inProcess(store: SampleStore): Promise<number> {
   return await measureRate({ sut: new NullSut(), ready }, store, IN_PROCESS_QUERIES);
 }
 
-/** With a node in a process of its own, as it is over a network. */
+/** Measures with a node in its own process, as over a network. */
 async function overLoopback(store: SampleStore): Promise<number> {
   const sut = await SutProcess.start([
     ...['--benchmark', BENCHMARK, '--node', 'doctor-null-sut', '--listen', '127.0.0.1:0'],
@@ -96,7 +99,7 @@ async function overLoopback(store: SampleStore): Promise<number> {
   }
 }
 
-/** All arrivals fall into the first moments, so that each query is late and goes out at once. */
+/** Rate at which all queries are due in the first moments: each is late and goes out at once. */
 const FLAT_OUT_QPS = 1e8;
 
 const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
@@ -107,12 +110,13 @@ const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
   generatorLagShareMax: 0.1,
 };
 
-/** A host without a screen, which never ends the measurement early. */
+/** A host without output, which never aborts. */
 const HOST = { report: (): void => {}, signal: new AbortController().signal };
 
 /**
- * Queries per second that the engine gets through a SUT in the Server scenario, flat out. Logs go to a temporary folder.
- * @throws MlperfError `ERR_INTERNAL` where not every query was answered; whatever the SUT throws
+ * Queries per second that the engine reaches with a SUT in Server at full speed. Logs go to a
+ * temporary folder.
+ * @throws MlperfError `ERR_INTERNAL` if a query was not answered; errors of the SUT
  */
 async function measureRate(
   sut: Pick<RunSut, 'sut' | 'ready'>,
@@ -136,7 +140,7 @@ async function measureRate(
   return (phase.counts.completedQueries * 1e9) / phase.durationNs;
 }
 
-/** A SUT that completes everything inside issueQuery: what is left is LoadGen's own work. */
+/** A SUT that completes everything inside issueQuery: only LoadGen's own work remains. */
 export class NullSut implements SystemUnderTest {
   #sink: ResponseSink | null = null;
 
@@ -158,7 +162,7 @@ export class NullSut implements SystemUnderTest {
   }
 
   flushQueries(): void {
-    // Queries are never held back.
+    // Queries are never buffered.
   }
 
   async stop(): Promise<void> {

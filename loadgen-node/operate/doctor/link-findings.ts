@@ -14,12 +14,12 @@ import { type LinkEnd, linkFacts, linkRateMbps } from '../../submission/system/f
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 
 /**
- * When, in a test, the kernel is asked for its connection: late enough that losses have come, early
- * enough to be in it.
+ * Point of a test, as a share of its duration, at which the kernel's connection data are read: late
+ * enough for losses to occur, early enough to be within the test.
  */
 const ASKED_AT = 0.7;
 
-/** The LoadGen node's own machine: how to read it, and its facts, read before any load. */
+/** The LoadGen node's machine: access to it, and its facts, read before any load. */
 export interface LoadgenEnd {
   readonly source: MachineSource;
   readonly facts: SystemFacts;
@@ -27,9 +27,9 @@ export interface LoadgenEnd {
 }
 
 /**
- * Looks at the link to a node and sends load over it, one way after the other.
- * @param durationMs Of the load, each way.
- * @throws MlperfError when the node does not answer
+ * Measures the link to a node under load, one direction after the other.
+ * @param durationMs Duration of the load, per direction.
+ * @throws MlperfError if the node does not answer
  */
 export async function measureLink(
   address: string,
@@ -59,21 +59,21 @@ export async function measureLink(
     loadgenWindowBytes: settings.receiveWindowBytes,
     toSut,
     fromSut,
-    /** Of the connection that sent load to the SUT. */
+    /** Kernel data of the connection that sent load to the SUT. */
     tcp: toSut.bitsPerSecond === null ? null : tcp,
-    /** Largest socket buffers, in bytes; null unknown. */
+    /** Largest socket buffers, in bytes; null if unknown. */
     buffers: { loadgen: buffersOf(own.tuning), sut: buffersOf(system?.tuning ?? null) },
   };
 }
 
-/** A link as it was found, with its tests. */
+/** A link with its measurements. */
 export type MeasuredLink = Awaited<ReturnType<typeof measureLink>>;
 
 function buffersOf(tuning: TuningFacts | null) {
   return { send: tuning?.tcpSendBytesMax ?? null, receive: tuning?.tcpReceiveBytesMax ?? null };
 }
 
-/** Of the connection to the node that has sent most; null without `ss` of iproute2. */
+/** Kernel data of the node's connection that sent the most bytes; null without `ss` of iproute2. */
 async function tcpInfo(
   { remoteAddress }: NodeProbe,
   address: string,
@@ -88,8 +88,8 @@ async function tcpInfo(
 }
 
 /**
- * Reads what `ss -tinHO` prints and takes the connection that has sent most: the one with the load.
- * Null where there is none. Source: ss(8) of iproute2.
+ * Parses output of `ss -tinHO`, and selects the connection that sent the most bytes: the one with
+ * the load. Null without connections. Source: ss(8) of iproute2.
  */
 export function parseTcpInfo(text: string) {
   const numberIn = (line: string, pattern: RegExp): number => Number(pattern.exec(line)?.[1] ?? 0);
@@ -98,18 +98,18 @@ export function parseTcpInfo(text: string) {
   const [busiest] = lines.sort((a, b) => sent(b) - sent(a));
   if (busiest === undefined) return null;
   return {
-    /** Largest packet that goes through to the other end, in bytes. */
+    /** Path MTU to the other end, in bytes. */
     pathMtu: numberIn(busiest, /\bpmtu:(\d+)/) || null,
-    /** Packets that were sent again since the connection began. */
+    /** Retransmitted packets since the connection began. */
     retransmitted: numberIn(busiest, /\bretrans:\d+\/(\d+)/),
   };
 }
 
-/** Round trips that differ by so much, and are so slow, tell of a link or a node that is busy. */
+/** Ratio of round trips from which a slow link or node counts as busy. */
 const SPREAD = 3;
 const SPREAD_NS = 500_000;
 
-/** Everything about a link but its load: way, cards, packets, round trips. */
+/** All findings about a link except its load: path, cards, packets, round trips. */
 export function wayFindings(measured: MeasuredLink): DoctorFinding[] {
   const between = betweenFinding(measured.probe);
   if (measured.link.isSameMachine === true) {
@@ -122,12 +122,14 @@ export function wayFindings(measured: MeasuredLink): DoctorFinding[] {
   return [...cardFindings(measured), between, mtu(measured), roundTrip(measured)];
 }
 
-/** Smallest round trip of a link in ns: a TCP connect where there was one, else of Name; null unknown. */
+/**
+ * Smallest round trip of a link in ns: of a TCP connect if measured, else of Name; null if unknown.
+ */
 export function linkRoundTripNs({ tcpConnectNs, nameRoundTripNs }: NodeProbe): number | null {
   return minimum(tcpConnectNs) ?? minimum(nameRoundTripNs);
 }
 
-/** Rate of the slower card of a link in bit/s; null unknown, or within one machine. */
+/** Rate of a link's slower card in bit/s; null if unknown, or within one machine. */
 export function cardRate({ link }: MeasuredLink): number | null {
   const both = linkRateMbps(link);
   const known = both ?? link.loadgen.speedMbps ?? link.sut.speedMbps;
@@ -212,7 +214,7 @@ function roundTrip({ probe }: MeasuredLink): DoctorFinding {
   return about.okIf(isSteady, seen, advice);
 }
 
-/** A window or a buffer in words, with the rate that it allows. */
+/** A window or a buffer as text, with the rate that it allows. */
 export function boundText(bytes: number, bitsPerSecond: number): string {
   const rate = Number.isFinite(bitsPerSecond)
     ? `, at most ${formatRate(bitsPerSecond)} at this round trip`
@@ -220,7 +222,7 @@ export function boundText(bytes: number, bitsPerSecond: number): string {
   return `${bytesText(bytes)}${rate}`;
 }
 
-/** The smallest; null of none. */
+/** The smallest value; null without values. */
 function minimum(values: readonly number[]): number | null {
   return values.length === 0 ? null : Math.min(...values);
 }
@@ -229,7 +231,10 @@ const GO_DIRECTLY =
   "name the node by an address of its own: the pod's in a headless Service, without sidecar, proxy or port forwarding " +
   '(docs/operate.md)';
 
-/** Proxies, load balancers and changed headers between LoadGen and a node, seen by one call of Name and some new connections. */
+/**
+ * Signs of proxies, load balancers and changed headers between LoadGen and a node, from one Name
+ * call and some new connections.
+ */
 export function betweenFinding({ path, identities }: NodeProbe): DoctorFinding {
   const about = subject('between', 'What stands between');
   if (identities.length > 1) {

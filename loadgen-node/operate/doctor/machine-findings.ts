@@ -11,28 +11,34 @@ import {
   subject,
 } from './finding.ts';
 
-/** Clock sources that are read without a system call, or nearly so. */
+/** Clock sources that need (almost) no system call. */
 const FAST_CLOCKS = /^(tsc|kvm-clock|hyperv_clocksource_tsc_page|arch_sys_counter|xen)$/;
 
-/** Steal above which tails are not to be trusted, and above which no figure is. */
+/** Steal share above which tails are unreliable, and above which all figures are. */
 const STEAL_WARNING = 0.01;
 const STEAL_ERROR = 0.1;
 
-/** Work of other processes from which on they are seen in a tail. */
+/** Share of other processes' work from which it is visible in tails. */
 const BUSY_WARNING = 0.25;
 
-/** A sleep from which a processor wakes up more slowly is seen in latencies of a millisecond. */
+/** Sleep state wake-up time in µs from which it is visible in latencies of 1 ms. */
 const WAKE_UP_WARNING_US = 100;
 
-/** Below this share of the default a control group is meant for what may wait; Kubernetes gives 0.39 for one whole CPU. */
+/**
+ * CPU weight relative to the default below which a control group is low priority; Kubernetes
+ * assigns 0.39 for one whole CPU.
+ */
 const WEIGHT_WARNING = 0.3;
 
 const MEMORY_MIN_BYTES = 1024 ** 3;
 
-/** Connections of several nodes with many streams, logs, and what Node.js itself opens. */
+/**
+ * Least number of open files: connections to several nodes with many streams, logs, and what
+ * Node.js opens.
+ */
 const OPEN_FILES_MIN = 1024;
 
-/** Why something is not checkable. */
+/** Text for a fact that cannot be checked. */
 const UNTOLD = 'the system does not tell';
 const NO_STAT = `${UNTOLD} (no /proc/stat)`;
 const NOT_SHOWN = 'the kernel shows none here';
@@ -41,7 +47,7 @@ const HOST_DECIDES = `${NOT_SHOWN}, as in most virtual machines: the host decide
 const NO_INTERRUPTS =
   'the system shows none here (no /proc/irq, or cards without interrupts of their own)';
 
-/** Input of the checks: tuning facts, and the system facts that some of them need. */
+/** Input of the checks: tuning facts, and the system facts that some checks need. */
 type Look = TuningFacts & {
   readonly threads: number | null;
   readonly totalBytes: number | null;
@@ -49,14 +55,14 @@ type Look = TuningFacts & {
   readonly isLoadgen: boolean;
 };
 
-/** Facts that are no figures. */
+/** Facts that are not figures. */
 const TEXTS = /^(governors|clockSource|energyPreferences|hugePageMode|runtimeFlags)$/;
 
 /**
  * A check of one fact.
- * @param keys The fact, and others that are reported with the judgement.
- * @param absent Said where the fact is unknown. Null: no finding, where the machine has no such
- *   thing; undefined: judged all the same.
+ * @param keys The fact, and others reported with it.
+ * @param absent Text if the fact is unknown. Null: no finding, for machines without it;
+ *   undefined: judged anyway.
  */
 function check<K extends keyof Look, A extends string | null | undefined>(
   id: string,
@@ -78,7 +84,7 @@ function check<K extends keyof Look, A extends string | null | undefined>(
 
 type Judged<T, A> = A extends undefined ? T : NonNullable<T>;
 
-/** The checks in the order of the report. */
+/** All checks, in report order. */
 const CHECKS = [
   check('cpu-governor', 'CPU governor', ['governors'], HOST_SETS, (about, governors) => {
     const isFast = governors.join() === 'performance';
@@ -200,7 +206,7 @@ const CHECKS = [
       const advice = hasIrqBalancer
         ? 'keep irqbalance off the CPUs of the process (IRQBALANCE_BANNED_CPULIST), or stop it and set /proc/irq/N/smp_affinity_list'
         : 'move them to other CPUs: echo LIST | sudo tee /proc/irq/N/smp_affinity_list; /proc/interrupts names N';
-      // Who has the whole machine shares it with interrupts; who was given CPUs of its own meant to have them alone.
+      // Isolation applies to exclusive CPUs; a whole machine is always shared with interrupts.
       const isPinned = threads !== null && usableCpus !== null && usableCpus < threads;
       if (isPinned) return about.warning(seen, advice);
       return (threads ?? 0) > 2 ? about.ok(seen, advice) : about.ok(seen);
@@ -210,7 +216,7 @@ const CHECKS = [
     const advice = 'sudo cpupower idle-set -D 10, until the next boot';
     return about.okIf(us <= WAKE_UP_WARNING_US, `up to ${us} µs to wake up`, advice);
   }),
-  // Where the processors have no such control the governor says all.
+  // On processors without this control the governor decides.
   check('energy-preference', 'Energy preference', ['energyPreferences'], null, (about, words) => {
     const isFast = words.join() === 'performance';
     const advice =
@@ -270,7 +276,8 @@ const CHECKS = [
     const advice = `ulimit -n ${OPEN_FILES_MIN} (service: LimitNOFILE=)`;
     return about.okIf(max >= OPEN_FILES_MIN, String(max), advice);
   }),
-  // Measured on 2 cores (docs/benchmarks.md): p99 of the dispatch lag falls to a half or a third up to 5,000 queries/s.
+  // Measured on 2 cores (docs/benchmarks.md): p99 of the dispatch lag falls to a half or a third up
+  // to 5,000 queries/s.
   check('node-flags', 'Flags of Node.js', ['runtimeFlags'], undefined, (about, flags, look) => {
     const seen = flags.join(' ') || 'none';
     const node = `node ${NODE_FLAGS.join(' ')}`;
@@ -284,20 +291,20 @@ const CHECKS = [
   }),
 ];
 
-/** True where other processes take so much of the CPUs that a measurement would show them. */
+/** True if other processes use so much CPU that measurements would show it. */
 export function isBusyNow({ busyShare }: TuningFacts): boolean {
   return (busyShare ?? 0) > BUSY_WARNING;
 }
 
-/** A machine, as far as it was read. */
+/** A machine with its known facts. */
 interface Machine {
   readonly facts: SystemFacts;
-  /** Null where only the description of the machine is known. */
+  /** Null if only the machine's description is known. */
   readonly tuning: TuningFacts | null;
   readonly isLoadgen: boolean;
 }
 
-/** Everything about one machine that a run should not be surprised by. */
+/** All findings about one machine. */
 export function machineFindings({ facts, tuning, isLoadgen }: Machine): DoctorFinding[] {
   const { enclosure, processor, memory, network, accelerators } = facts;
   const kind = knownParts([
@@ -315,7 +322,8 @@ export function machineFindings({ facts, tuning, isLoadgen }: Machine): DoctorFi
     ...tuning,
     threads: processor.threads,
     totalBytes: memory.totalBytes,
-    // Only memory that devices access directly has to be locked: longhaul and ONNX Runtime on CPUs need none.
+    // Only memory for direct device access must be locked: longhaul and ONNX Runtime on CPUs need
+    // none.
     pinsMemory: accelerators.length > 0 || network.interfaces.some(({ hasRdma }) => hasRdma),
     isLoadgen,
   };

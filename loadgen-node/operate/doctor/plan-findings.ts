@@ -16,16 +16,16 @@ import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { bytesText, countText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';
 
-/** TCP/IP over Ethernet adds 78 B to each 1,448 B; messages and frames add less. */
+/** Overhead of TCP/IP over Ethernet: 78 B per 1,448 B; messages and frames add less. */
 const HEADERS = 1.06;
 
-/** Share of what was measured from which on a load is near the edge. */
+/** Share of a measured rate from which a load is near the limit. */
 const NEAR = 0.7;
 
-/** Share of the latency bound that the way of a sample may take before it is reported. */
+/** Share of the latency bound from which a sample's transmission time is reported. */
 const BOUND_SHARE = 0.2;
 
-/** Bytes, rule and each link's share of a planned load. */
+/** Bytes, bandwidth rule and load of each link for a planned run. */
 export function planFindings(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorFinding[] {
   return [
     bytesFinding(plan),
@@ -87,7 +87,7 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
   if (bits === null) return about.unknown('the bytes of a sample are not known');
   const part = nodeCount === 1 ? '' : `, its part of ${nodeCount}`;
   const needed = `${formatRate(bits)} with headers at ${countText(targetQps)} samples/s${part}`;
-  // The measured speed if there is one, else the network card's nominal speed.
+  // The measured rate if there is one, else the network card's nominal rate.
   const card = cardRate(link);
   const limit = measured ?? card;
   if (limit === null) {
@@ -108,7 +108,7 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
   );
 }
 
-/** How long the bytes of a query are on their way: part of every latency. */
+/** Transmission time of a query's bytes, which is part of every latency. */
 function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[] {
   const { sampleBytes, samplesPerQuery, scenario, latencyBoundNs, boundsTokens } = plan;
   const measured = link.toSut.bitsPerSecond;
@@ -123,12 +123,12 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
   return [about.okIf(share <= BOUND_SHARE, of, advice)];
 }
 
-/** Share of the ceiling from which on the generator is a part of what is measured. */
+/** Share of the ceiling from which LoadGen itself affects the measurement. */
 const CEILING_NEAR = 0.5;
 
 /**
- * Queries per second that LoadGen reaches on this machine, and the planned load as a share of that.
- * @param whyNone Why there is no ceiling.
+ * Queries per second that LoadGen reaches on this machine, and the planned load as a share of it.
+ * @param whyNone Reason if there is no ceiling.
  */
 export function ceilingFindings(
   ceiling: GeneratorCeiling | null,
@@ -159,7 +159,7 @@ export function ceilingFindings(
   ];
 }
 
-/** Flags of a run that doctor takes, too: what decides how many bytes go how often. */
+/** Flags of a run that doctor also accepts: those that decide the bytes and the rate. */
 export const PLAN_SETTINGS = pick(
   RUN_SETTINGS,
   ...(['scenario', 'targetQps', 'targetLatency', 'ttft', 'tpot', 'samplesPerQuery'] as const),
@@ -167,17 +167,18 @@ export const PLAN_SETTINGS = pick(
   ...(['dataCount', 'sampleBytes', 'sampleCount', 'cacheDir'] as const),
 );
 
-/** Samples that are read for their length. */
+/** Samples read to find their length. */
 const LOOKED_AT = 32;
 
-/** A plan needs nodes and a rate; neither is requested here. */
+/** Address for planning: a plan needs nodes, but none is contacted here. */
 const ANY_NODE = '127.0.0.1:50051';
 const ANY_QPS = '1';
 
 /**
- * The run that flags describe: as `longhaul run` would plan it, with the bytes of some of its samples.
- * @param flags As they were given, by key.
- * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE` for what `run` would refuse
+ * The run described by flags, as `longhaul run` would plan it, with the sizes of some samples.
+ * @param flags Explicit flags, by key.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE` for plans that
+ *   `run` would refuse
  */
 export async function plannedLoad(
   flags: Readonly<Record<string, string | undefined>>,
@@ -199,13 +200,16 @@ export async function plannedLoad(
   return {
     benchmark: confNameOf(rules),
     scenario,
-    /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
+    /**
+     * Queries per second; in Offline samples per second. Null: not given, or the scenario has no
+     * rate.
+     */
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
     dataType: dataTypeOf(rules, compression.encoding.form),
     ...(await lookAtSamples(plan, host)),
-    /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
+    /** Server's bound in ns, on the first token for token models; null in other scenarios. */
     latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     boundsTokens: isServer && settings.useTokenLatencies,
     nodeCount,
@@ -215,7 +219,10 @@ export async function plannedLoad(
 /** The run that is planned. */
 export type PlannedLoad = Readonly<Awaited<ReturnType<typeof plannedLoad>>>;
 
-/** Data type of a sample's elements: `int32`. Its form where that is no tensor: `jpeg`. */
+/**
+ * Data type of a sample's elements, such as `int32`; its form if it is not a tensor, such as
+ * `jpeg`.
+ */
 function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: string): string {
   const name = Object.keys(encodings).find((key) => encodings[key]?.form === form) ?? form;
   const { datatype = 'BYTES' } = sampleTensors[name] ?? {};
@@ -223,8 +230,8 @@ function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: str
 }
 
 /**
- * Bytes of a sample on the wire: mean and largest of `count` samples; null, with the reason, where
- * there is no data.
+ * Bytes of a sample as sent: mean and maximum of `count` samples; null, with the reason, without
+ * data.
  */
 interface LookedAt {
   readonly sampleBytes: Readonly<Record<'mean' | 'largest' | 'count', number>> | null;
@@ -247,7 +254,7 @@ async function lookAtSamples(plan: RunPlan, host: RunHost): Promise<LookedAt> {
     const mean = lengths.reduce((sum, length) => sum + length, 0) / count;
     return { sampleBytes: { mean, largest: Math.max(0, ...lengths), count }, whyNoData: null };
   } catch (error) {
-    // The links can be looked at without the data.
+    // Links can be examined without the data.
     if (!(error instanceof MlperfError)) throw error;
     return { sampleBytes: null, whyNoData: messageOf(error) };
   }

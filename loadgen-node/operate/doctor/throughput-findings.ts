@@ -3,40 +3,42 @@ import { formatRate } from '../../samples/bandwidth-formulas.ts';
 import { bytesText, type DoctorFinding, knownParts, shareInPercent, subject } from './finding.ts';
 import { boundText, cardRate, linkRoundTripNs, type MeasuredLink } from './link-findings.ts';
 
-/** Rate in bit/s that windows and buffers have to allow where no card reports its own. */
+/** Rate in bit/s that windows and buffers must allow if no card reports its own. */
 const RATE_WITHOUT_CARD = 1e9;
 
 /**
- * A window that is smaller is in question also where the test came nowhere near its rate: beside the round trip, the time
- * in which a slow link sends it off counts, and that is not known apart.
+ * Smaller windows are suspect even if the test was far from their rate: besides the round trip, the
+ * sending time of a slow link counts, which is not known separately.
  */
 const SMALL_WINDOW_BYTES: number = 1024 ** 2;
 
-/** Share of the card's rate below which a test without a known cause is called slow. */
+/** Share of the card's rate below which a test without a known cause counts as slow. */
 const CARD_SHARE_MIN = 0.5;
 
-/** Share of packets sent again from which losses are reported. */
+/** Share of retransmitted packets from which losses are reported. */
 const LOSS_SHARE = 0.001;
 
-/** Bytes of a packet, for a share of losses; the exact size hardly matters. */
+/** Packet size in bytes to compute the share of losses; the exact size hardly matters. */
 const PACKET_BYTES = 1448;
 
 /**
- * Share of a bound from which on it counts as reached. Both ends give a window back when half of it was read, so that
- * half of it, and less while round trips are longer under load, is what carries; a card carries headers, too.
+ * Share of a limit from which it counts as reached. Both ends return a window after half of it was
+ * read, so effectively half of it is available, less if round trips grow under load; a card also
+ * carries headers.
  */
 const REACHED = { 'http2-window': 0.4, 'send-buffer': 0.5, 'receive-buffer': 0.5 } as const;
 const CARD_REACHED = 0.85;
 const BUSY = 0.85;
 
 /**
- * Linux keeps half of a receive buffer for what is beside the data (tcp_adv_win_scale 1), and about a third of a send
- * buffer. Source: Linux, ip-sysctl.rst; an estimate, since both depend on packet sizes.
+ * Data share of socket buffers: Linux reserves half of a receive buffer for overhead
+ * (tcp_adv_win_scale 1), and about a third of a send buffer. Source: Linux, ip-sysctl.rst; an
+ * estimate, since both depend on packet sizes.
  */
 const RECEIVE_DATA_SHARE = 0.5;
 const SEND_DATA_SHARE = 0.67;
 
-/** Bits per second that so many bytes on the way carry at a round trip; Infinity where one is unknown. */
+/** Rate in bit/s for this many bytes in flight at a round trip time; Infinity if one is unknown. */
 function rateOfBytes(bytes: number | null, roundTripNs: number | null): number {
   return bytes === null || roundTripNs === null || roundTripNs <= 0
     ? Number.POSITIVE_INFINITY
@@ -47,7 +49,7 @@ const MORE_CONNECTIONS = 'more connections: run --streams 4 --connections 4';
 const LARGER_BUFFERS =
   'larger tcp_wmem and tcp_rmem (see Socket buffers), or run --streams 4 --connections 4';
 
-/** Limits of a link test: text for the report, and advice; null where there is none. */
+/** Limits of a link test: text for the report, and advice; null without advice. */
 const LIMITS = {
   'http2-window': { text: 'HTTP/2 window x round trip', advice: MORE_CONNECTIONS },
   'send-buffer': { text: "the sender's socket buffer x round trip", advice: LARGER_BUFFERS },
@@ -73,7 +75,7 @@ const LIMITS = {
 
 type LinkLimit = keyof typeof LIMITS;
 
-/** Windows, buffers and measured rates of a link, as queries go and as responses go. */
+/** Windows, buffers and measured rates of a link, in the directions of queries and of responses. */
 export function throughputFindings(measured: MeasuredLink): DoctorFinding[] {
   const ways = (['to-sut', 'from-sut'] as const).map((direction): Way => {
     const bounds = boundsOf(measured, direction);
@@ -84,7 +86,10 @@ export function throughputFindings(measured: MeasuredLink): DoctorFinding[] {
   return findings.filter((finding) => finding !== null);
 }
 
-/** One direction of a link: its test, and what bounds it: the receiver's window and buffer, the sender's buffer. */
+/**
+ * One direction of a link: its test, and its limits: the receiver's window and buffer, the sender's
+ * buffer.
+ */
 function boundsOf(measured: MeasuredLink, direction: LinkDirection) {
   const { probe, buffers, toSut, fromSut, loadgenWindowBytes } = measured;
   const isToSut = direction === 'to-sut';
@@ -105,13 +110,15 @@ function boundsOf(measured: MeasuredLink, direction: LinkDirection) {
     windowBytes,
     sendBufferBytes,
     receiveBufferBytes,
-    /** Rate of the slower card on the way in bit/s, as the cards report it; null unknown, or within one machine. */
+    /**
+     * Rate of the path's slower card in bit/s, as reported; null if unknown, or within one machine.
+     */
     card,
     /** Rate in bit/s that windows and buffers should allow. */
     needed: card ?? RATE_WITHOUT_CARD,
-    /** Both ends share the CPUs of one machine. */
+    /** True if both ends share one machine's CPUs. */
     isOneMachine: measured.link.isSameMachine === true,
-    /** Most bits per second that each of the bounds allows. */
+    /** Largest rate in bit/s allowed by each limit. */
     rates: {
       'http2-window': rateOfBytes(windowBytes, roundTripNs),
       'send-buffer': SEND_DATA_SHARE * rateOfBytes(sendBufferBytes, roundTripNs),
@@ -124,9 +131,9 @@ type Bounds = ReturnType<typeof boundsOf>;
 type Way = Bounds & { readonly limit: LinkLimit };
 
 /**
- * Limit of a test: the bound that it came nearest to, else a thread that was busy all the time,
- * else the path (a slower link on the way, a shaper, losses). A judgement from outside, and called
- * one.
+ * Limit of a test: the limit that it came nearest to; otherwise a thread that was always busy;
+ * otherwise the path (a slower link, a shaper, losses). The report calls it a judgement from
+ * outside.
  */
 function limitOf({ test, card, rates, isOneMachine }: Bounds): LinkLimit {
   const rate = test.bitsPerSecond ?? 0;
@@ -140,7 +147,10 @@ function limitOf({ test, card, rates, isOneMachine }: Bounds): LinkLimit {
   return isOneMachine ? 'one-machine' : 'path';
 }
 
-/** Whether a bound may be what limits: by the test, or because there was none. A bound that is not reached is no fault. */
+/**
+ * True if a limit may be the cause, by the test or without one. A limit that was not reached is no
+ * fault.
+ */
 function limits({ test, limit }: Way, kinds: readonly LinkLimit[]): boolean {
   return test.bitsPerSecond === null || kinds.includes(limit);
 }
@@ -187,7 +197,7 @@ function bufferFinding(way: Way): DoctorFinding | null {
   return isLimit ? about.warning(seen, advice) : about.ok(seen, advice);
 }
 
-/** The next power of two, in bytes, from 64 KiB to 1 GiB: as settings take it. */
+/** The next power of two, in bytes, from 64 KiB to 1 GiB, for a setting. */
 function roundedUp(bytes: number): number {
   return 2 ** Math.min(30, Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
@@ -204,7 +214,7 @@ function testFinding({ id, name, isToSut, test, card, limit }: Way): DoctorFindi
   if (advice === null) return about.ok(seen);
   const isWindow = limit === 'http2-window' && isToSut;
   const todo = isWindow ? `longhaul sut --receive-window-bytes N, or ${advice}` : advice;
-  // Without a card's rate only a window or a buffer is known to be too small.
+  // Without a card's rate only a window or a buffer can be called too small.
   if (card === null) return about.okIf(!(limit in REACHED), seen, todo);
   const why = `; the card has ${formatRate(card)}`;
   return about.okIf(bitsPerSecond >= CARD_SHARE_MIN * card, seen, todo, why);

@@ -16,30 +16,30 @@ import {
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
 import { bytesFieldSize, ProtoReader, ProtoWriter } from '../../../shared/wire/proto-wire.ts';
 
-/** States of grpc.health.v1, by number. Rule: health.proto, ServingStatus. */
+/** States of grpc.health.v1 by number. Rule: health.proto, ServingStatus. */
 const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 
-/** One of grpc.health.v1's words. */
+/** A state of grpc.health.v1. */
 export type HealthState = (typeof STATES)[number];
 
-/** How a server is asked. */
+/** Parameters of a health check. */
 export interface HealthQuestion {
-  /** Service that is requested; empty: the server as a whole. */
+  /** Requested service; empty: the whole server. */
   readonly service: string;
-  /** Longest wait for connection and answer together. */
+  /** Longest wait for connection and answer in total. */
   readonly timeoutMs: number;
   readonly security: ClientSecurity;
 }
 
-/** Status numbers of gRPC that have messages of their own here. */
+/** gRPC status numbers with their own messages here. */
 const OK = 0;
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
 const UNAUTHENTICATED = 16;
 
-/** gRPC's head of a message: a byte for compression, four for the length. */
+/** gRPC's message prefix: one byte for compression, four for the length. */
 const HEAD_BYTES = 5;
-/** An answer has two bytes. */
+/** Limit for an answer, which has two bytes. */
 const ANSWER_BYTES_MAX = 4_096;
 const SERVICE_BYTES_MAX = 16_384;
 
@@ -47,14 +47,14 @@ const SERVICE_BYTES_MAX = 16_384;
 interface Reply {
   readonly status: number;
   readonly details: string;
-  /** With gRPC's head. */
+  /** Including gRPC's prefix. */
   readonly message: Buffer;
 }
 
 /**
- * Asks `grpc.health.v1.Health/Check` once, on a connection of its own. By node:http2 alone: a gRPC library takes longer to load than
- * all of this takes, and a probe may stand beside a measurement.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` when no server answers, `ERR_SUT_REFUSED` when one
+ * Calls `grpc.health.v1.Health/Check` once, on a new connection. Uses only node:http2: a gRPC
+ * library takes longer to load than the whole check, and a probe may run beside a measurement.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` if no server answers, `ERR_SUT_REFUSED` if one
  *   answers without a state.
  */
 export async function askHealth(address: string, question: HealthQuestion): Promise<HealthAnswer> {
@@ -69,18 +69,18 @@ export async function askHealth(address: string, question: HealthQuestion): Prom
     throw new MlperfError('ERR_SUT_UNREACHABLE', what, { cause: error });
   }
   const state = stateOf(address, question.service, reply);
-  // From before the connection was there.
+  // From before the connection was made.
   return { address, state, durationNs: Math.round((performance.now() - begin) * 1e6) };
 }
 
-/** Answer of one server, and how long it took. */
+/** Answer of one server, and its duration. */
 export interface HealthAnswer {
   readonly address: string;
   readonly state: HealthState;
   readonly durationNs: number;
 }
 
-/** @throws MlperfError `ERR_SUT_REFUSED` where the reply is not about health */
+/** @throws MlperfError `ERR_SUT_REFUSED` if the reply is not a health state */
 function stateOf(
   address: string,
   service: string,
@@ -120,7 +120,7 @@ function readState(address: string, message: Buffer): HealthState {
 /** @throws MlperfError `ERR_WIRE_PROTOCOL` */
 function stateIn(message: Buffer): number {
   const reader = new ProtoReader(message);
-  // A field that has the number 0 is left out.
+  // A field with value 0 is omitted.
   let state = 0;
   while (reader.position < reader.end) {
     const tag = reader.varint();
@@ -130,7 +130,7 @@ function stateIn(message: Buffer): number {
   return state;
 }
 
-/** One call on one connection. Rejects with the error of socket, TLS or HTTP/2 as it is. */
+/** One call on one connection. Rejects with the unchanged error of socket, TLS or HTTP/2. */
 function call(address: string, { service, timeoutMs, security }: HealthQuestion): Promise<Reply> {
   const { authorities, identity, token } = readClientSecrets(security);
   const { tls, tlsServerName } = security;
@@ -160,7 +160,7 @@ function call(address: string, { service, timeoutMs, security }: HealthQuestion)
   }).finally(() => session.destroy());
 }
 
-/** HealthCheckRequest with gRPC's head before it. */
+/** HealthCheckRequest with gRPC's prefix. */
 function requestOf(service: string): Buffer {
   const name = Buffer.from(service);
   if (name.length > SERVICE_BYTES_MAX) {
@@ -190,7 +190,7 @@ function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Re
         reject(refused(address, 'answers Check at a length that is no answer'));
     });
     stream.on('end', () => {
-      // Where there is no message the status comes with the headers.
+      // Without a message the status comes with the headers.
       const all = { ...headers, ...trailers };
       const status = all['grpc-status'];
       if (headers[':status'] !== 200 || status === undefined) {
@@ -198,14 +198,14 @@ function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Re
         reject(refused(address, `does not speak gRPC${http}`));
         return;
       }
-      // Told in one line, whatever the server has in it.
+      // Shown in one line, whatever the server sends.
       const details = asOneLine(decoded(String(all['grpc-message'] ?? '')));
       resolve({ status: Number(status), details, message: bytes });
     });
   });
 }
 
-/** gRPC percent-codes its texts; one that is not stays as it is. */
+/** Decodes gRPC's percent-encoding; invalid text is unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -20,13 +20,13 @@ export const HEALTH_SETTINGS = {
   ...SECURITY_OPTIONS,
 };
 
-/** Pause between two questions of --wait. */
+/** Pause between two checks with --wait. */
 const POLL_MS = 250;
 
 /**
- * Asks servers whether they serve, or waits until they do.
- * @param named Addresses; a name (`dns:///name:port`) stands for all behind it.
- * @throws MlperfError `ERR_CONFIG_INVALID`; of the first that gives no answer
+ * Checks whether servers serve, or waits until they do.
+ * @param named Addresses; a name (`dns:///name:port`) stands for all its addresses.
+ * @throws MlperfError `ERR_CONFIG_INVALID`; the error of the first that does not answer
  */
 export async function checkHealth(
   named: readonly string[],
@@ -49,7 +49,7 @@ export async function checkHealth(
       .map((one) => `${one.address} ${one.state} (${(one.durationNs / 1e6).toFixed(1)} ms)\n`)
       .join(''),
     json: { service, isServing: other === undefined, answers },
-    /** Why not all serve, of the first that does not; null: all do. */
+    /** Why the first server that does not serve fails; null if all serve. */
     whyNot: other === undefined ? null : `${whyNot(other, service)}${waited}`,
   };
 }
@@ -57,7 +57,7 @@ export async function checkHealth(
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed address */
 async function checkAddresses(named: readonly string[]): Promise<void> {
   if (addressList('').schema.safeParse(named).success) return;
-  // Loaded for its words alone: a probe beside a measurement is to cost little.
+  // Loaded only for its messages: a probe beside a measurement must cost little.
   const { NO_SCHEME: schemes } = await import('../../../qdl/protocols/index.ts');
   const checked = addressList('', { schemes }).schema.safeParse(named, { error: inOurWords });
   const [issue] = checked.error?.issues ?? [];
@@ -67,7 +67,7 @@ async function checkAddresses(named: readonly string[]): Promise<void> {
   throw configInvalid(`"${which}" ${issue.message}`);
 }
 
-/** Asks once, and again until all serve or the time is over. */
+/** Checks once, and again until all serve or the time is over. */
 async function lookUntilServing(
   named: readonly string[],
   question: HealthQuestion,
@@ -78,14 +78,14 @@ async function lookUntilServing(
     const look = await lookOnce(named, question);
     const isServing = look.answers.every(({ state }) => state === 'SERVING');
     if (look.failure === undefined && isServing) return look;
-    // A wrong setting stays wrong: no retry.
+    // A wrong setting does not change: no retry.
     if (look.failure?.code === 'ERR_CONFIG_INVALID') return look;
     if (performance.now() + POLL_MS > deadline) return look;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** Asks all addresses once. `failure`: of the first that gave no answer. */
+/** Checks all addresses once. `failure`: error of the first that did not answer. */
 async function lookOnce(named: readonly string[], question: HealthQuestion) {
   const answers: HealthAnswer[] = [];
   try {

@@ -38,16 +38,16 @@ export const PROBE_SETTINGS = {
   ...SECURITY_OPTIONS,
 };
 
-/** Of these, what a run against the server needs as well. */
+/** Settings that a run against the server also needs. */
 const CONNECTION = { ...SERVICE_OPTIONS, ...SECURITY_OPTIONS };
 
 type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 
 /**
- * Lists the models of a server, with a run against each. No inference, no load.
+ * Lists the models of a server, with a run for each. No inference, no load.
  * @param said The server's address, with its scheme.
- * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model
- *   is not there; where no server answers
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` if the named model
+ *   does not exist; if no server answers
  */
 export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
   const protocol = protocolOfServer(said);
@@ -69,8 +69,8 @@ export async function probeServer(said: string, values: ProbeValues): Promise<Ve
 type Probed = Protocol & Required<Pick<Protocol, 'probe'>> & { readonly scheme: string };
 
 /**
- * The protocol of the address; of one without a scheme the first that can be probed.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the servers of its scheme cannot be probed
+ * The protocol of the address; without a scheme the first that supports probing.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if servers of its scheme cannot be probed
  */
 function protocolOfServer(said: string): Probed {
   const own = protocolOf(said);
@@ -105,7 +105,7 @@ function dispatchSettings(address: string, values: ProbeValues): DispatchSetting
   return settings;
 }
 
-/** @throws MlperfError `ERR_SUT_REFUSED` where the model that was named is not there. */
+/** @throws MlperfError `ERR_SUT_REFUSED` if the named model does not exist. */
 function requireModel({ failures, repository }: ServerProbe, model: OipModelRef): void {
   const [failure] = failures;
   if (model.name === '' || failure === undefined) return;
@@ -114,7 +114,7 @@ function requireModel({ failures, repository }: ServerProbe, model: OipModelRef)
   throw new MlperfError('ERR_SUT_REFUSED', `${failure.why}${has}`);
 }
 
-/** Models that a message lists. */
+/** Most models listed in a message. */
 const NAMED_MAX = 20;
 
 function listedModels(
@@ -133,7 +133,7 @@ function listedModels(
   });
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where it is not clear for which model, `ERR_OUTPUT` */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if several models are possible, `ERR_OUTPUT` */
 function writeConfig(file: string, models: readonly ListedModel[]): void {
   const [first] = models;
   if (first?.run === undefined || models.length > 1) {
@@ -156,7 +156,7 @@ function probeDocument(probe: ServerProbe, models: readonly ListedModel[]): obje
     isReady,
     repository,
     models: models.map(({ probed, run = null }) => ({
-      // A value that the server does not tell is null in JSON, not absent.
+      // A value that the server does not report is null in JSON, not absent.
       ...Object.fromEntries(
         Object.entries(probed.facts).map(([key, value]) => [key, value ?? null]),
       ),

@@ -10,16 +10,16 @@ import {
   type ReadyMadeRun,
 } from './probed-model.ts';
 
-/** Rate in samples/s for which the bandwidth is printed. */
+/** Rate in samples/s of the printed bandwidth. */
 const RATE = 1_000;
 
-/** A model of the listing, and the run that is proposed for it; undefined where none can be. */
+/** A listed model, and the proposed run; undefined if none is possible. */
 export interface ListedModel {
   readonly probed: ProbedModel;
   readonly run: ReadyMadeRun | undefined;
 }
 
-/** State, models and tensors of a server, for people. @param scheme Of its address. */
+/** State, models and tensors of a server as text. @param scheme Scheme of its address. */
 export function probeText(
   scheme: string,
   probe: ServerProbe,
@@ -38,7 +38,7 @@ export function probeText(
 
 /**
  * Next step: a run for each model.
- * @param file Where the configuration was written; undefined: it is shown, where there is one model.
+ * @param file Path of the written configuration; undefined: printed, if there is one model.
  */
 export function nextText(
   probe: ServerProbe,
@@ -59,7 +59,7 @@ export function nextText(
   return `${intro}\nThe same as a file for "longhaul run --config FILE" ("--output FILE" writes it):\n\n${only.config}`;
 }
 
-/** Says how to replace the placeholders. */
+/** Explains how to replace the placeholders. */
 function fillText(models: readonly ListedModel[]): string {
   const listed = models.filter(({ run }) => run?.hasPlaceholders === true);
   const isUntold = ({ probed }: ListedModel): boolean => probed.inputs.length === 0;
@@ -151,7 +151,7 @@ function yesOrNo(is: boolean): string {
   return is ? 'yes' : 'no';
 }
 
-/** @param whole Shape as the server reports it. */
+/** @param whole Shape as reported by the server. */
 function tensorRow(
   kind: string,
   tensor: ProbedTensor,
@@ -173,7 +173,7 @@ function bandwidthText(probed: ProbedModel): string {
   return `${formatRate(inputBytes * 8 * RATE)} to the server and ${out} back at ${RATE} samples/s`;
 }
 
-/** Models that are not listed in full. */
+/** Models listed only by name. */
 function restLines({ repository = [], models, failures }: ServerProbe): string[] {
   const told = new Set([...models, ...failures].map(({ name }) => name));
   const rest = repository.filter(({ name }) => !told.has(name));

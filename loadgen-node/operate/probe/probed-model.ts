@@ -6,8 +6,8 @@ import { flagText } from '../../run/plan/flag-text.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
 /**
- * A model as its server describes it, and what follows for a run.
- * @param version As it was asked for; empty: the server chooses.
+ * A model as described by its server, and the derived facts for a run.
+ * @param version Requested version; empty: the server chooses.
  */
 export function probedModel(facts: ProbedFacts, version: string): ProbedModel {
   const { hasBatchAxis: isBatch } = facts;
@@ -26,40 +26,43 @@ export function probedModel(facts: ProbedFacts, version: string): ProbedModel {
   };
 }
 
-/** A model of a server, in the sizes of one sample. */
+/** A model of a server, with sizes per sample. */
 export interface ProbedModel {
   readonly facts: ProbedFacts;
-  /** As a run would name it. */
+  /** Name and version for a run. */
   readonly model: { readonly name: string; readonly version: string };
   readonly hasBatchAxis: boolean;
-  /** Of one sample; axes that the model leaves free are -1. */
+  /** Inputs of one sample; free axes are -1. */
   readonly inputs: readonly ProbedTensor[];
   readonly outputs: readonly ProbedTensor[];
-  /** Raw contents of all inputs of one sample, texts as random data has them; null where an axis is free, or no input is told. */
+  /**
+   * Bytes of all inputs' raw contents of one sample, with texts as in random data; null if an axis
+   * is free, or if no input is reported.
+   */
   readonly inputBytes: number | null;
-  /** Likewise of all outputs; null also where one is of texts. */
+  /** The same for all outputs; also null if an output is text. */
   readonly outputBytes: number | null;
 }
 
-/** True where a run with random data can be requested: settings can hold all names. */
+/** True if a run with random data is possible: settings can express all names. */
 export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
   return [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
 
 /** An input or output of one sample. */
 export interface ProbedTensor extends OipTensor {
-  /** Bytes of its raw contents; null where an axis is free, or for texts. */
+  /** Bytes of its raw contents; null if an axis is free, and for text. */
   readonly sampleBytes: number | null;
 }
 
-/** Inputs with an axis whose length the user has to give. */
+/** Inputs with an axis whose length the user must set. */
 export function freeInputs({ inputs }: Pick<ProbedModel, 'inputs'>): readonly ProbedTensor[] {
   return inputs.filter(({ shape }) => shape.includes(-1));
 }
 
 /**
- * A tensor of one sample, with the bytes of its raw contents; null where an axis is free, or texts
- * are of any length.
+ * A tensor of one sample, with the bytes of its raw contents; null if an axis is free, or if texts
+ * have any length.
  */
 function withBytes(tensor: OipTensor): ProbedTensor {
   return { ...tensor, sampleBytes: tensor.datatype === 'BYTES' ? null : madeUpInput(tensor) };
@@ -77,24 +80,24 @@ function sumOf(bytes: readonly (number | null)[]): number | null {
   );
 }
 
-/** Stands for each length that the user has to say. */
+/** Placeholder for each length that the user must set. */
 const PLACEHOLDER = 'N';
 
 /** Placeholder for each input of a model whose server reports no inputs. */
 const DECLARATION = 'NAME:DATATYPE:LENGTHS';
 
-/** Server of a run. Values as in a configuration file; undefined ones are left out. */
+/** Server of a run. Values as in a configuration file; undefined ones are omitted. */
 interface RunTarget {
-  /** With its scheme. */
+  /** Address with its scheme. */
   readonly address: string;
   /** By key of the configuration file: service, TLS, token. */
   readonly connection: Readonly<Record<string, string | boolean | undefined>>;
 }
 
 /**
- * A run with random data of the model's shape. SingleStream needs no figure that is still unknown,
- * and its latency is the base for the other scenarios.
- * @param program How longhaul is called.
+ * A run with random data of the model's shape. SingleStream needs no unknown figure, and its
+ * latency is the basis for other scenarios.
+ * @param program Command that starts longhaul.
  */
 export function readyMadeRun(
   program: string,
@@ -106,7 +109,7 @@ export function readyMadeRun(
     ? [DECLARATION]
     : freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
   const { name, version } = probed.model;
-  // As `--model` takes it: the last colon is before the version.
+  // In `--model` the last colon precedes the version.
   const model = version === '' && !name.includes(':') ? name : `${name}:${version}`;
   const settings: Record<string, unknown> = {
     sut: [address],
@@ -126,12 +129,12 @@ export function readyMadeRun(
   };
 }
 
-/** A run of the model, ready to be copied. */
+/** A run of the model, ready to copy. */
 export interface ReadyMadeRun {
   readonly command: string;
-  /** Text of a file for `longhaul run --config`. */
+  /** File content for `longhaul run --config`. */
   readonly config: string;
-  /** `--input-shape` has placeholders that have to become numbers first. */
+  /** True if `--input-shape` has placeholders to be replaced by numbers. */
   readonly hasPlaceholders: boolean;
 }
 
@@ -163,8 +166,8 @@ function configText(
 }
 
 /**
- * Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line
- * of its own.
+ * A value as YAML. The server chose these names: anything unusual is quoted, so that no name
+ * becomes a key or another line.
  */
 function scalar(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(scalar).join(', ')}]`;
