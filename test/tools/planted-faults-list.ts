@@ -61,6 +61,7 @@ function placesOf(fault: Fault, sources: Sources): PlantedFault[] {
   const pattern = patternOf(fault.from);
   const found: PlantedFault[] = [];
   for (const [file, text] of sources) {
+    if (text.search(pattern) < 0) continue;
     const places = new Map<number, number>();
     for (const { start, end } of declarationsOf(fault.in, text)) {
       for (const { 0: code, index } of text.slice(start, end).matchAll(pattern)) {
