@@ -54,14 +54,15 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       const logger = createLogger('longhaul-sut', values.logLevel);
       const terminal = new Terminal(values.progress === 'shown' ? process.stderr : NOWHERE);
       const warn = (text: string): void => {
-        // Without a terminal it goes to the log.
+        // Without a terminal this goes to the log.
         if (values.progress === 'shown') terminal.line(`longhaul: warning: ${text}`);
         else logger.warn({}, text);
       };
       checkFormatIsUsed(values);
       const chosen = chooseWorkers(values, roomHere(values));
       const settings = toSutSettings({ ...values, ...chosen });
-      // With hidden progress, too: only this line tells which free port it is, unless a parent process gets it.
+      // Shown even with hidden progress: only this line names the free port, unless a parent
+      // process receives it.
       const isSaid = values.progress === 'shown' || process.send !== undefined;
       const screen = isSaid ? terminal : new Terminal();
       const announce = (text: string): void => screen.line(text);
@@ -84,15 +85,15 @@ function checkFormatIsUsed({ check, checkFormat }: SettingValues<typeof SUT_OPTI
   throw configInvalid(`--check-format ${checkFormat} has no effect without --check`);
 }
 
-/** Where a node says what it does. */
+/** Outputs of a node for people and programs. */
 interface Outputs {
   readonly logger: Logger;
   readonly terminal: Terminal;
-  /** Tells something that a person should know, once. */
+  /** Warns a person, once. */
   warn(text: string): void;
-  /** Tells the node's address to the process that started it. */
+  /** Reports the node's address to the process that started it. */
   announce(text: string): void;
-  /** Tells a program that asked for JSON what has happened, on a line. */
+  /** Reports an event as one JSON line to a program. */
   tell(event: object): void;
 }
 
@@ -113,8 +114,8 @@ async function serve(
       announce(`SUT node ${settings.node} listens on ${address}`);
       if (healthAddress !== undefined) announce(`health is at ${healthAddress}`);
       if (metricsUrl !== undefined) announce(`metrics are at ${metricsUrl}`);
-      // A parent process (longhaul demo) asked for a free port and wants to know which it is.
-      // One that is gone meanwhile ends the node: not telling it is no error.
+      // A parent process (longhaul demo) requested a free port and needs its number. If the parent
+      // is gone, the failed message ends the node without an error.
       process.send?.({ type: 'listening', address, healthAddress, metricsUrl }, () => {});
     },
     onProgress: (fraction, what) => {
@@ -131,8 +132,8 @@ async function serve(
   }
   if (!hasYoungGenerationFlag(ownRuntimeFlags())) {
     warn(
-      `Node.js was started without ${NODE_FLAGS.join(' ')}: samples of 100 kB and more may meet long pauses; ` +
-        'the program longhaul has the flag, deploy/tuning.md says why',
+      `Node.js was started without ${NODE_FLAGS.join(' ')}: samples of 100 kB and more may see long pauses; ` +
+        'start it by the program longhaul, which sets the flag (deploy/tuning.md)',
     );
   }
   const workers = node.workerCount === undefined ? 'which needs no workers' : workersText;
@@ -168,9 +169,11 @@ function readyEvent(
   };
 }
 
-/** Lets the node answer what it holds; a second signal ends that. Returns the exit code. */
+/**
+ * Lets the node answer its outstanding samples; a second signal ends that. Returns the exit code.
+ */
 async function drain(node: SutNode, signals: StopSignals, terminal: Terminal): Promise<number> {
-  terminal.status('draining; once more to end at once');
+  terminal.status('draining; press again to end at once');
   let hurriedCode: number | undefined;
   void signals.second.then((code) => {
     hurriedCode = code;
@@ -180,11 +183,11 @@ async function drain(node: SutNode, signals: StopSignals, terminal: Terminal): P
   terminal.clear();
   if (node.isDrained) return EXIT.valid;
   if (hurriedCode !== undefined) return hurriedCode;
-  terminal.line('the drain timeout was over: samples were left without a response');
+  terminal.line('the drain timeout expired: some samples have no response');
   return EXIT.sut;
 }
 
-/** Says what a node with these settings would be, and how fast. Returns the exit code. */
+/** Reports the node that these settings would make, and its speed. Returns the exit code. */
 async function check(
   settings: SutSettings,
   format: 'text' | 'json',
@@ -221,20 +224,20 @@ function fatalError(node: SutNode): Promise<MlperfError> {
   });
 }
 
-/** Signals that ask for the end, and the code of a process that ends by them without having finished. */
+/** Stop signals, with the exit code of a process that they interrupt. */
 const SIGNALS: Readonly<Record<string, number>> = {
   SIGTERM: EXIT.terminated,
   SIGINT: EXIT.interrupted,
 };
 
 /**
- * Who asked the process to end: SIGTERM, Ctrl-C, or a parent that is gone. The first time is a request, the
- * second one is impatience; a third signal finds no handler, so the system ends the process.
+ * Source of the stop request: SIGTERM, Ctrl-C, or the end of the parent process. The first is a
+ * request, the second forces the end; the third finds no handler, so the system ends the process.
  */
 class StopSignals {
-  /** Resolves when the end was requested, with the exit code for work that was broken off. */
+  /** Resolves at the first request, with the exit code for interrupted work. */
   readonly first: Promise<number>;
-  /** Resolves when it was asked for once more. */
+  /** Resolves at the second request. */
   readonly second: Promise<number>;
 
   constructor() {
@@ -254,9 +257,9 @@ class StopSignals {
       again.resolve(code);
     };
     for (const name of Object.keys(SIGNALS)) process.on(name, onSignal);
-    // A parent process that is gone asks once, by its nature.
+    // The end of a parent process is only one request.
     process.once('disconnect', () => asked.resolve(EXIT.terminated));
-    // It may have gone while this process started.
+    // The parent may have ended while this process started.
     if (process.send !== undefined && !process.connected) asked.resolve(EXIT.terminated);
     watchNpx(() => asked.resolve(EXIT.terminated));
   }
@@ -264,14 +267,14 @@ class StopSignals {
 
 const LOOK_MS = 500;
 
-/** Names of our programs as npx is told them; npm quotes what it hands to its shell. */
+/** Names of our programs in npx's command line; npm quotes what it passes to its shell. */
 const OWN_PROGRAM = /^['"]?longhaul(?:-sut|-loadgen)?(?:['"\s@]|$)/;
 
 /**
- * Tells when npx, which started this process, is gone. npx runs a program as a child of a shell: a SIGTERM ends npx and its
- * shell, and the program itself never hears of it. A process that was started in another way may outlive its parent (nohup,
- * setsid, a supervisor) and is never told anything.
- * @param onGone Called once, within half a second. The look does not keep the process alive.
+ * Detects the end of npx, which started this process. npx runs a program as a child of a shell: a
+ * SIGTERM ends npx and its shell, but does not reach the program. A process started in another way
+ * may outlive its parent (nohup, setsid, a supervisor) and is never notified.
+ * @param onGone Called once, within half a second. The check does not keep the process alive.
  */
 function watchNpx(onGone: () => void): void {
   const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = process.env;

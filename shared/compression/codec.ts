@@ -16,33 +16,33 @@ const require = createRequire(import.meta.url);
 const LENGTH_BYTES = 4;
 
 /**
- * An implementation of LZ4's block format, with the uncompressed length in front: 4 bytes,
- * little-endian. All read what any of them wrote; what they write may differ in size.
+ * An implementation of LZ4's block format, after the uncompressed length: 4 bytes, little-endian.
+ * Each can read what the others wrote; sizes may differ.
  */
 interface Lz4Block {
-  /** Which implementation: package and version. */
+  /** Package and version. */
   readonly origin: string;
-  /** `bytes` has at least one. */
+  /** `bytes` is not empty. */
   compress(bytes: Uint8Array): Uint8Array;
   /**
    * Reads and writes inside the two buffers only, whatever the bytes.
    * @param bytes Length and block.
-   * @param size The uncompressed length, which the caller has read and found bearable.
-   * @throws Error when the block is broken or does not hold exactly `size` bytes.
+   * @param size The uncompressed length, already checked by the caller.
+   * @throws Error if the block is corrupt or does not hold exactly `size` bytes.
    */
   decompress(bytes: Uint8Array, size: number): Uint8Array;
 }
 
-/** The part of package `lz4` that is used; the package has no types. */
+/** The functions used of package `lz4`, which has no types. */
 interface NativeLz4 {
   encodeBound(size: number): number;
-  /** Bytes written behind `start`; 0 when the input cannot be compressed. */
+  /** Bytes written after `start`; 0 if the input cannot be compressed. */
   encodeBlock(input: Uint8Array, output: Uint8Array, start: number): number;
-  /** Bytes written; negative when the block is broken (LZ4_decompress_safe). */
+  /** Bytes written; negative if the block is corrupt (LZ4_decompress_safe). */
   decodeBlock(input: Uint8Array, output: Uint8Array): number;
 }
 
-/** Package `lz4`: compiled when it is installed, so it is absent where that could not be done. */
+/** Package `lz4`: native code, undefined if it could not be compiled at installation. */
 export function nativeLz4(): Lz4Block | undefined {
   let native: NativeLz4;
   try {
@@ -57,7 +57,7 @@ export function nativeLz4(): Lz4Block | undefined {
       output.writeUInt32LE(bytes.length);
       const written = native.encodeBlock(bytes, output, LENGTH_BYTES);
       if (written <= 0) throw new Error(`${bytes.length} bytes are too many for one block`);
-      // Compressed payloads are kept for a whole run: without the room that was not needed.
+      // Compressed payloads are kept for a whole run, so copy without the unused space.
       return new Uint8Array(output.subarray(0, LENGTH_BYTES + written));
     },
     decompress: (bytes, size) => {
@@ -70,7 +70,10 @@ export function nativeLz4(): Lz4Block | undefined {
   };
 }
 
-/** Package `lz4-wasm-nodejs`: WebAssembly, so it is there on every machine, and keeps to its own memory. */
+/**
+ * Package `lz4-wasm-nodejs`: WebAssembly, so it is available everywhere and confined to its own
+ * memory.
+ */
 export function wasmLz4(): Lz4Block {
   const wasm = require('lz4-wasm-nodejs') as typeof import('lz4-wasm-nodejs');
   return {
@@ -92,7 +95,7 @@ export function wasmLz4(): Lz4Block {
 
 let chosen: Lz4Block | undefined;
 
-/** The faster implementation that is installed here; loaded when it is first asked for. */
+/** The fastest installed implementation, loaded at first use. */
 export function lz4Block(): Lz4Block {
   chosen ??= nativeLz4() ?? wasmLz4();
   return chosen;
@@ -102,22 +105,24 @@ function versionOf(name: string): string {
   return (require(`${name}/package.json`) as { version: string }).version;
 }
 
-/** Lossless compressions by the name that they have in the protocol, on the command line and in logs. */
+/** Names of lossless compressions in the protocol, on the command line and in logs. */
 export const COMPRESSION_NAMES = ['identity', 'lz4', 'gzip', 'zstd'] as const;
 
 /** One of {@link COMPRESSION_NAMES}. */
 export type CompressionName = (typeof COMPRESSION_NAMES)[number];
 
-/** A lossless compression of one payload. Synchronous: who must not be held up calls it on a worker. */
+/**
+ * A lossless compression of one payload. Synchronous: call it on a worker where latency matters.
+ */
 export interface Codec {
   readonly name: CompressionName;
-  /** Compressed form of `bytes`, which may be larger than they are. */
+  /** Compressed form of `bytes`; it may be larger. */
   compress(bytes: Uint8Array): Uint8Array;
   /**
-   * Decompresses. `identity` returns the bytes themselves, borrowed where they are; others new memory.
-   * @param sizeMax Bytes that may come out, 0 or more; memory for more is never taken.
-   * @throws MlperfError `ERR_WIRE_PROTOCOL` when `bytes` are not this codec's, are cut off, go on behind
-   *   their end, or hold more than `sizeMax`.
+   * Decompresses. `identity` returns its input; others return new memory.
+   * @param sizeMax Most decompressed bytes, 0 or more; no more memory is ever allocated.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` if `bytes` have another format, are truncated, have
+   * trailing bytes, or hold more than `sizeMax`.
    */
   readonly decompress: <Bytes extends BorrowedBytes>(
     bytes: Bytes,
@@ -125,21 +130,18 @@ export interface Codec {
   ) => Bytes | Uint8Array;
 }
 
-/** The error for a payload that a codec cannot read. */
+/** Error for a payload that a codec cannot decode. */
 function brokenPayload(name: CompressionName, what: string, cause?: unknown): MlperfError {
   const message = `a payload that should be ${name} ${what}`;
   return wireError(message, cause);
 }
 
-/** The error for a payload that holds more than the reader takes: a decompression bomb, or a wrong limit. */
+/** Error for a payload above the limit: a decompression bomb, or a wrong limit. */
 function tooLarge(name: CompressionName, sizeMax: number): MlperfError {
-  return brokenPayload(
-    name,
-    `holds more than ${sizeMax} bytes, which is the most that is taken here`,
-  );
+  return brokenPayload(name, `holds more than ${sizeMax} bytes, the limit here`);
 }
 
-/** Result of zlib with `info: true`: the engine counts the input that it has used. */
+/** Result of zlib with `info: true`: the engine counts the input bytes consumed. */
 interface WithEngine {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
@@ -153,7 +155,7 @@ interface DecompressOptions {
 
 type Decompress = (bytes: Uint8Array, options: DecompressOptions) => unknown;
 
-/** Output is gathered in pieces of this size at most: few pieces, and little memory for a small payload. */
+/** Largest output piece: few pieces, and little memory for a small payload. */
 const CHUNK_BYTES_MAX: number = 256 * 1024;
 const CHUNK_BYTES_MIN = 1024;
 
@@ -165,16 +167,16 @@ const gzipCodec: Codec = {
     decompressWith('gzip', zlib.gunzipSync as unknown as Decompress, readInPlace(bytes), sizeMax),
 };
 
-/** Node has it from 22.15 on; its types here are those of Node 20. */
+/** Node has it from 22.15 on; the types here are those of Node 20. */
 const { zstdCompressSync, zstdDecompressSync } = zlib as unknown as {
   readonly zstdCompressSync?: (bytes: Uint8Array) => Buffer;
   readonly zstdDecompressSync?: Decompress;
 };
 
 /**
- * Zstandard (RFC 8878) at zlib's default level; undefined where this Node has none. One frame that tells
- * its content size: Node 22 hands out what it has of a frame that is cut off as if it were all, so the
- * size is the only sign of that.
+ * Zstandard (RFC 8878) at zlib's default level; undefined if this Node.js lacks it. One frame with
+ * its content size: Node 22 returns the start of a truncated frame without an error, so only the
+ * size reveals it.
  */
 const zstdCodec: Codec | undefined =
   zstdCompressSync === undefined || zstdDecompressSync === undefined
@@ -185,7 +187,7 @@ const zstdCodec: Codec | undefined =
         decompress: (borrowed, sizeMax) => {
           const bytes = readInPlace(borrowed);
           const size = zstdContentSize(bytes);
-          if (size === undefined) throw brokenPayload('zstd', 'does not tell its content size');
+          if (size === undefined) throw brokenPayload('zstd', 'has no content size in its header');
           if (size > sizeMax) throw tooLarge('zstd', sizeMax);
           const content = decompressWith('zstd', zstdDecompressSync, bytes, size);
           if (content.length === size) return content;
@@ -202,7 +204,7 @@ function decompressWith(
   let result: WithEngine;
   try {
     result = decompress(bytes, {
-      // zlib takes no 0; what comes out is looked at below.
+      // zlib refuses 0; the actual size is checked below.
       maxOutputLength: Math.max(1, sizeMax),
       chunkSize: Math.min(CHUNK_BYTES_MAX, Math.max(CHUNK_BYTES_MIN, sizeMax)),
       info: true,
@@ -213,12 +215,9 @@ function decompressWith(
   }
   const { buffer, engine } = result;
   if (buffer.length > sizeMax) throw tooLarge(name, sizeMax);
-  // zlib ends where its stream ends and does not report bytes behind it.
+  // zlib stops at the end of its stream and does not report trailing bytes.
   if (engine.bytesWritten !== bytes.length) {
-    throw brokenPayload(
-      name,
-      `goes on for ${bytes.length - engine.bytesWritten} bytes behind its end`,
-    );
+    throw brokenPayload(name, `has ${bytes.length - engine.bytesWritten} bytes after its end`);
   }
   return buffer;
 }
@@ -226,20 +225,20 @@ function decompressWith(
 /** First bytes of every Zstandard frame (RFC 8878, 3.1.1). */
 const MAGIC = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd);
 
-/** Bytes of the dictionary id by its flag, and of the content size by its. */
+/** Bytes of the dictionary id and of the content size, by their flags. */
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4] as const;
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 
-/** A content size of two bytes is meant from here on. */
+/** Added to a content size of two bytes. */
 const TWO_BYTES_OFFSET = 256;
 
 /**
- * Content size in bytes that the header of a Zstandard frame tells (RFC 8878, 3.1.1.1); undefined where
- * it reports none, or where this is no frame. May be more than 2^53 - 1, and then is not exact.
+ * Content size in the header of a Zstandard frame (RFC 8878, 3.1.1.1); undefined without one, or if
+ * this is no frame. Inexact above 2^53 - 1.
  */
 export function zstdContentSize(frame: Uint8Array): number | undefined {
   if (frame.length <= MAGIC.length || MAGIC.some((byte, i) => frame[i] !== byte)) return undefined;
-  const descriptor = frame[MAGIC.length] as number; // The length was looked at.
+  const descriptor = frame[MAGIC.length] as number; // In range: the length was checked.
   const isSingleSegment = (descriptor & 0x20) !== 0;
   const sizeFlag = descriptor >> 6;
   const sizeBytes =
@@ -254,16 +253,16 @@ export function zstdContentSize(frame: Uint8Array): number | undefined {
   return size;
 }
 
-/** A block of n bytes never holds more than n times this (LZ4 block format: a length byte adds 255). */
+/** Largest expansion of an LZ4 block (block format: a length byte adds 255). */
 const EXPANSION_MAX = 255;
 
-/** No bytes: the length, and a block of one empty sequence. */
+/** An empty payload: length 0, and a block of one empty sequence. */
 const EMPTY: Uint8Array = new Uint8Array(LENGTH_BYTES + 1);
 
 /**
  * LZ4 on the wire: the uncompressed length (4 bytes, little-endian), then one LZ4 block. The length
- * stands in front so that a reader can refuse it before it takes memory.
- * @param choose Implementation of the block format; asked for with the first payload.
+ * comes first so that a reader can refuse it before allocating memory.
+ * @param choose Returns the implementation of the block format; called for the first payload.
  */
 export function createLz4Codec(choose: () => Lz4Block): Codec {
   return {
@@ -288,7 +287,7 @@ export function createLz4Codec(choose: () => Lz4Block): Codec {
   };
 }
 
-/** The codec with the implementation that is installed. */
+/** The codec with the installed implementation. */
 const lz4Codec: Codec = createLz4Codec(lz4Block);
 
 function declaredSize(bytes: BorrowedBytes): number {
@@ -301,7 +300,7 @@ function declaredSize(bytes: BorrowedBytes): number {
 
 function emptyOf(bytes: BorrowedBytes): Uint8Array {
   if (bytes.length === EMPTY.length && bytes[LENGTH_BYTES] === 0) return new Uint8Array(0);
-  throw brokenPayload('lz4', 'declares no contents, and has further bytes');
+  throw brokenPayload('lz4', 'declares length 0 but has contents');
 }
 
 /** No compression: the bytes themselves, without a copy. */
@@ -328,8 +327,8 @@ export function availableCodecs(): readonly CompressionName[] {
 
 /**
  * A codec by its name.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` for a name that no codec has, `ERR_NOT_INSTALLED` where this
- *   Node lacks it.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` for an unknown name, `ERR_NOT_INSTALLED` if this
+ * Node.js lacks it.
  */
 export function codecNamed(name: string): Codec {
   const known = COMPRESSION_NAMES.find((candidate) => candidate === name);

@@ -1,41 +1,44 @@
 import { splitAddress } from '../domain/node-address.ts';
 
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
-/** A node's address, as it should be. */
+/** Message for a malformed node address. */
 export const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
-/** A protocol whose addresses have a scheme, with what messages say of them. */
+/** Address scheme of a protocol, with its texts for messages. */
 export interface AddressScheme {
-  /** Before `://`. */
+  /** The part before `://`. */
   readonly scheme: string;
-  /** After an address of it where only addresses without a scheme are taken. */
+  /** Text after such an address if only addresses without a scheme are allowed. */
   readonly notHere: string;
-  /** After an address of it that is malformed. */
+  /** Text after such an address if it is malformed. */
   readonly form: string;
-  /** Use of it in place of a scheme that is unknown, with the comma before. @param target `host:port` */
+  /** Suggestion after an unknown scheme, starting with a comma. @param target `host:port` */
   readonly inPlaceOf: (target: string) => string;
-  /** Use of it in place of HTTP, with the semicolon before. */
+  /** Suggestion after an HTTP address, starting with a semicolon. */
   readonly inPlaceOfHttp: string;
   /** True for a protocol over HTTP. Default: it is over gRPC. */
   readonly isHttp?: boolean;
 }
 
-/** Schemes that an address may begin with. `areTaken`: then all addresses of a list must begin with it. */
+/** Schemes that an address may have. `areTaken`: all addresses of a list must have one of them. */
 export interface AddressSchemes {
-  /** Asked when an address is read: a program may add some. */
+  /** Called when an address is read, since a program may add schemes. */
   readonly known: () => readonly AddressScheme[];
   readonly areTaken: boolean;
 }
 
-/** Message for a wrong address, by the protocol that it seems to mean. @param taken Schemes that would be right. */
+/**
+ * Message for a wrong address, by the protocol that it seems to mean. @param taken Schemes that are
+ * allowed.
+ */
 export function wrongAddress(value: string, taken: readonly AddressScheme[]): string {
   const [, scheme = '', rest = ''] = /^([a-z][a-z\d+.-]*):\/{1,3}(.*)$/i.exec(value) ?? [];
   const name = scheme.toLowerCase();
-  // No port is repeated: that of HTTP is another than that of gRPC.
+  // The port is not repeated: HTTP's port differs from gRPC's.
   if (/^(?:https?|wss?)$/.test(name)) {
     const others = taken.map(({ inPlaceOfHttp }) => inPlaceOfHttp).join('');
     const why = taken.some(({ isHttp }) => isHttp === true)
-      ? 'does not say the protocol'
+      ? 'does not name the protocol'
       : 'longhaul does not speak (no REST, no OpenAI API), only gRPC';
     return `is an address of HTTP, which ${why}: use host:port of a SUT node${others}`;
   }
@@ -47,7 +50,7 @@ export function wrongAddress(value: string, taken: readonly AddressScheme[]): st
   const shown = isNodeAddress(address) ? address : 'host:port';
   const tls = name === 'grpcs' ? ', with --tls' : '';
   const others = taken.map(({ inPlaceOf }) => inPlaceOf(shown)).join('');
-  return `has the scheme ${scheme}://, which longhaul does not know: use ${shown} for a SUT node of longhaul${others}${tls}`;
+  return `has the scheme ${scheme}://, which is unknown: use ${shown} for a SUT node of longhaul${others}${tls}`;
 }
 
 /** True for `host:port` with a port above 0. */

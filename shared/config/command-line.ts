@@ -15,7 +15,7 @@ import { flagOf, type Setting, type SettingTable } from './setting.ts';
 /** Verbs that have a section in the configuration file. */
 export const CONFIG_SECTIONS = ['run', 'sut'] as const;
 
-/** A command whose errors are thrown, not printed with process.exit. */
+/** A command that throws its errors, instead of printing them with process.exit. */
 export function createCommand(name: string, description: string): Command {
   const command = new Command(name)
     .description(description)
@@ -34,17 +34,17 @@ export function addSettings(command: Command, table: SettingTable): Command {
   );
 }
 
-/** Which flags of a table stand where in the help. */
+/** Position of a table's flags in the help. */
 export interface FlagGroups {
-  /** Settings of the short help, in this order; keys that the table does not have are left out. */
+  /** Settings of the short help, in this order; keys outside the table are ignored. */
   readonly keys: readonly string[];
-  /** Heading of the flags that belong to no topic. */
+  /** Heading of the flags without a topic. */
   readonly heading?: string;
-  /** Settings that the verb takes, or refuses with a reason, and that no help names. */
+  /** Settings that the verb accepts, or refuses with a reason, and that no help shows. */
   readonly hidden?: readonly string[];
 }
 
-/** As {@link addSettings}, with a short help: see {@link addFlagsInGroups}. */
+/** {@link addSettings} with a short help: see {@link addFlagsInGroups}. */
 export function addSettingsInGroups(
   command: Command,
   table: SettingTable,
@@ -100,7 +100,10 @@ function addFlag(
   if (setting.isDeniable === true) command.addOption(denialOf(option.long as string, key));
 }
 
-/** Adds another name of a setting's flag. The default is not given to commander: a flag that was not said must not look as if it was. */
+/**
+ * Makes the option of a setting. commander does not get the default: an absent flag must stay
+ * absent.
+ */
 function settingOption(
   command: Command,
   key: string,
@@ -108,14 +111,14 @@ function settingOption(
   name: string,
 ): Option {
   const option = new Option(placeholder === '' ? name : `${name} <${placeholder}>`);
-  // Values are looked up by the setting's key, whatever its flag is called.
+  // Values are looked up by the setting's key, whatever the flag's name.
   option.attributeName = () => key;
   if (isList === true) option.argParser(addToList);
   command.addOption(option);
   return option;
 }
 
-/** Other names of the flags, where the verb has no flag of that name itself. */
+/** Other names of the flags, unless the verb has a flag of that name itself. */
 function addAliases(command: Command, table: SettingTable): Command {
   const isFree = (name: string): boolean =>
     !command.options.some(({ long, short }) => long === name || short === name);
@@ -134,13 +137,13 @@ function denialOf(name: string, key: string): Option {
   return denial;
 }
 
-/** `--sut A --sut B` means both, as `--sut A,B` does; commander would take the last one. */
+/** `--sut A --sut B` means both, like `--sut A,B`; commander would keep only the last. */
 export function addToList(value: string, before: string | undefined): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
 /**
- * Settings of a verb's parsed command, by their sources.
+ * Settings in a verb's parsed command, by source.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (unknown section)
  */
 export function sourcesOf(command: Command, section: string | undefined): SettingSources {
@@ -151,10 +154,10 @@ export function sourcesOf(command: Command, section: string | undefined): Settin
   return { section, file, flags, asked: askedOf(command) };
 }
 
-/** Prefix of the sources of values that a SUT node gave. */
+/** Prefix of the sources of values reported by a SUT node. */
 const ASKED_OF = 'asked of SUT node ';
 
-/** Gives a command a value that a SUT node was asked for, as if its flag had been set. */
+/** Sets a value that a SUT node reported, as if its flag had been set. */
 export function setAskedValue(command: Command, key: string, value: string, node: string): void {
   command.setOptionValueWithSource(key, value, `${ASKED_OF}${node}`);
 }
@@ -178,16 +181,16 @@ export function settingsOf<T extends SettingTable>(
   return resolveSettings(table, sourcesOf(command, section));
 }
 
-/** The flag that a verb does not have, of what commander throws; undefined: it is something else. */
+/** The unknown flag in commander's error; undefined for other errors. */
 export function unknownFlagOf(error: unknown): string | undefined {
   if (!(error instanceof CommanderError) || error.code !== 'commander.unknownOption') return;
   return /unknown option '([^'=]*)/.exec(error.message)?.[1];
 }
 
 /**
- * Turns what commander throws into an exit code (help and version were printed: 0) or our error.
- * @param owners Verbs that have the flag which the named one does not have. Default: none.
- * @returns undefined when the error is not commander's.
+ * Converts commander's errors into an exit code (0 after help and version) or our error.
+ * @param owners Returns the verbs that have the unknown flag. Default: none.
+ * @returns undefined for other errors.
  */
 export function commanderOutcome(
   error: unknown,
@@ -196,7 +199,7 @@ export function commanderOutcome(
   if (!(error instanceof CommanderError)) return undefined;
   if (error.exitCode === 0) return 'done';
   if (error.code === 'commander.help') {
-    const message = 'a verb is missing: choose one of those that are listed';
+    const message = 'a verb is missing: choose one of the listed verbs';
     return configInvalid(message, error);
   }
   const [what = '', suggestion = ''] = error.message.replace(/^error: /, '').split('\n');
@@ -206,7 +209,7 @@ export function commanderOutcome(
   return configInvalid(`${`${what} ${suggestion}`.trim()} (see --help)`, error);
 }
 
-/** Verbs that are named one by one. */
+/** Most verbs that a message names. */
 const NAMED_OWNERS = 4;
 
 function ownersHint(owners: readonly string[]): string | undefined {
@@ -215,11 +218,11 @@ function ownersHint(owners: readonly string[]): string | undefined {
   return `it is a flag of ${firstOf(names, NAMED_OWNERS)} (see --help)`;
 }
 
-/** Result of a verb: for people, and for programs. */
+/** Result of a verb, for people and for programs. */
 export interface VerbResult {
-  /** Whole lines. */
+  /** Complete lines. */
   readonly text: string;
-  /** A value that JSON can hold; times are ns, shares 0 to 1, absent values null. */
+  /** JSON value; times in ns, shares 0 to 1, absent values null. */
   readonly json: object;
 }
 
@@ -238,12 +241,15 @@ export function wantsVerbose(command: Command): boolean {
   return command.opts<{ verbose?: boolean }>().verbose === true;
 }
 
-/** True with `--json`; a verb above that has the flag as well takes it from the verb below it. */
+/** True with `--json`, also if it was parsed by a verb above. */
 export function wantsJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean | string }>().json === true;
 }
 
-/** Where a verb that has not come to its end says something: stdout, or with `--json` stderr, as stdout then is the result's. */
+/**
+ * Stream for progress of a verb: stdout, or stderr with `--json`, since stdout is then the
+ * result's.
+ */
 export function progressStream(command: Command): NodeJS.WriteStream {
   return wantsJson(command) ? process.stderr : process.stdout;
 }
@@ -253,7 +259,7 @@ export function progressPrinter(command: Command): (text: string | StyledText) =
   return (text) => printText(progressStream(command), text);
 }
 
-/** Prints a verb's result on stdout: the text, or with `--json` only one JSON document. */
+/** Prints a verb's result on stdout: the text, or with `--json` one JSON document only. */
 export function writeResult(
   command: Command,
   { text, json }: { readonly text: string | StyledText; readonly json: object },

@@ -1,4 +1,4 @@
-/** Headings of `--help-all` and the settings below each, by key. A key stands below one heading only. */
+/** Headings of `--help-all` with their settings, by key. Each key has one heading. */
 export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Load:': [
     ...['scenario', 'mode', 'targetQps', 'arrivals', 'concurrency', 'samplesPerQuery'],
@@ -80,7 +80,7 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Flags of other load tests that mean exactly what a setting of ours means, by its key. */
+/** Flags of other load tests with exactly the meaning of a setting, by its key. */
 export const FLAG_ALIASES: Readonly<Record<string, readonly string[]>> = {
   sut: ['--target', '--host', '--url', '-u'],
   targetQps: ['--qps', '--rate', '--rps'],
@@ -95,7 +95,7 @@ const CLOSED_LOOP =
   'a fixed number of outstanding queries: "longhaul run --division open --concurrency N"; "longhaul curve --concurrency 1..64" steps it';
 const OF_SUT = 'is set on the SUT node: "longhaul sut --help"';
 
-/** Flags of other programs, and of other verbs, that have no exact counterpart here: what to write. */
+/** Flags of other programs and verbs without an exact counterpart: what to write instead. */
 const FLAG_HINTS: Readonly<Record<string, string>> = {
   '-c': CLOSED_LOOP,
   '--concurrency': CLOSED_LOOP,
@@ -139,17 +139,17 @@ const FLAG_HINTS: Readonly<Record<string, string>> = {
   '--workers': `the number of workers ${OF_SUT}`,
 };
 
-/** Options of TensorRT, as ONNX Runtime names them, and what remains of them on Node.js. */
+/** TensorRT options in ONNX Runtime's names, and what remains of them on Node.js. */
 const TENSORRT_OPTION = /^--trt[-_]/;
 
-/** Answer to whoever asks for options of TensorRT: its engine cache, its timing cache, its precision. */
+/** Answer to requests for TensorRT options: engine cache, timing cache, precision. */
 export const TENSORRT_OPTIONS_HINT =
   'onnxruntime-node passes no options to TensorRT (trt_engine_cache_enable, trt_engine_cache_path, trt_fp16_enable, ' +
   'trt_int8_enable, trt_timing_cache_enable), so that it builds its engines at each start of a node. ' +
   "A model that holds its engine needs no cache: ONNX Runtime's Python package writes one (trt_dump_ep_context_model, " +
   'trt_ep_context_embed_mode 1); give it by --model';
 
-/** Hint for a flag that a verb does not have; undefined: there is none. */
+/** Hint for an unknown flag; undefined if there is none. */
 export function flagHint(flag: string): string | undefined {
   if (TENSORRT_OPTION.test(flag)) return TENSORRT_OPTIONS_HINT;
   return Object.hasOwn(FLAG_HINTS, flag) ? FLAG_HINTS[flag] : undefined;

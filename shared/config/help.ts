@@ -3,11 +3,11 @@ import { type Command, Help, Option } from 'commander';
 /** Widest line of a help, on a terminal and in a pipe. */
 const WIDTH_MAX = 100;
 
-/** Columns of a flag beside its explanation; below a longer flag the explanation begins a line of its own. */
+/** Columns of a flag beside its explanation; a longer flag has the explanation on the next line. */
 const TERM_WIDTH = 30;
 
 interface FlagHelp extends Help {
-  /** True for `--help-all`. Otherwise flags below a heading are left out. */
+  /** True for `--help-all`. Otherwise flags below a heading are hidden. */
   showsAll?: boolean;
 }
 
@@ -21,7 +21,7 @@ const HELP: Partial<FlagHelp> = {
     return `  ${term}\n${formatItem.call(helper, '', termWidth, description, helper)}`;
   },
   subcommandTerm: (command) => command.name(),
-  // Where the words of a setting are its placeholder they are not listed again.
+  // Choices that are already in the placeholder are not repeated.
   optionDescription(option) {
     const isListed = option.parseArg === undefined;
     const shown = isListed ? Object.create(option, { argChoices: { value: undefined } }) : option;
@@ -31,7 +31,7 @@ const HELP: Partial<FlagHelp> = {
     const all = Help.prototype.visibleCommands.call(this, command);
     return all.filter((one) => one.name() !== 'help');
   },
-  // Here and not in visibleOptions: a misspelled flag is compared with those.
+  // Not in visibleOptions: commander compares a misspelled flag with those.
   groupItems<T extends Command | Option>(
     this: FlagHelp,
     all: T[],
@@ -50,7 +50,7 @@ const HELP: Partial<FlagHelp> = {
   },
 };
 
-/** Makes the help of a command as wide as people read, with the flags that most people need. */
+/** Limits the width of a command's help and shows the flags that most people need. */
 export function formatHelp(command: Command): Command {
   const width = (columns = WIDTH_MAX): number => Math.min(columns, WIDTH_MAX);
   return command
@@ -69,7 +69,7 @@ export function showAllFlags(command: Command): void {
   for (const below of command.commands) showAllFlags(below);
 }
 
-/** Whether {@link showAllFlags} was called for the command. */
+/** True after {@link showAllFlags} for the command. */
 export function showsAllFlags(command: Command): boolean {
   const { showsAll }: Partial<FlagHelp> = command.configureHelp();
   return showsAll === true;

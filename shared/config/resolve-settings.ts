@@ -8,18 +8,18 @@ import { nearest } from '../base/text.ts';
 import { FLAG_ALIASES } from './flag-names.ts';
 import { flagOf, type Setting, type SettingTable, type SettingValues } from './setting.ts';
 
-/** Where an effective value came from. */
+/** An effective value and its source. */
 export interface ResolvedSetting {
   readonly key: string;
-  /** In the form in which it would stand in a file; undefined when it was not set. */
+  /** The value in file form; undefined if it was not set. */
   readonly raw: unknown;
   /** `flag --target-qps`, `longhaul.yaml:3:5`, `asked of SUT node 10.0.0.2:50051`, `default`, or `not set`. */
   readonly source: string;
-  /** Of a list in a file: where each of its values stands. */
+  /** For a list in a file: the position of each value. */
   readonly itemSources?: readonly string[] | undefined;
 }
 
-/** Unknown keys that have a line each: more say that the file is none of ours. */
+/** Unknown keys listed one per line: more mean that the file is not ours. */
 const UNKNOWN_KEYS_TOLD = 20;
 
 /** Effective settings of a verb, with their sources. */
@@ -28,7 +28,7 @@ export interface ResolvedSettings<T extends SettingTable> {
   readonly settings: readonly ResolvedSetting[];
 }
 
-/** The same with what is wrong: `values` holds the good ones only. */
+/** Settings with problems: `values` holds only the valid ones. */
 interface InspectedSettings<T extends SettingTable> extends ResolvedSettings<T> {
   /** One line per unknown key and wrong value. */
   readonly problems: readonly string[];
@@ -38,17 +38,18 @@ interface InspectedSettings<T extends SettingTable> extends ResolvedSettings<T> 
 
 /** Sources of a verb's settings: flags by key, and the verb's section of the file. */
 export interface SettingSources {
-  /** Undefined for a verb that has none. */
+  /** Undefined for a verb without a section. */
   readonly section: string | undefined;
   readonly file: ReadonlyMap<string, FileValue> | undefined;
   readonly flags: Readonly<Record<string, string | undefined>>;
-  /** Sources of values among the flags that no user gave, by key. */
+  /** Sources of flag values that no user set, by key. */
   readonly asked?: Readonly<Record<string, string>>;
 }
 
 /**
- * Joins flags, configuration file and defaults, in that order of precedence, and checks every value.
- * @throws MlperfError `ERR_CONFIG_INVALID` listing everything that is wrong, one per line.
+ * Joins flags, configuration file and defaults, in that order of precedence, and checks every
+ * value.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing all faults, one per line.
  */
 export function resolveSettings<T extends SettingTable>(
   table: T,
@@ -75,7 +76,7 @@ export function inspectSettings<T extends SettingTable>(
   const more = unknown[UNKNOWN_KEYS_TOLD];
   if (more !== undefined) {
     const count = unknown.length - UNKNOWN_KEYS_TOLD;
-    problems.push(`${more[1].place}: ${count} more unknown keys from here on`);
+    problems.push(`${more[1].place}: ${count} more unknown keys from this line on`);
   }
   const values: Record<string, unknown> = {};
   const settings: ResolvedSetting[] = [];
@@ -115,7 +116,7 @@ function resolveOne(key: string, table: SettingTable, sources: SettingSources): 
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
 }
 
-/** A line per wrong value of a list; of anything else what is wrong first. */
+/** One line per wrong value of a list; for other settings the first fault. */
 function wrongValues(resolved: ResolvedSetting, issues: readonly z.core.$ZodIssue[]): string[] {
   const byItem = new Map(issues.map((issue) => [issue.path[0], issue] as const).reverse());
   const [first] = issues;
@@ -123,7 +124,7 @@ function wrongValues(resolved: ResolvedSetting, issues: readonly z.core.$ZodIssu
   return [...byItem.values()].reverse().map((issue) => wrong(resolved, issue));
 }
 
-/** Of a wrong value in a list, that value and its place; of any other, the whole. */
+/** The wrong value in a list and its position; for other settings the whole value. */
 function wrong(resolved: ResolvedSetting, issue: z.core.$ZodIssue | undefined): string {
   const { key, raw, source, itemSources } = resolved;
   const at = issue?.path[0];
@@ -163,12 +164,12 @@ export function saidKeys(settings: readonly ResolvedSetting[]): ReadonlySet<stri
   return new Set(given.map(({ key }) => key));
 }
 
-/** A value of a configuration file and where it stands. */
+/** A value of a configuration file and its position. */
 export interface FileValue {
   readonly value: unknown;
   /** `path:line:column`, for messages. */
   readonly place: string;
-  /** Places of the values of a list, in order; absent where the value is none. */
+  /** Positions of the values of a list, in order; absent for other values. */
   readonly itemPlaces?: readonly string[];
 }
 
@@ -185,10 +186,10 @@ export function readConfigFile(path: string, sections: readonly string[]): Confi
   return parseConfigFile(path, text, sections);
 }
 
-/** Section of a run's record that has no settings: which C++ LoadGen issued its queries. */
+/** Section of a run's record without settings: it names the C++ LoadGen that issued the queries. */
 export const EVIDENCE_SECTION = 'engine';
 
-/** See {@link readConfigFile}. @param path Stands in messages only. */
+/** See {@link readConfigFile}. @param path Used in messages only. */
 export function parseConfigFile(
   path: string,
   text: string,
@@ -204,7 +205,7 @@ export function parseConfigFile(
       throw configInvalid(`${place}: unknown section "${name}"; there is: ${sections.join(', ')}`);
     }
     const values = new Map<string, FileValue>();
-    // A section of which all keys are commented out.
+    // All keys of the section are commented out.
     const keys =
       isScalar(node) && node.value === null ? [] : entriesOf(mapOf(node, place, 'keys'), placeOf);
     for (const [key, entry] of keys) {

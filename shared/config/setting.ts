@@ -10,37 +10,40 @@ import {
 } from './address-scheme.ts';
 
 /**
- * One setting of a verb: a key of the configuration file and a flag of the command line at once.
- * From the tables of settings come the flags, their help, the checks, the JSON Schema, and
- * `longhaul config show`, so each setting exists in all of them.
+ * One setting of a verb: both a key of the configuration file and a flag. Flags, help, checks, JSON
+ * Schema and `longhaul config show` are all generated from the tables of settings, so each setting
+ * exists in all of them.
  */
 export interface Setting<T> {
   readonly help: string;
   /** Placeholder of the value in `--help`, without brackets; empty for a flag without a value. */
   readonly placeholder: string;
-  /** Checks the value as it stands in a file and turns it into what the program uses. */
+  /** Checks a value in file form and converts it for the program. */
   readonly schema: z.ZodType<T>;
-  /** Flag name in the form of a key, if it differs from the setting's: `threshold` for `thresholds`. */
+  /** Flag name as a key, if it differs from the setting's: `threshold` for `thresholds`. */
   readonly flagKey?: string;
   /** True for a list: a repeated flag adds to it. */
   readonly isList?: boolean;
-  /** True for a flag that can be denied: `--no-extend-until-decided`. */
+  /** True for a flag with a negative form: `--no-extend-until-decided`. */
   readonly isDeniable?: boolean;
-  /** True where a text or a number of a file is read as the flag reads it: one value for a list, a word in any case. */
+  /**
+   * True if a text or number in a file is parsed like the flag's: one value for a list, a word in
+   * any case.
+   */
   readonly readsAsFlag?: boolean;
-  /** The words that a value is one of. */
+  /** The allowed words. */
   readonly words?: readonly string[];
-  /** A flag's text as it would stand in a file. */
+  /** Converts a flag's text to file form. */
   readonly fromFlag: (text: string) => unknown;
-  /** Default value in file form; undefined: the setting may be absent. */
+  /** Default in file form; undefined: the setting may be absent. */
   readonly fallback: unknown;
-  /** Default derived from the values of other settings, by their keys; undefined: they give none, and {@link fallback} holds. */
+  /** Default derived from other settings, by key; undefined: {@link fallback} applies. */
   readonly fallbackFrom?: (rawOf: (key: string) => unknown) => unknown;
-  /** True when a run is impossible without it and there is no fallback. */
+  /** True if a run needs it and there is no default. */
   readonly isRequired: boolean;
 }
 
-/** Settings of a verb by key, camelCase as in a file; flags are the same in kebab-case. */
+/** Settings of a verb by key: camelCase in files, kebab-case in flags. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
 /** Values of a table's settings, as the program uses them. */
@@ -48,27 +51,27 @@ export type SettingValues<T extends SettingTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
 
-/** The settings of a table that another verb takes, too. */
+/** The settings of a table that another verb shares. */
 export function pick<T extends SettingTable, K extends keyof T & string>(
   table: T,
   ...keys: readonly K[]
 ): Pick<T, K> {
-  return Object.fromEntries(keys.map((key) => [key, table[key]])) as Pick<T, K>; // Those keys.
+  return Object.fromEntries(keys.map((key) => [key, table[key]])) as Pick<T, K>; // Exactly these keys.
 }
 
-/** A setting without a fallback that is not required may be absent. */
+/** An optional setting without a default may be absent. */
 type Options<F> = { readonly fallback?: F; readonly required?: boolean };
 
 type Given<T, O> = O extends { readonly fallback: unknown } | { readonly required: true }
   ? T
   : T | undefined;
 
-/** Answers to words that one may expect here, by the word in lower case. */
+/** Hints for expected but wrong words, by the word in lower case. */
 type Hints = { readonly hints?: Readonly<Record<string, string>> };
 
 type NoOptions = Record<never, never>;
 
-/** The part that settings of one kind share. */
+/** Properties shared by settings of one kind. */
 type Kind<T> = Pick<
   Setting<T>,
   'placeholder' | 'schema' | 'fromFlag' | 'isList' | 'readsAsFlag' | 'words'
@@ -85,7 +88,7 @@ function setting<T, const O extends Options<unknown>>(
   return { ...kind, schema, help, fallback, isRequired } as Setting<Given<T, O>>; // As Given says.
 }
 
-/** Settings of one kind that need only their help. `Raw` is a value as it stands in a file. */
+/** Makes a constructor for settings of one kind. `Raw` is a value in file form. */
 function kindOf<T, Raw>(
   placeholder: string,
   fromFlag: (text: string) => unknown,
@@ -103,10 +106,10 @@ const asNumber = (text: string): unknown =>
 const asTexts = (text: string): unknown => text.split(',').map((part) => part.trim());
 const asNumbers = (text: string): unknown => text.split(',').map(asNumber);
 
-/** A list, of which a file may have the one value alone. */
+/** A list; a file may give a single value instead. */
 const LIST = { isList: true, readsAsFlag: true } as const;
 
-/** Reads a word in any case, with or without its hyphens; a text that is none of the words stays. */
+/** Matches a word in any case, with or without hyphens; other texts stay unchanged. */
 function asWordOf(words: readonly string[]): (text: string) => string {
   const plain = (text: string): string => text.toLowerCase().replace(/[-_ ]/g, '');
   return (text) => words.find((word) => plain(word) === plain(text)) ?? text;
@@ -116,7 +119,7 @@ const textSchema = z
   .string({
     error: ({ input }) =>
       input === null
-        ? "must be a text; YAML reads null as no value: write 'null' in quotes for the word"
+        ? "must be a text; YAML reads null as a missing value: write 'null' in quotes for the word"
         : 'must be a text',
   })
   .trim()
@@ -151,7 +154,10 @@ export function deniable(help: string): Setting<boolean | undefined> {
   return { ...setting({ placeholder: '', schema, fromFlag }, help, {}), isDeniable: true };
 }
 
-/** LoadGen that issues the queries: longhaul's own, or a linked C++ LoadGen, by its name where there are several. */
+/**
+ * LoadGen that issues the queries: longhaul's own, or a linked C++ LoadGen, by name if there are
+ * several.
+ */
 export const engineName = kindOf<string, string>(
   'longhaul|cpp[:name]',
   (text) => text.replace(/^(?:longhaul|cpp)/i, (word) => word.toLowerCase()),
@@ -163,7 +169,7 @@ export const engineName = kindOf<string, string>(
     ),
 );
 
-/** Name of a SUT node, as a LoadGen node takes it: names of several nodes are joined with commas. */
+/** Name of a SUT node that a LoadGen node accepts: names are joined with commas, so it has none. */
 export const nodeName = kindOf<string, string>(
   'name',
   asText,
@@ -295,14 +301,14 @@ export const unitShare = kindOf<number, number>(
   z.number(UNIT_MESSAGE).min(0.0001, UNIT_MESSAGE).max(1, UNIT_MESSAGE),
 );
 
-/** Longest wait of a timer of Node: 2^31 - 1 ms; beyond, it would not wait at all. */
+/** Longest delay of a Node.js timer, 2^31 - 1 ms; with a longer one it would fire at once. */
 const DURATION_NS_MAX: number = (2 ** 31 - 1) * 1e6;
 
 const durationSchema = z
   .string('must be a duration such as 10s, 15ms or 250us')
   .regex(DURATION_PATTERN, 'must be a duration such as 10s, 15ms or 250us')
   .transform((value) => parseDuration(value) ?? 0)
-  .refine((ns) => ns <= DURATION_NS_MAX, 'must be at most 596h: timers count no further');
+  .refine((ns) => ns <= DURATION_NS_MAX, 'must be at most 596h, the longest timer');
 
 /** A length of time such as `10s` or `15ms`; the program gets ns. */
 export const duration = kindOf<number, string>('duration', asText, durationSchema);
@@ -321,7 +327,7 @@ const withHost = (value: string): string => value.trim().replace(/^:?(?=\d+$)/, 
 
 type HostAndPort = NonNullable<ReturnType<typeof splitAddress>>;
 
-/** An address to listen on; port 0 takes a free one. Without a host it is loopback. */
+/** An address to listen on; port 0 takes a free port. Default host: loopback. */
 export const listenAddress = kindOf<HostAndPort, string>(
   '[host:]port',
   asText,
@@ -335,9 +341,9 @@ export const listenAddress = kindOf<HostAndPort, string>(
 const NO_SCHEMES: AddressSchemes = { known: () => [], areTaken: false };
 
 /**
- * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
- * flag.
- * @param help A function: made when it is shown, as a program may have added schemes by then.
+ * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas
+ * in a flag.
+ * @param help A function, called when help is shown: a program may have added schemes by then.
  */
 export function addressList<
   const O extends Options<string[]> & { readonly schemes?: AddressSchemes } = NoOptions,
@@ -350,7 +356,7 @@ export function addressList<
   const one = z
     .string(NODE_MESSAGE)
     .trim()
-    // The problem of the address itself says more than a comparison with the others.
+    // Report a bad address before the duplicate check.
     .refine((value) => areTaken || schemeOf(value) === undefined, {
       error: ({ input }) => schemeOf(String(input))?.notHere ?? NODE_MESSAGE,
       abort: true,

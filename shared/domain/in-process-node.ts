@@ -1,33 +1,35 @@
 import type { SamplePayloads, SystemUnderTest } from './system-under-test.ts';
 
-/** How far a start is: 0 to 1, and what is done now. */
+/** Reports the progress of a start: fraction 0 to 1, and the current step. */
 type StartProgress = (fraction: number, what: string) => void;
 
 /** The model that an {@link InProcessNode} has loaded. */
 export interface InProcessModel {
   readonly name: string;
-  /** Of the model file, lower-case hexadecimal; of a model without a file what Describe tells of it. */
+  /** SHA-256 of the model file in lower-case hexadecimal; without a file the value in Describe. */
   readonly sha256: string;
   readonly isStandIn: boolean;
 }
 
 /**
- * A SUT node's inside without its network: batcher, workers and pipeline in LoadGen's own process. It holds a loaded
- * model for as many runs as are wanted, one after the other.
+ * A SUT node without its network: batcher, workers and pipeline in LoadGen's own process. It serves
+ * any number of consecutive runs with one loaded model.
  */
 export interface InProcessNode {
-  /** Says that it is in process and no Network SUT. */
+  /** A name that states in process, without "Network SUT". */
   readonly name: string;
   readonly benchmark: string;
   readonly model: InProcessModel;
-  /** Name of the configuration, as a SUT node with equal settings and model has it in Describe. */
+  /**
+   * Name of the configuration, equal to Describe's for a SUT node with the same settings and model.
+   */
   readonly configuration: string;
-  /** Undefined where the benchmark needs none. */
+  /** Undefined if the benchmark needs none. */
   readonly workerCount: number | undefined;
   /**
-   * A SUT for one run. Runs may not overlap.
-   * @param payloads Bytes of the samples, in the encoding that they would travel in.
-   * @throws MlperfError `ERR_CONFIG_INVALID` where the model does not read that encoding.
+   * A SUT for one run. Runs must not overlap.
+   * @param payloads Bytes of the samples, in their wire encoding.
+   * @throws MlperfError `ERR_CONFIG_INVALID` if the model does not read that encoding.
    */
   openRun(payloads: SamplePayloads): SystemUnderTest;
   /** Ends all workers. */
@@ -38,8 +40,8 @@ export interface InProcessNode {
 export interface InProcessHalf {
   /**
    * Loads a model and starts its workers.
-   * @param flags Settings of `longhaul sut` as they would stand on its command line, by key.
-   * @param file Its section of a configuration file.
+   * @param flags Settings of `longhaul sut` in command-line form, by key.
+   * @param file Section of a configuration file.
    * @throws MlperfError as a SUT node's start.
    */
   startInProcessNode(

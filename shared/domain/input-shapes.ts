@@ -2,13 +2,13 @@ import { configInvalid } from '../base/errors/mlperf-error.ts';
 import { fitsShape, isOipDataType, type OipTensor } from './tensors.ts';
 
 /**
- * The inputs of one sample: without the batch axis, and of the shapes that were requested. Axes that neither the model nor a
- * shape fixes stay free (-1): samples that are read from files bring their own lengths, and {@link requireKnownShapes}
- * refuses them for all others.
+ * Inputs of one sample: without the batch axis, with requested shapes applied. Axes that neither
+ * the model nor a shape fixes stay free (-1): samples from files have their own lengths, and {@link
+ * requireKnownShapes} refuses free axes for all others.
  * @param inputs As the server describes them.
  * @param overrides Shapes of one sample, without the batch axis.
- * @param hasBatchAxis True where the first axis of every input counts samples.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a shape is for no input, or is not what the model has.
+ * @param hasBatchAxis True if the first axis of every input counts samples.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a shape names no input, or contradicts the model.
  */
 export function resolveInputs(
   inputs: readonly OipTensor[],
@@ -29,8 +29,9 @@ export function resolveInputs(
 }
 
 /**
- * For samples that are generated: every length has to be known, and is not guessed, as another length is another load.
- * @param inputs Of one sample, as {@link resolveInputs} gives them.
+ * Requires known lengths, for generated samples. They are never guessed, since another length is
+ * another load.
+ * @param inputs Inputs of one sample from {@link resolveInputs}.
  * @throws MlperfError `ERR_CONFIG_INVALID` with the missing flag.
  */
 export function requireKnownShapes(inputs: readonly OipTensor[]): void {
@@ -38,13 +39,13 @@ export function requireKnownShapes(inputs: readonly OipTensor[]): void {
   if (free.length === 0) return;
   const flag = free.map((input) => inputShapeText(input, 'N')).join(',');
   throw configInvalid(
-    `the model leaves axes free (-1 in ${free.map(inShort).join(', ')}): say their lengths for one sample by --input-shape ${flag}, with a number in place of each N`,
+    `the model leaves axes free (-1 in ${free.map(inShort).join(', ')}): give their lengths for one sample by --input-shape ${flag}, with a number for each N`,
   );
 }
 
 /**
- * Form of an input in `--input-shape`.
- * @param freeLength Stands for each axis of unknown length.
+ * An input in the form of `--input-shape`.
+ * @param freeLength Text for each axis of unknown length.
  */
 export function inputShapeText(
   { name, shape }: Pick<OipTensor, 'name' | 'shape'>,
@@ -63,7 +64,7 @@ function checkFits(
   if (fitsShape(asked, shape)) return;
   const batchHint =
     hasBatchAxis && asked.length === shape.length + 1
-      ? '; the axis that counts samples is left out'
+      ? '; leave out the axis that counts samples'
       : '';
   throw configInvalid(
     `--input-shape ${name}:${asked.join('x')}: a sample of the model has the shape [${shape.join(', ')}]${batchHint}`,
@@ -74,14 +75,17 @@ function inShort({ name, shape }: OipTensor): string {
   return `${name} [${shape.join(', ')}]`;
 }
 
-/** Lengths of the axes of one sample by name of the input, as `--input-shape` says them; -1: any. */
+/** Axis lengths of one sample by input name, from `--input-shape`; -1: any. */
 export type InputShapes = ReadonlyMap<string, readonly number[]>;
 
-/** Content of `--input-shape`. */
+/** Parsed value of `--input-shape`. */
 export interface InputsAsked {
-  /** Of inputs that the server tells, or that are declared. */
+  /** Shapes of inputs that the server reports, or that are declared. */
   readonly inputShapes: InputShapes;
-  /** Inputs as the server's metadata would have them: an axis that counts samples is the first one, and -1. */
+  /**
+   * Declared inputs in the form of server metadata: an axis that counts samples comes first and is
+   * -1.
+   */
   readonly declaredInputs: readonly OipTensor[];
 }
 
@@ -92,8 +96,9 @@ const FORMS =
   'must be NAME:LENGTHxLENGTH..., as in image:3x224x224, or NAME:DATATYPE:LENGTHxLENGTH..., as in image:FP32:-1x3x224x224';
 
 /**
- * Reads shapes such as `NAME:3x224x224`, and declarations such as `NAME:FP32:-1x3x224x224`; `NAME:` is the shape of a single
- * number. Names may have colons in them: the last one counts, or the last two around a datatype.
+ * Parses shapes such as `NAME:3x224x224`, and declarations such as `NAME:FP32:-1x3x224x224`;
+ * `NAME:` is the shape of a scalar. Names may contain colons: the last one separates, or the last
+ * two around a datatype.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed text.
  */
 export function parseInputShapes(texts: readonly string[]): InputsAsked {
@@ -132,6 +137,6 @@ function lengthsOf(axes: string, text: string): number[] {
     return lengths;
   }
   throw configInvalid(
-    `--input-shape ${text}: an axis has a length from 0 to ${LENGTH_MAX}, or -1: the samples bring it`,
+    `--input-shape ${text}: an axis has a length from 0 to ${LENGTH_MAX}, or -1 if it varies by sample`,
   );
 }

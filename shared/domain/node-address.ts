@@ -2,13 +2,13 @@ import { lookup } from 'node:dns/promises';
 import { isIPv4, isIPv6 } from 'node:net';
 import { describeSystemError, sutUnreachable } from '../base/errors/mlperf-error.ts';
 
-/** Most characters of a node's name: it is printed and logged in one line. Both ends refuse a longer one. */
+/** Longest name of a node, characters: it is logged in one line. Both ends refuse a longer one. */
 export const NODE_NAME_LENGTH_MAX = 256;
 
 /** A host (name, IPv4, or IPv6 in brackets) and a port. */
 const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
 
-/** Splits `host:port`; undefined when the text is not that or the port is above 65535. */
+/** Splits `host:port`; undefined if malformed or the port is above 65535. */
 export function splitAddress(address: string): { host: string; port: number } | undefined {
   const match = ADDRESS_PATTERN.exec(address);
   const port = Number(match?.[2]);
@@ -24,8 +24,9 @@ export function hasScheme(address: string, scheme: string): boolean {
 const DNS_PREFIX = 'dns:///';
 
 /**
- * The addresses that a text means: itself, or for `dns:///name:port` one per machine behind the name, in ascending order. Where a name
- * has IPv4 addresses, only those count, since its IPv6 addresses lead to the same machines.
+ * Addresses for a text: itself, or for `dns:///name:port` one per machine behind the name,
+ * ascending. If a name has IPv4 addresses, only those are used, since its IPv6 addresses lead to
+ * the same machines.
  * @throws MlperfError `ERR_SUT_UNREACHABLE` for an unknown name
  */
 export async function addressesBehind(address: string): Promise<readonly string[]> {
@@ -49,8 +50,8 @@ export async function addressesBehind(address: string): Promise<readonly string[
 }
 
 /**
- * True for a host that no other machine can reach or be: `localhost`, 127.0.0.0/8, `::1`. A name other
- * than `localhost` is none, whatever it resolves to today.
+ * True for a host that only this machine can reach: `localhost`, 127.0.0.0/8, `::1`. Other names
+ * are false, whatever they resolve to.
  */
 export function isLoopback(host: string): boolean {
   const plain = host.toLowerCase().replace(/^\[|\]$/g, '');

@@ -15,8 +15,8 @@ export const TEST_MODES = [
 export type TestMode = (typeof TEST_MODES)[number];
 
 /**
- * True for the scenarios of the datacenter suite, the only ones that the Network division knows.
- * Rule: inference_rules v4.1, "The Network division supports only the Datacenter suite".
+ * True for the scenarios of the datacenter suite, the only ones in the Network division. Rule:
+ * inference_rules v4.1, "The Network division supports only the Datacenter suite".
  */
 export function isNetworkDivisionScenario(scenario: Scenario): boolean {
   return scenario === 'Server' || scenario === 'Offline';

@@ -2,23 +2,23 @@
 export interface OipTensor {
   readonly name: string;
   readonly datatype: OipDataType;
-  /** Lengths of the axes; -1: of any length. */
+  /** Axis lengths; -1: any length. */
   readonly shape: readonly number[];
 }
 
-/** One sample as a tensor, without a name: what a benchmark knows of its own payloads and responses. */
+/** One sample as an unnamed tensor: a benchmark's payload or response. */
 export interface SampleTensor {
   readonly datatype: OipDataType;
-  /** Lengths of the axes of one sample, without any batch axis; -1: of any length. */
+  /** Axis lengths of one sample, without a batch axis; -1: any length. */
   readonly shape: readonly number[];
 }
 
-/** Elements of a tensor of such a shape, all of whose lengths are known. */
+/** Number of elements of a shape with known lengths. */
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
 
-/** True where known lengths are those of a shape; its free axes (-1) take any length. */
+/** True if known lengths match a shape; its free axes (-1) match any length. */
 export function fitsShape(lengths: readonly number[], shape: readonly number[]): boolean {
   return (
     lengths.length === shape.length &&
@@ -38,9 +38,9 @@ export function tensorsText(tensors: readonly OipTensor[]): string {
 }
 
 /**
- * Datatypes of the Open Inference Protocol and the bytes of one element in raw contents; 0 for BYTES, whose elements
- * are of any length (4 bytes of length, little-endian, before each).
- * Source: Open Inference Protocol, "Tensor Data Types"; BF16 is Triton's addition.
+ * Datatypes of the Open Inference Protocol, with the bytes of one element in raw contents; 0 for
+ * BYTES, whose elements vary (4 bytes of length, little-endian, before each). Source: Open
+ * Inference Protocol, "Tensor Data Types"; BF16 is Triton's addition.
  */
 export const OIP_ELEMENT_BYTES = {
   BOOL: 1,
@@ -59,7 +59,7 @@ export const OIP_ELEMENT_BYTES = {
   BYTES: 0,
 } as const;
 
-/** ONNX's name of an element type, in lower case → the protocol's. */
+/** ONNX element types in lower case → the protocol's datatypes. */
 export const DATATYPE_OF_ONNX: Readonly<Record<string, OipDataType>> = {
   float: 'FP32',
   double: 'FP64',
@@ -75,7 +75,7 @@ export const DATATYPE_OF_ONNX: Readonly<Record<string, OipDataType>> = {
   bool: 'BOOL',
 };
 
-/** One of them, as it stands in a request. */
+/** A datatype, as in a request. */
 export type OipDataType = keyof typeof OIP_ELEMENT_BYTES;
 
 /** True for a datatype of the protocol. */
@@ -83,33 +83,36 @@ export function isOipDataType(text: string): text is OipDataType {
   return Object.hasOwn(OIP_ELEMENT_BYTES, text);
 }
 
-/** Datatypes that typed contents have no list for: they travel raw, or not at all. */
+/** Datatypes without a list in typed contents: they are sent raw only. */
 export const RAW_ONLY_DATA_TYPES: readonly OipDataType[] = ['FP16', 'BF16'];
 
 /** One input of one sample. */
 export interface NamedTensor {
   readonly name: string;
   readonly datatype: OipDataType;
-  /** Lengths of the axes of this sample, all known, without the batch axis. */
+  /** Axis lengths of this sample, all known, without the batch axis. */
   readonly shape: readonly number[];
-  /** Raw contents as the protocol has them: row-major, little-endian; BYTES with a length before each element. */
+  /**
+   * Raw contents in the protocol's form: row-major, little-endian; BYTES with a length before each
+   * element.
+   */
   readonly raw: Uint8Array;
 }
 
-/** An input of a model, as samples are compared with it. */
+/** A model input, for comparison with samples. */
 export interface WantedTensor extends OipTensor {
-  /** Goes behind a message about a sample of another shape. Default: nothing. */
+  /** Text after a message about a sample of another shape. Default: none. */
   readonly shapeHint?: string | undefined;
 }
 
-/** Raw contents of all inputs of a sample, one behind the other; those of a single input as they are. */
+/** Raw contents of all inputs of a sample, concatenated; uncopied for a single input. */
 export function joinedContents(tensors: readonly NamedTensor[]): Uint8Array {
   const [first] = tensors;
   if (first !== undefined && tensors.length === 1) return first.raw;
   return Buffer.concat(tensors.map(({ raw }) => raw));
 }
 
-/** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */
+/** Raw bytes of one sample of an input; undefined for texts, and if an axis is free. */
 export function sampleBytes({ datatype, shape }: OipTensor): number | undefined {
   if (datatype === 'BYTES' || shape.includes(-1)) return undefined;
   return elementCount(shape) * OIP_ELEMENT_BYTES[datatype];

@@ -2,12 +2,15 @@ import { isIPv6 } from 'node:net';
 import { at } from '../base/at.ts';
 import type { callPath, Evidence, header, socketEnds } from './evidence-schema.ts';
 
-/** Headers that are kept of one call, and the characters of one. */
+/** Most headers kept of one call, and most characters of a header. */
 export const HEADERS_MAX = 32;
 const HEADER_NAME_LENGTH_MAX = 64;
 export const HEADER_VALUE_LENGTH_MAX = 128;
 
-/** Headers whose values are not secret, and show what happened to a call. Of all others only the name is kept. */
+/**
+ * Headers whose values are public and show what happened to a call. Only the names of other headers
+ * are kept.
+ */
 const VALUES_TOLD: ReadonlySet<string> = new Set([
   'accept-encoding',
   'content-encoding',
@@ -29,16 +32,19 @@ const VALUES_TOLD: ReadonlySet<string> = new Set([
 /** A header of a call. */
 export type HeaderEvidence = Evidence<typeof header>;
 
-/** One end of a TCP connection as its socket has it: IP addresses and ports. */
+/** One end of a TCP connection: IP address and port of its socket. */
 export type SocketEnds = Evidence<typeof socketEnds>;
 
-/** A call as both of its ends saw it: what shows whether something stands between them. */
+/** A call as both ends saw it: it reveals anything between them. */
 export type CallPath = Evidence<typeof callPath>;
 
-/** The LoadGen node's own view of a call. */
+/** The LoadGen node's view of a call. */
 export type OwnSide = Pick<CallPath, 'loadgen' | 'responseHeaders'>;
 
-/** Keeps headers in bounds and without secrets. Pseudo-headers, which begin with a colon, are left out. @returns `leftOut`: how many more there were. */
+/**
+ * Limits headers and removes secrets. Pseudo-headers, which begin with a colon, are left out.
+ * @returns `leftOut`: number of headers beyond the limit.
+ */
 export function keptHeaders(headers: Iterable<readonly [name: string, value: unknown]>) {
   const kept: HeaderEvidence[] = [];
   let leftOut = 0;
@@ -57,7 +63,7 @@ export function keptHeaders(headers: Iterable<readonly [name: string, value: unk
   return { headers: kept, leftOut };
 }
 
-/** An IP address in the one way in which two ends can compare it: without zone, an IPv4 address as such. */
+/** An IP address in a comparable form: without zone, IPv4-mapped addresses as IPv4. */
 export function plainAddress(address: string): string {
   const text = at(address.split('%'), 0).replace(/^::ffff:(?=\d+\.)/i, '');
   return isIPv6(text) ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;

@@ -3,19 +3,22 @@ import type { SystemFacts } from '../host/system-facts.ts';
 import type { TuningFacts } from '../host/tuning-facts.ts';
 import type { CallPath } from './call-path.ts';
 
-/** `to-sut`: as queries go. `from-sut`: as responses go. */
+/** `to-sut`: direction of queries. `from-sut`: direction of responses. */
 export type LinkDirection = 'to-sut' | 'from-sut';
 
 /** Outcome of one test of a link with load. */
 export interface LinkTestOutcome {
-  /** Null where the node does not take the test, or too little came through to tell. */
+  /** Null if the node refuses the test, or too few bytes arrived. */
   readonly bitsPerSecond: number | null;
-  /** Bytes that came in. */
+  /** Bytes received. */
   readonly bytes: number;
-  /** Share of the time in which the gRPC thread was busy: here, and at the node (null: not reported). */
+  /**
+   * Share of the time in which the gRPC thread was busy: here, and at the node (null: not
+   * reported).
+   */
   readonly loadgenBusyShare: number;
   readonly sutBusyShare: number | null;
-  /** Why there is no figure, in words. */
+  /** Why there is no figure. */
   readonly whyMissing: string | null;
 }
 
@@ -26,12 +29,12 @@ export interface ProbedDescription {
   readonly components: readonly ComponentVersion[];
   readonly protocolVersionMin: number;
   readonly protocolVersionMax: number;
-  /** Benchmarks that it serves. */
+  /** Benchmarks that the node serves. */
   readonly benchmarks: readonly string[];
   readonly operatingSystem: string;
-  /** Equal to that of the LoadGen node: one machine. */
+  /** Equal to the LoadGen node's if both are one machine. */
   readonly bootId: string;
-  /** HTTP/2 receive windows in force, in bytes; 0 unknown. */
+  /** Effective HTTP/2 receive windows, bytes; 0 unknown. */
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
 }
@@ -42,16 +45,16 @@ export interface NodeProbe {
   readonly name: string;
   readonly localAddress: string | null;
   readonly remoteAddress: string | null;
-  /** TCP connects that were answered, and round trips of Name on one connection, in ns. */
+  /** TCP connect times, and round trips of Name on one connection, ns. */
   readonly tcpConnectNs: readonly number[];
   readonly nameRoundTripNs: readonly number[];
   /** A call of Name as both ends saw it. */
   readonly path: CallPath;
-  /** Identities that answered at the address, on connections of their own and in Describe, each once. */
+  /** Distinct identities at the address, from separate connections and from Describe. */
   readonly identities: readonly string[];
-  /** Null from a node that does not describe itself. */
+  /** Null if the node does not describe itself. */
   readonly description: ProbedDescription | null;
-  /** Null where the node does not describe its machine. */
+  /** Null if the node does not describe its machine. */
   readonly system: { readonly facts: SystemFacts; readonly tuning: TuningFacts | null } | null;
   readonly whyNoSystem: string | null;
 }

@@ -2,14 +2,14 @@ import { counted } from '../base/text.ts';
 import type { OtherWork } from '../domain/system-under-test.ts';
 import type { NodeEvidence } from './evidence-schema.ts';
 
-/** Addresses and their characters that are shown: a node may say anything. */
+/** Most addresses shown, and most characters of one: a node may report anything. */
 const SHOWN_MAX = 8;
 const SHOWN_LENGTH_MAX = 64;
 
 /**
- * Samples that a node answered for others during a run: by its own ledger, or by a server's statistics, which count the
- * requests of all its clients, those of ours that failed here among them. Null where there were none, and where the node does
- * not tell.
+ * Samples that a node answered for others during a run: by its ledger, or by a server's statistics,
+ * which count the requests of all clients, including ours that failed here. Null if there were
+ * none, or the node does not report them.
  */
 export function otherWorkOf(node: NodeEvidence): OtherWork | null {
   const { theirs, ours } = node;
@@ -28,7 +28,7 @@ export function otherWorkOf(node: NodeEvidence): OtherWork | null {
   };
 }
 
-/** Of the addresses that the node lists; others may be behind the samples as well. */
+/** Text of the addresses that the node lists; other clients may have sent samples too. */
 function loadgensText(addresses: readonly string[]): string {
   if (addresses.length === 0) return '';
   const shown = addresses.slice(0, SHOWN_MAX).map((one) => one.slice(0, SHOWN_LENGTH_MAX));

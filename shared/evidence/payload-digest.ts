@@ -1,32 +1,33 @@
 import assert from 'node:assert';
 import { createHash, hash } from 'node:crypto';
 
-/** Name of the optional part of the protocol (Describe.features, Open.features, Opened.features). */
+/** Name of the optional protocol feature (Describe.features, Open.features, Opened.features). */
 export const PAYLOAD_DIGESTS_FEATURE = 'payload-digests';
 
 /** 32-bit words of a SHA-256. */
 const DIGEST_WORDS = 8;
 
-/** The unit of {@link PayloadDigestSum}: all samples are a million. */
+/** Unit of {@link PayloadDigestSum}: one million is all samples. */
 export const PER_MILLION = 1_000_000;
 
-/** 2^32 divided by the golden ratio: keeps the eight lanes, and ids that are alike, apart. */
+/** 2^32 divided by the golden ratio: separates the eight lanes and similar ids. */
 const GOLDEN = 0x9e3779b9;
 
 /**
- * SHA-256 of a payload that lies in one or several pieces, as eight words, the first four bytes first.
- * The bytes are those that travel: compressed, if the sample library compressed them.
+ * SHA-256 of a payload in one or several pieces, as eight big-endian words. It covers the bytes on
+ * the wire: compressed, if the sample library compressed them.
  */
 export function sha256Words(pieces: readonly Uint8Array[]): Uint32Array {
   return wordsOf(sha256(pieces));
 }
 
-/** Bytes that are digested between two pauses. */
+/** Bytes digested between two pauses. */
 const PIECE_BYTES = 16 * 1024 * 1024;
 
 /**
- * The same of one payload, which may take seconds. @param pause Called between its pieces.
- * @throws What `pause` throws
+ * {@link sha256Words} of one payload, which may take seconds. @param pause Called between its
+ * pieces.
+ * @throws the error of `pause`
  */
 export async function sha256WordsLong(
   payload: Uint8Array,
@@ -56,19 +57,19 @@ function sha256(pieces: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * The ledger's digest of the payloads of a run: a sum over samples that does not depend on their order,
- * so that streams may interleave. Every sample's SHA-256 is combined with its wire id, so that payloads
- * that were mixed up do not cancel out. proto/mlperf/network/v1/sut.proto, LedgerResponse.payload_digest,
- * says it for nodes in any language.
+ * The ledger's digest of the payloads of a run: a sum over samples that does not depend on their
+ * order, so that streams may interleave. Every sample's SHA-256 is combined with its wire id, so
+ * that swapped payloads do not cancel out. proto/mlperf/network/v1/sut.proto,
+ * LedgerResponse.payload_digest, defines it for nodes in any language.
  *
- * Evidence against mistakes, not against a node that lies.
- * Hot path: whole numbers of 32 bits, no allocation; 0.1 µs for a chosen sample, 0.01 µs for another.
+ * Evidence against mistakes, not against a node that lies. Hot path: 32-bit integers, no
+ * allocation; 0.1 µs for a chosen sample, 0.01 µs for another.
  */
 export class PayloadDigestSum {
-  /** Share of the samples that count, in millionths; chosen by id. */
+  /** Share of the samples that are digested, in millionths; chosen by id. */
   readonly perMillion: number;
   readonly #lanes = new Uint32Array(DIGEST_WORDS);
-  /** Mixed ids times a million below this are chosen: no division, and exact below 2^53. */
+  /** Threshold for mixed ids times a million: no division, and exact below 2^53. */
   readonly #chosenBelow: number;
   #count = 0;
 
@@ -80,17 +81,19 @@ export class PayloadDigestSum {
     this.#chosenBelow = perMillion * 2 ** 32;
   }
 
-  /** Samples that were added. */
+  /** Samples added. */
   get count(): number {
     return this.#count;
   }
 
-  /** True when the sample of this wire id (a whole number below 2^53) counts. Both ends choose alike. */
+  /**
+   * True if the sample of this wire id (an integer below 2^53) is digested. Both ends choose alike.
+   */
   isChosen(id: number): boolean {
     return mixId(id) * PER_MILLION < this.#chosenBelow;
   }
 
-  /** Adds a sample if it is one that counts. */
+  /** Adds a sample if it is chosen. */
   add(id: number, digest: Uint32Array): void {
     if (this.perMillion === 0) return;
     const mixed = mixId(id);
@@ -98,12 +101,12 @@ export class PayloadDigestSum {
     const lanes = this.#lanes;
     for (let i = 0; i < DIGEST_WORDS; i += 1) {
       const lane = mix((digest[i] as number) ^ (mixed + Math.imul(i, GOLDEN)));
-      lanes[i] = (lanes[i] as number) + lane; // A Uint32Array counts modulo 2^32.
+      lanes[i] = (lanes[i] as number) + lane; // A Uint32Array wraps modulo 2^32.
     }
     this.#count += 1;
   }
 
-  /** As LedgerResponse.payload_digest: 32 bytes, or none where no sample counts. */
+  /** LedgerResponse.payload_digest: 32 bytes, or none if no sample is digested. */
   toBytes(): Buffer {
     if (this.perMillion === 0) return Buffer.alloc(0);
     const bytes = Buffer.alloc(DIGEST_WORDS * 4);
@@ -114,10 +117,10 @@ export class PayloadDigestSum {
   }
 }
 
-/** Mixes both halves of an id: ids that count up must not be chosen in turn. */
+/** Mixes both halves of an id, so that consecutive ids are chosen at random. */
 function mixId(id: number): number {
   const high = Math.floor(id * 2 ** -32);
-  // Of the low half, | 0 keeps just the 32 bits that are wanted.
+  // `| 0` keeps the low 32 bits.
   return mix((id | 0) + mix(high + GOLDEN));
 }
 

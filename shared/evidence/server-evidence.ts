@@ -1,9 +1,9 @@
 import type { NetworkEvidence, NodeEvidence, ServerEvidence } from './evidence-schema.ts';
 
-/** Name of a run's protocol, and how its requests went to servers. */
+/** Name of a run's protocol, and how its requests were sent to servers. */
 export type ProtocolEvidence = Pick<NetworkEvidence, 'protocol' | 'server'>;
 
-/** A node that is a server. */
+/** A node that is a server, not a SUT node of longhaul. */
 export type ServerNode = ServerEvidence & Pick<NodeEvidence, 'address'>;
 
 /** The nodes that are servers. */

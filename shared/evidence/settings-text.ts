@@ -1,10 +1,10 @@
-/** Names of settings whose value must stay where it is: a bearer's token, not the tokens of a model. */
+/** Names of settings whose value is secret: an authorization token, not the tokens of a model. */
 const SECRET_NAME = /token(file)?$|secret|password|credential/i;
 
 /**
- * Settings by name, as text, for Describe and for the audit. Rule: inference_rules v4.1, Network division,
- * "SUT parameters and configuration must be uniquely and specifically named".
- * Objects and lists of objects become `name.field`; of secrets it is only told that they are set.
+ * Settings by name, as text, for Describe and for the audit. Rule: inference_rules v4.1, Network
+ * division, "SUT parameters and configuration must be uniquely and specifically named". Objects and
+ * lists of objects become `name.field`; secrets are only marked as set.
  */
 export function settingsAsText(settings: object): Record<string, string> {
   const entries = Object.entries(settings).flatMap(([name, value]) => entriesOf(name, value));

@@ -11,7 +11,7 @@ export interface ComponentVersion {
   readonly version: string;
 }
 
-/** Packages whose version matters to a measurement. */
+/** Packages whose version affects a measurement. */
 const PACKAGES = ['@grpc/grpc-js', 'onnxruntime-node', 'sharp'] as const;
 
 /** longhaul and what it runs on. */
@@ -19,7 +19,7 @@ export function softwareComponents(): ComponentVersion[] {
   return [{ name: 'longhaul', version: packageVersion() }, ...componentVersions()];
 }
 
-/** Versions of what the node runs on; a package that is not installed is left out. */
+/** Versions of the node's software; a package that is not installed is left out. */
 export function componentVersions(): ComponentVersion[] {
   const components: ComponentVersion[] = [{ name: 'node', version: process.versions.node }];
   for (const name of PACKAGES) {
@@ -30,7 +30,7 @@ export function componentVersions(): ComponentVersion[] {
   return components;
 }
 
-/** Reads the package's manifest: not loaded, and not hidden by its `exports`. */
+/** Reads the package's manifest: it is not loaded, and its `exports` do not hide it. */
 function installedVersion(name: string): string | undefined {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
   const manifest = folders.map((folder) => join(folder, name, 'package.json')).find(existsSync);
@@ -38,12 +38,15 @@ function installedVersion(name: string): string | undefined {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
-/** The package that runs models: an optional peer, so that a LoadGen node is installed without it (deploy/README.md). */
+/**
+ * The package that runs models: an optional peer, so a LoadGen node can do without it
+ * (deploy/README.md).
+ */
 const ONNX_RUNTIME = 'onnxruntime-node';
 
 /**
- * How it is installed here. On this one platform the package fetches CUDA libraries when it is installed, and cannot be
- * installed where their server is out of reach; inference on the processor does not need them.
+ * Install command for this platform. On linux/x64 the package fetches CUDA libraries at
+ * installation and fails if their server is unreachable; inference on the CPU does not need them.
  */
 export function onnxRuntimeInstallCommand(): string {
   const isFetching = process.platform === 'linux' && process.arch === 'x64';
@@ -51,13 +54,13 @@ export function onnxRuntimeInstallCommand(): string {
   return `${skip}npm install ${installableName(ONNX_RUNTIME)}`;
 }
 
-/** Message where ONNX Runtime is absent. */
+/** Message if ONNX Runtime is missing. */
 export function absentOnnxRuntimeText(): string {
   return `the package ${ONNX_RUNTIME} is not installed: run "${onnxRuntimeInstallCommand()}"`;
 }
 
 /**
- * For a verb that starts a SUT node with a model itself: thrown before the node starts, with the cause.
+ * Check for a verb that starts a SUT node itself: it fails before the node starts, with the cause.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
 export function requireOnnxRuntime(): void {

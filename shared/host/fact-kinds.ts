@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One line of text: another machine may send anything. */
+/** One printable line: another machine may send anything. */
 export const line = z
   .string()
   .max(1024)
@@ -8,44 +8,44 @@ export const line = z
 export const words = line.nullable();
 export const positive = z.number().positive();
 export const quantity = positive.nullable();
-/** A number of which 0 is a value. */
+/** A number that may be 0. */
 export const tally = z.number().min(0).nullable();
 export const fraction = z.number().min(0).max(1).nullable();
 
-/** One of a few words; null for one that only a later version knows. */
+/** One of a few words; null for a word of a later version. */
 export const wordOf = <const T extends readonly [string, ...string[]]>(list: T) =>
   z.enum(list).nullable().catch(null);
 
-/** A machine has fewer of anything; a node that is not ours may say what it likes. */
+/** Bound on lists: no machine has more of anything, but a foreign node may send more. */
 const LIST_LENGTH_MAX = 4096;
 export const list = <T extends z.ZodType>(schema: T) => z.array(schema).max(LIST_LENGTH_MAX);
 
-/** Facts that are read of one look at a machine: the kind of each, and how it is read. */
+/** Facts read in one look at a machine: each with its kind and its reader. */
 type FactTable<L> = Readonly<
   Record<string, { readonly kind: z.ZodType; readonly read: (look: L) => unknown }>
 >;
 type KindsOf<T extends FactTable<never>> = { [K in keyof T]: T[K]['kind'] };
 type FactsOf<T extends FactTable<never>> = { [K in keyof T]: z.infer<T[K]['kind']> };
 
-/** Makes rows of a table; each has a type of its own. */
+/** Makes the rows of a table, each with its own type. */
 export const rowsOf =
   <L>() =>
   <T>(kind: z.ZodType<T>, read: (look: L) => T | Promise<T>) => ({ kind, read });
 
-/** Form of the facts of a table, as they come from a file or from another machine. */
+/** Schema of a table's facts, for a file or another machine's message. */
 export function formOf<T extends FactTable<never>>(table: T): z.ZodObject<KindsOf<T>> {
   const kinds = Object.entries(table).map(([key, { kind }]) => [key, kind]);
   return z.object(Object.fromEntries(kinds) as KindsOf<T>);
 }
 
-/** Reads the facts of a table one after the other. */
+/** Reads the facts of a table in sequence. */
 export async function readFacts<L, T extends FactTable<L>>(table: T, look: L): Promise<FactsOf<T>> {
   const facts: Record<string, unknown> = {};
   for (const [key, { read }] of Object.entries(table)) facts[key] = await read(look);
-  return facts as FactsOf<T>; // Those keys.
+  return facts as FactsOf<T>; // Exactly these keys.
 }
 
-/** Facts as a message: what is unknown is left out, as the protocol wants it. */
+/** Facts as a message; the protocol leaves out unknown values. */
 export function toWire<T>(facts: T): WithoutNulls<T>;
 export function toWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => toWire<unknown>(one));
@@ -61,9 +61,9 @@ type WithoutNulls<T> = T extends readonly (infer E)[]
     : NonNullable<T>;
 
 /**
- * Facts of a message: an empty text, and 0 and false where they are no value of a fact, are
- * unknown, and so is all of a part that a node leaves out.
- * @throws ZodError where a node of other make sends what cannot be, such as control characters
+ * Facts of a message. Unknown values are empty texts, 0 and false (unless valid values of the
+ * fact), and missing parts.
+ * @throws ZodError for impossible values of a foreign node, such as control characters
  */
 export function fromWire<T extends z.ZodType>(schema: T, message: object | null): z.infer<T> {
   return schema.parse(known(schema, message));

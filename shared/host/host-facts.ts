@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { DeepReadonly } from '../base/deep-readonly.ts';
 import { ownText } from './machine-source.ts';
 
-/** A number that a node tells: any of 64 bits, rounded above 2^53 as it was when it came. */
+/** A number reported by a node: any 64-bit value, rounded above 2^53 when it was decoded. */
 export const claimed = z
   .number()
   .min(0)
@@ -13,22 +13,22 @@ export const claimed = z
 /** A machine as it describes itself, in Describe and in the evidence. */
 export const hostEvidence = z.object({
   hostname: z.string(),
-  /** Changes at every start of the machine; empty where the system has none. */
+  /** Changes at every boot; empty if the system has none. */
   bootId: z.string(),
   operatingSystem: z.string(),
   cpuModel: z.string(),
   cpuCount: z.int().min(0),
-  /** Of another node it may be any of 64 bits, rounded above 2^53. */
+  /** Any 64-bit value for a foreign node, rounded above 2^53. */
   memoryBytes: claimed,
-  /** IP addresses, loopback left out. */
+  /** IP addresses without loopback. */
   addresses: z.array(z.string()),
 });
 
 export type HostEvidence = DeepReadonly<z.infer<typeof hostEvidence>>;
 
 /**
- * Tells which machine this is. An interface, because a test has one machine only; no option of a user
- * changes it.
+ * Returns this machine's identity. An interface, because a test has only one machine; no user
+ * option changes it.
  */
 export type HostIdentity = () => HostEvidence;
 
@@ -38,7 +38,7 @@ export const thisHost: HostIdentity = () => {
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return {
     hostname: hostname(),
-    // Only Linux has one. Equal on both ends of a connection: one machine.
+    // Linux only. Equal on both ends of a connection if they are one machine.
     bootId: ownText('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
     operatingSystem: `${type()} ${release()}`,
     cpuModel: processors[0]?.model ?? 'unknown',

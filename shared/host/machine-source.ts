@@ -4,7 +4,7 @@ import { open, readdir, realpath } from 'node:fs/promises';
 import * as nodeOs from 'node:os';
 import { join } from 'node:path';
 
-/** Facts of a machine that Node.js itself tells. */
+/** Facts of a machine from Node.js itself. */
 export type OsFacts = Readonly<ReturnType<typeof osFacts>>;
 
 function osFacts() {
@@ -23,27 +23,29 @@ function osFacts() {
 }
 
 /**
- * Source of the facts of a machine. Never rejects: an absent, forbidden or broken entry is null (or an
- * empty list), because facts are optional one by one. Paths are absolute, `/proc/cpuinfo`.
+ * Source of a machine's facts. Never rejects: an absent, forbidden or broken entry is null (or an
+ * empty list), since each fact is optional. Paths are absolute, such as `/proc/cpuinfo`.
  */
 export interface MachineSource {
   readonly os: OsFacts;
-  /** Text of a file without space around it; null where it is empty, too. */
+  /** Text of a file without surrounding space; null if it is empty. */
   text(path: string): Promise<string | null>;
   bytes(path: string): Promise<Uint8Array | null>;
-  /** Names in a folder, sorted, numbers in them by value. */
+  /** Names in a folder, in natural order. */
   names(path: string): Promise<readonly string[]>;
-  /** The path with all links in it followed. */
+  /** The path with all links resolved. */
   target(path: string): Promise<string | null>;
-  /** Output of a program, if it is installed and ends well and in time. */
+  /** Output of a program, if it is installed, succeeds and is in time. */
   output(program: string, args: readonly string[]): Promise<string | null>;
 }
 
-/** No file that is read here is larger: the list of PCI ids has 1.4 MiB, `/proc/cpuinfo` of 1,000 threads 1.5. */
+/**
+ * Largest file that is read: the list of PCI ids has 1.4 MiB, `/proc/cpuinfo` of 1,000 threads 1.5.
+ */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** A tool that hangs (a driver that is broken) is given up. */
+/** Timeout of a tool that hangs, for example on a broken driver. */
 const PROGRAM_TIMEOUT_MS = 5_000;
 const PROGRAM_BYTES_MAX = 256 * 1024;
 
@@ -52,7 +54,7 @@ export function thisMachine(): MachineSource {
   return machineAt('/', osFacts());
 }
 
-/** A machine whose files lie under `root`; elsewhere than at `/` no program is run. */
+/** A machine with its files under `root`; programs run only if that is `/`. */
 export function machineAt(root: string, os: OsFacts): MachineSource {
   const bytes = (path: string): Promise<Uint8Array | null> => readBounded(join(root, path));
   return {
@@ -77,7 +79,10 @@ export function machineAt(root: string, os: OsFacts): MachineSource {
   };
 }
 
-/** Reads piece by piece: files of `/proc` and `/sys` do not tell their length. Pipes and devices are not waited for. */
+/**
+ * Reads in pieces: files of `/proc` and `/sys` do not report their length. Does not wait for pipes
+ * and devices.
+ */
 async function readBounded(path: string): Promise<Uint8Array | null> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
   if (file === null) return null;
@@ -92,7 +97,8 @@ async function readBounded(path: string): Promise<Uint8Array | null> {
     }
     return Buffer.concat(chunks);
   } catch {
-    // A file of /sys that the driver does not fill (the speed of a link that is down) fails when it is read.
+    // A file of /sys that the driver does not fill (the speed of a link that is down) fails when
+    // read.
     return null;
   } finally {
     await file.close();
@@ -109,8 +115,8 @@ function runProgram(program: string, args: readonly string[]): Promise<string | 
 }
 
 /**
- * Reads no more from the moment on in which `shouldStop` says so; asked before every read.
- * @returns `isInterrupted`: true once something was not read for that reason.
+ * Stops reading once `shouldStop` returns true; it is called before every read.
+ * @returns `isInterrupted`: true if something was therefore not read.
  */
 export function interruptible(source: MachineSource, shouldStop: () => boolean) {
   let isInterrupted = false;
@@ -135,8 +141,8 @@ export function interruptible(source: MachineSource, shouldStop: () => boolean) 
 }
 
 /**
- * Text of a small file of this machine, read at once; null where there is none: another system, or
- * a process that has ended.
+ * Text of a small file of this machine, read synchronously; null if it is missing (another system,
+ * an ended process).
  */
 export function ownText(path: string): string | null {
   try {
@@ -146,7 +152,7 @@ export function ownText(path: string): string | null {
   }
 }
 
-/** A folder of a machine's files; what is not there, or not as expected, is null. */
+/** A folder of a machine's files; missing or unexpected entries are null. */
 export class FactFolder {
   readonly source: MachineSource;
   readonly path: string;
@@ -161,7 +167,7 @@ export class FactFolder {
     return new FactFolder(this.source, `${this.path}/${name}`);
   }
 
-  /** A file, or what the last group of a pattern finds in it; null where that is empty. */
+  /** Text of a file, or the last group of a pattern in it; null if empty. */
   async text(name: string, pattern: RegExp = /^(.*)$/s): Promise<string | null> {
     const text = await this.source.text(`${this.path}/${name}`);
     return pattern.exec(text ?? '')?.at(-1) || null;
@@ -183,7 +189,7 @@ export class FactFolder {
     return digits === null ? null : Number(digits);
   }
 
-  /** Bytes by a line `KEY:  1024 kB`. */
+  /** Bytes from a line `KEY:  1024 kB`. */
   async kib(name: string, key: string): Promise<number | null> {
     const kib = await this.counter(name, new RegExp(`^${key}:\\s*(\\d+) kB$`, 'm'));
     return kib === null ? null : kib * 1024;
@@ -194,24 +200,24 @@ export class FactFolder {
     return parseCpuList(await this.text(name, pattern));
   }
 
-  /** Names in this folder that a pattern has. */
+  /** Names in this folder that match a pattern. */
   async names(pattern: RegExp = /^/): Promise<string[]> {
     return (await this.source.names(this.path)).filter((name) => pattern.test(name));
   }
 
-  /** The path of an entry with all links in it followed. */
+  /** The path of an entry with all links resolved. */
   target(name: string): Promise<string | null> {
     return this.source.target(`${this.path}/${name}`);
   }
 }
 
-/** Text for one line of JSON: no control characters, no space around it, not empty, not endless. */
+/** Text for one line of JSON: no control characters, no surrounding space, not empty, bounded. */
 export function cleanText(text: string | null | undefined): string | null {
   const clean = (text ?? '').replace(/\p{Cc}+/gu, ' ').trim();
   return clean === '' ? null : clean.slice(0, 256);
 }
 
-/** A number above 0 from a text, or null: kernels write 0 or -1 for what they do not know. */
+/** A number above 0 from a text, or null: kernels write 0 or -1 for unknown. */
 export function positiveValue(text: string | null | undefined): number | null {
   const trimmed = (text ?? '').trim();
   if (!/^\d+(\.\d+)?$/.test(trimmed)) return null;
@@ -219,10 +225,10 @@ export function positiveValue(text: string | null | undefined): number | null {
   return value > 0 && Number.isFinite(value) ? value : null;
 }
 
-/** More processors than a kernel can have: a list that names more is broken. */
+/** Most processors of a kernel: a list with more is corrupt. */
 const CPU_MAX = 65_536;
 
-/** Numbers of a list as the kernel writes them (`0-3,8`); none where the text is not one. */
+/** Numbers of a kernel list (`0-3,8`); empty if malformed. */
 export function parseCpuList(text: string | null | undefined): number[] {
   const numbers: number[] = [];
   for (const part of (text ?? '').split(',')) {
@@ -235,7 +241,7 @@ export function parseCpuList(text: string | null | undefined): number[] {
   return numbers;
 }
 
-/** The words that are there, once each, with a text between them; null for none. */
+/** The distinct words, joined by a text; null if there are none. */
 export function joined(words: readonly (string | null)[], between: string): string | null {
   return [...new Set(words)].filter((word) => word !== null).join(between) || null;
 }

@@ -2,29 +2,32 @@ import { z } from 'zod';
 import { list, positive, quantity, wordOf, words } from './fact-kinds.ts';
 import { cleanText, FactFolder, joined, type MachineSource } from './machine-source.ts';
 
-/** Whether errors of a memory are corrected. */
+/** Error correction of memory. */
 export const ecc = z.object({
-  /** Null: it could not be read. */
+  /** Null: unreadable. */
   state: wordOf(['on', 'off']),
-  /** Text that was read, and where; or why it could not be read. */
+  /** The text that was read and its source; or why it is unreadable. */
   how: words,
 });
 type EccFacts = z.infer<typeof ecc>;
 
-/** `slot` as the firmware or the kernel names it, `type` such as `DDR5`, the configured speed in 10^6 transfers/s. */
+/**
+ * `slot` as the firmware or the kernel names it, `type` such as `DDR5`, configured speed in 10^6
+ * transfers/s.
+ */
 const memoryModule = z.object({ slot: words, bytes: positive, type: words, speedMts: quantity });
 
 /** The memory of the host processors. */
 export const memory = z.object({
-  /** Memory that the kernel has: less than what is installed. */
+  /** Memory that the kernel can use: less than is installed. */
   totalBytes: quantity,
   modules: list(memoryModule),
-  /** Where the modules were read. */
+  /** Source of the modules. */
   modulesHow: words,
   ecc,
 });
 
-/** Modules and ECC as one source tells them. */
+/** Modules and ECC from one source. */
 interface MemoryReading {
   readonly modules: z.infer<typeof memoryModule>[];
   readonly ecc: EccFacts;
@@ -36,7 +39,8 @@ export async function memoryFacts(source: MachineSource): Promise<z.infer<typeof
   const dmi = await dmiMemory(source);
   const [modules, how] =
     dmi.modules.length > 0 ? [dmi.modules, 'DMI type 17'] : [edac.modules, 'EDAC'];
-  // EDAC is what the memory controller does; DMI what the firmware says of it, and it never says "on".
+  // EDAC shows what the memory controller does. DMI is only the firmware's description, and never
+  // states "on".
   const known = [edac.ecc, dmi.ecc].find(({ state }) => state !== null);
   const total = await new FactFolder(source).kib('proc/meminfo', 'MemTotal');
   return {
@@ -49,7 +53,7 @@ export async function memoryFacts(source: MachineSource): Promise<z.infer<typeof
 
 const CONTROLLERS = '/sys/devices/system/edac/mc';
 
-/** Modes of the kernel's EDAC that correct errors; EC and PARITY only see them. */
+/** Modes of the kernel's EDAC that correct errors; EC and PARITY only detect them. */
 const CORRECTING = /^(SECDED|S\d+ECD\d+ED)$/;
 
 /** Reads the memory controllers of the kernel's EDAC: modules, or in older kernels rows of chips. */
@@ -61,7 +65,7 @@ async function edacMemory(root: FactFolder): Promise<MemoryReading> {
   for (const place of places.flat()) {
     const folder = root.in(place);
     const isRow = place.includes('/csrow');
-    // Names of a module's files begin with this; those of a row of chips do not.
+    // Prefix of a module's files; rows of chips have none.
     const prefix = isRow ? '' : 'dimm_';
     const mib = await folder.number(isRow ? 'size_mb' : 'size');
     // An empty slot.
@@ -74,7 +78,7 @@ async function edacMemory(root: FactFolder): Promise<MemoryReading> {
   return { modules, ecc: edacEcc(controllers.length, modes) };
 }
 
-/** Three views of the same memory: the finest that is there. */
+/** The finest available of three views of the same memory. */
 async function placesOf(root: FactFolder, controller: string): Promise<string[]> {
   for (const view of [/^dimm\d+$/, /^rank\d+$/, /^csrow\d+$/]) {
     const entries = await root.in(controller).names(view);
@@ -89,7 +93,7 @@ function edacEcc(controllers: number, modes: readonly string[]): EccFacts {
   if (modes.length === 0) return unknown('EDAC has a memory controller without modules');
   const how = `EDAC mode ${joined(modes, ', ')} of ${modes.length} modules`;
   if (modes.every((mode) => CORRECTING.test(mode))) return { state: 'on', how };
-  // One module without it is memory without it.
+  // One module without ECC means no ECC.
   return { state: modes.includes('None') ? 'off' : null, how };
 }
 
@@ -107,7 +111,7 @@ const TYPES = numbered(
 /** Error correction of an array. Source: DSP0134, Memory Array: Error Correction Types. */
 const CORRECTIONS = numbered('3 None, 4 Parity, 5 Single-bit ECC, 6 Multi-bit ECC, 7 CRC');
 
-/** Reads the tables of the firmware on memory; on most systems root alone may. */
+/** Reads the firmware's tables on memory; on most systems only root may. */
 async function dmiMemory(source: MachineSource): Promise<MemoryReading> {
   const entries = '/sys/firmware/dmi/entries';
   const modules: MemoryReading['modules'] = [];
@@ -125,14 +129,14 @@ async function dmiMemory(source: MachineSource): Promise<MemoryReading> {
     return { modules, ecc: { state: null, how: 'DMI type 16 could not be read' } };
   }
   const how = `DMI type 16 says: ${joined(corrections, ', ')}`;
-  // The table tells what an array can do, so `None` is off for sure; other values do not prove that it is on.
+  // The table states what an array can do: `None` proves ECC off, other values do not prove it on.
   const ecc: EccFacts = corrections.every((one) => one === 'None')
     ? { state: 'off', how }
     : { state: null, how: `${how}, which is what the memory can do, not that it is on` };
   return { modules, ecc };
 }
 
-/** A byte of a table of the firmware; 0 beyond the length that its second byte tells. */
+/** A byte of a firmware table; 0 beyond the length in its second byte. */
 function byteOf(table: Uint8Array, offset: number): number {
   return offset < (table[1] ?? 0) ? (table[offset] ?? 0) : 0;
 }
@@ -141,12 +145,12 @@ function wordAt(table: Uint8Array, offset: number): number {
   return byteOf(table, offset) + 256 * byteOf(table, offset + 1);
 }
 
-/** None for an empty slot. */
+/** Empty for an empty slot. */
 function moduleOf(table: Uint8Array): MemoryReading['modules'] {
   const bytes = moduleBytes(table);
   if (bytes === null) return [];
   const speed = wordAt(table, 0x20) || wordAt(table, 0x15);
-  // Behind the table stand its texts; a byte names one by its number, from 1.
+  // Texts follow the table; a byte refers to one by its number, from 1.
   const texts = Buffer.from(table.subarray(table[1])).toString('latin1').split('\0');
   const slot = cleanText(texts[byteOf(table, 0x10) - 1]);
   const type = TYPES.get(byteOf(table, 0x12)) ?? null;

@@ -15,14 +15,15 @@ const NIC = {
   name: fact(line, ({ name }) => name),
   fabric: fact(wordOf(FABRICS), fabricOf),
   /**
-   * `hardware`: a card; `hypervisor`: a card that a hypervisor makes, whose speed is what that says;
-   * `software`: a bridge, a bond, a tunnel, one end of a container's link. Null: a kind that this version does not know.
+   * `hardware`: a card; `hypervisor`: a virtual card, with the hypervisor's stated speed;
+   * `software`: a bridge, a bond, a tunnel, one end of a container's link. Null: unknown to this
+   * version.
    */
   backing: fact(wordOf(['hardware', 'hypervisor', 'software']), ({ driver, entries }) => {
     if (HYPERVISOR_DRIVERS.test(driver ?? '')) return 'hypervisor';
     return entries.includes('device') ? 'hardware' : 'software';
   }),
-  /** Interfaces of the same machine that this one is made of (a bond, a bridge, a VLAN). */
+  /** Interfaces of the same machine below this one (of a bond, a bridge, a VLAN). */
   madeOf: fact(list(line), ({ entries }) =>
     entries.filter((entry) => entry.startsWith(LOWER)).map((entry) => entry.slice(LOWER.length)),
   ),
@@ -31,30 +32,30 @@ const NIC = {
   model: fact(words, ({ pci }) => pci?.name ?? null),
   /** `vendor:device` on the PCI bus, hexadecimal. */
   pciId: fact(words, ({ pci }) => pci?.id ?? null),
-  /** Of the link as it is now, in 10^6 bit/s. */
+  /** Current link speed, 10^6 bit/s. */
   speedMbps: fact(
     quantity,
     async (look) => (await look.nic.number('speed')) ?? infinibandSpeed(look),
   ),
   duplex: fact(words, ({ nic }) => nic.line('duplex', KNOWN)),
   mtu: fact(quantity, ({ nic }) => nic.number('mtu')),
-  /** `up`, `down`, or what else the kernel says. */
+  /** `up`, `down`, or another state of the kernel. */
   linkState: fact(words, ({ nic }) => nic.line('operstate', KNOWN)),
   /**
-   * IP addresses with their prefix length: `10.0.0.2/24`. Without IPv6 addresses of the link alone; of those that hold
-   * the MAC address only the prefix is told.
+   * IP addresses with prefix length: `10.0.0.2/24`. Without link-local IPv6 addresses; of those
+   * that contain the MAC address only the prefix.
    */
   addresses: fact(list(line), ({ nic, name }) =>
     toldAddresses(nic.source.os.addresses[name] ?? []),
   ),
-  /** Whether the device also offers RDMA to the kernel. */
+  /** True if the device also offers RDMA to the kernel. */
   hasRdma: fact(z.boolean(), ({ rdma }) => rdma.length > 0),
 };
 
 const nicForm = formOf(NIC);
 export type NicFacts = z.infer<typeof nicForm>;
 
-/** What several facts of an interface come from. */
+/** Inputs that several facts of an interface share. */
 async function lookAt(nic: FactFolder, name: string, type: string, names: PciNames) {
   const device = await pciFolder(nic);
   return {
@@ -80,19 +81,19 @@ const ETHERNET = '1';
 const INFINIBAND = '32';
 const LOOPBACK = '772';
 
-/**
- * Drivers of cards that a hypervisor makes. Real ones of e1000 left the shops with PCI; every
- * hypervisor has one.
- */
+/** Drivers of virtual cards. e1000 counts: every hypervisor has it, and real cards are obsolete. */
 const HYPERVISOR_DRIVERS = /^(virtio_net|vmxnet3|hv_netvsc|xen_netfront|vif|e1000)$/;
 
-/** What an interface is made of stands in its folder as `lower_NAME`. */
+/** Prefix of entries for the interfaces below this one: `lower_NAME`. */
 const LOWER = 'lower_';
 
-/** All but `unknown`. */
+/** Any text but `unknown`. */
 const KNOWN = /^(?!unknown$)(.*)$/s;
 
-/** Reads the interfaces in `/sys/class/net`. Offloads are left out: they cost a system call that Node.js does not have. */
+/**
+ * Reads the interfaces in `/sys/class/net`. Offloads are left out: they need a system call that
+ * Node.js lacks.
+ */
 export async function networkFacts(
   source: MachineSource,
   names: PciNames,
@@ -101,7 +102,7 @@ export async function networkFacts(
   const interfaces: NicFacts[] = [];
   for (const name of await all.names()) {
     const type = await all.text(`${name}/type`);
-    // Beside interfaces there are control files there, such as bonding_masters.
+    // The folder also has control files, such as bonding_masters.
     if (type === null || type === LOOPBACK) continue;
     interfaces.push(await readFacts(NIC, await lookAt(all.in(name), name, type, names)));
   }
@@ -113,7 +114,7 @@ function lastName(path: string | null): string | null {
   return path?.split('/').at(-1) ?? null;
 }
 
-/** The device itself, or the one above a virtio device: either has its numbers in the folder. */
+/** The device itself, or the one above a virtio device: the one with the numbers in its folder. */
 async function pciFolder(nic: FactFolder): Promise<FactFolder | null> {
   const bus = lastName(await nic.target('device/subsystem'));
   if (bus === 'pci') return nic.in('device');
@@ -127,12 +128,12 @@ async function fabricOf(look: Look): Promise<(typeof FABRICS)[number] | null> {
   if (type === INFINIBAND) return 'InfiniBand';
   if (entries.includes('wireless') || entries.includes('phy80211')) return '802.11';
   if ((await nic.text('uevent', /^(DEVTYPE=wwan)$/m)) !== null) return '3GPP';
-  // A tunnel looks like Ethernet, too; what carries it is not known here.
+  // A tunnel looks like Ethernet, but its carrier is unknown here.
   const isTunnel = !entries.some((entry) => entry === 'device' || entry.startsWith(LOWER));
   return type === ETHERNET && !isTunnel ? 'Ethernet' : null;
 }
 
-/** The port's rate, as `100 Gb/sec (4X EDR)`. */
+/** The port's rate, such as `100 Gb/sec (4X EDR)`. */
 async function infinibandSpeed({ nic, type, rdma }: Look): Promise<number | null> {
   if (type !== INFINIBAND) return null;
   const port = Number((await nic.text('dev_port')) ?? 0) + 1;
@@ -141,10 +142,13 @@ async function infinibandSpeed({ nic, type, rdma }: Look): Promise<number | null
   return gbps && gbps * 1000;
 }
 
-/** Lists of PCI ids where distributions put them. `lspci` reads the same ones. */
+/** Places of the list of PCI ids in distributions; `lspci` reads the same. */
 const LISTS = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids'];
 
-/** Name of a PCI device by the list of the machine; null without one. Both ids are four lower-case hexadecimal digits. */
+/**
+ * Name of a PCI device from the machine's list; null without one. Both ids are four lower-case
+ * hexadecimal digits.
+ */
 export type PciNames = (vendor: string, device: string) => string | null;
 
 /** Reads the list, if there is one. */
@@ -170,7 +174,9 @@ function nameIn(list: string, vendor: string, device: string): string | null {
   return maker === null || name === null ? null : `${maker} ${name}`;
 }
 
-/** Which device a folder of `/sys` is, as `vendor:device` and by name; null where it is not on the PCI bus. */
+/**
+ * PCI device of a `/sys` folder, as `vendor:device` and by name; null if it is not on the PCI bus.
+ */
 export async function readPciDevice(folder: FactFolder, nameOf: PciNames) {
   const idIn = async (name: string): Promise<string | undefined> =>
     (await folder.text(name, /^0x([0-9a-f]{4})$/i))?.toLowerCase();
@@ -180,13 +186,13 @@ export async function readPciDevice(folder: FactFolder, nameOf: PciNames) {
 }
 
 /**
- * Addresses of an interface that may be told, with their prefix length. IPv6 addresses that are made of the MAC
- * address would tell it: of those the prefix is left, and addresses of the link alone are left out.
+ * Addresses of an interface that may be reported, with prefix length. An IPv6 address made from the
+ * MAC address would reveal it: only its prefix is reported. Link-local addresses are left out.
  */
 export function toldAddresses(infos: readonly NetworkInterfaceInfo[]): string[] {
   return (
     infos
-      // Those of the link alone begin with fe80::/10.
+      // Link-local addresses begin with fe80::/10.
       .filter(({ internal, address }) => !internal && !/^fe[89ab]/i.test(address))
       .map(({ address, cidr }) => {
         const length = cidr?.split('/')[1] ?? (isIPv6(address) ? '128' : '32');
@@ -196,9 +202,9 @@ export function toldAddresses(infos: readonly NetworkInterfaceInfo[]): string[] 
 }
 
 /**
- * Whether an address of a connection is this one of an interface: for one of which the prefix alone is told,
- * whether the prefix is.
- * @param told As {@link toldAddresses} tells it.
+ * True if a connection's address is this interface address; for a reported prefix, if it lies in
+ * the prefix.
+ * @param told As {@link toldAddresses} returns it.
  */
 export function isAddress(told: string, address: string): boolean {
   const [own = '', length] = told.split('/');
@@ -208,7 +214,7 @@ export function isAddress(told: string, address: string): boolean {
   return isPrefix && isIPv6(plain) && prefixOf(plain) === own;
 }
 
-/** Without the zone of IPv6, and IPv4 as such where it came over an IPv6 socket. */
+/** Without the IPv6 zone; IPv4-mapped addresses as IPv4. */
 export function bareAddress(address: string): string {
   return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
 }
@@ -224,7 +230,9 @@ function groupsOf(address: string): string[] {
   return groups.map((group) => group.padStart(4, '0'));
 }
 
-/** An interface id made of the MAC address has ff:fe in its middle. Source: RFC 4291, appendix A. */
+/**
+ * An interface id made from the MAC address has ff:fe in its middle. Source: RFC 4291, appendix A.
+ */
 function holdsMac(address: string): boolean {
   if (!isIPv6(address) || address.includes('.')) return false;
   const groups = groupsOf(address);

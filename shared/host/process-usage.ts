@@ -2,35 +2,38 @@ import { cpus } from 'node:os';
 import { timerClock } from '../base/clock.ts';
 import { ownText } from './machine-source.ts';
 
-/** How much of its machine a process used in a length of time. */
+/** CPU and memory use of a process in an interval. */
 export interface ProcessUsage {
   readonly intervalNs: number;
-  /** CPU time of all its threads, and of the child processes that were named. */
+  /** CPU time of all threads and of the listed child processes, ns. */
   readonly cpuNs: number;
   /** Resident memory of the same processes, at the end. */
   readonly residentBytes: number;
-  /** The sum over all cores of the machine of the time in which they were not idle; absent: not known. */
+  /** Busy time of the whole machine, summed over its cores, ns; absent: unknown. */
   readonly machineBusyNs?: number;
 }
 
-/** Linux counts the time of other processes, and that of idle cores, in hundredths of a second. */
+/** Linux counts the time of other processes and of idle cores in units of 10 ms. */
 const TICK_NS = 1e7;
 
-/** Measures this process, and its children where some are named, from one {@link read} to the next. A read takes some 50 µs. */
+/**
+ * Measures this process and listed child processes between two {@link read} calls. A read takes
+ * about 50 µs.
+ */
 export class UsageMeter {
   readonly #childPids: () => readonly number[];
   readonly #coreCount = cpus().length;
   #last: Counters;
 
-  /** @param childPids Ids of the child processes that count as well. Default: none does. */
+  /** @param childPids Returns the ids of child processes to include. Default: none. */
   constructor(childPids: () => readonly number[] = () => []) {
     this.#childPids = childPids;
     this.#last = countersNow(childPids());
   }
 
   /**
-   * CPU and memory since the last call, or since the meter was made; undefined where there are children and the system does not tell
-   * of other processes.
+   * CPU and memory since the last call or construction; undefined if there are children and the
+   * system does not report other processes.
    */
   read(): ProcessUsage | undefined {
     const childPids = this.#childPids();
@@ -70,7 +73,7 @@ function countersNow(childPids: readonly number[]) {
 
 type Counters = ReturnType<typeof countersNow>;
 
-/** The kernel tells pages of unknown size; this process knows its own memory in bytes as well. */
+/** The kernel reports pages of unknown size; this process knows its own memory in both units. */
 function bytesOfChildren({ children }: Counters, ownBytes: number): number | undefined {
   const ownPages = countersOf('self')?.residentPages ?? 0;
   if (ownPages === 0) return undefined;
@@ -81,10 +84,10 @@ function bytesOfChildren({ children }: Counters, ownBytes: number): number | und
 
 type ChildCounters = NonNullable<ReturnType<typeof countersOf>>;
 
-/** Undefined where there is no such process any more, or no /proc. */
+/** Undefined if the process has ended, or without /proc. */
 function countersOf(pid: number | 'self') {
   const text = ownText(`/proc/${pid}/stat`) ?? '';
-  // The name of the program stands in brackets, and may have some of its own.
+  // The program's name is in brackets and may contain brackets.
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
@@ -96,7 +99,7 @@ function countersOf(pid: number | 'self') {
   return { cpuNs: (userTicks + systemTicks) * TICK_NS, residentPages };
 }
 
-/** Time that the cores of the machine were idle since it started, all together. A sandbox tells 0. */
+/** Idle time of all cores since boot, summed. A sandbox reports 0. */
 function idleNs(): number | undefined {
   const seconds = Number(ownText('/proc/uptime')?.split(' ')[1]);
   return seconds > 0 ? Math.round(seconds * 1e9) : undefined;

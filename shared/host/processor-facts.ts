@@ -8,19 +8,22 @@ import {
   positiveValue,
 } from './machine-source.ts';
 
-/** One kind (`L1d`, `L1i`, `L2`, `L3`): bytes of one, how many there are, hardware threads that share one. */
+/**
+ * One kind of cache (`L1d`, `L1i`, `L2`, `L3`): bytes of one, their number, hardware threads that
+ * share one.
+ */
 const cache = z.object({ name: line, bytes: positive, count: positive, sharedByThreads: positive });
 type CacheFacts = z.infer<typeof cache>;
 
 const fact = rowsOf<Look>();
 
-/** All processors together. */
+/** Facts of all processors together. */
 const PROCESSOR = {
   model: fact(words, ({ model }) => model),
   /** As Node.js names it: `x64`, `arm64`. */
   architecture: fact(words, ({ source }) => source.os.architecture),
   sockets: fact(quantity, ({ sockets }) => sockets),
-  /** Cores and hardware threads of all sockets together. */
+  /** Cores and hardware threads of all sockets. */
   cores: fact(quantity, ({ first }) => first.length || null),
   threads: fact(quantity, ({ online, source }) => online.length || source.os.threads || null),
   numaNodes: fact(quantity, async ({ source }) => {
@@ -29,7 +32,7 @@ const PROCESSOR = {
   }),
   baseMhz: fact(quantity, ({ base: [mhz] }) => mhz),
   maxMhz: fact(quantity, ({ maxMhz }) => maxMhz),
-  /** From which file or text the frequencies are. */
+  /** Source of the frequencies. */
   frequencyHow: fact(words, ({ base: [, how], maxMhz }) => {
     const maxHow = maxMhz === null ? null : 'max: cpufreq/cpuinfo_max_freq';
     return joined([how && `base: ${how}`, maxHow], '; ');
@@ -44,7 +47,7 @@ export async function processorFacts(source: MachineSource) {
   return await readFacts(PROCESSOR, await lookAt(source));
 }
 
-/** What several facts come from. */
+/** Inputs that several facts share. */
 async function lookAt(source: MachineSource) {
   const cpus = new FactFolder(source, '/sys/devices/system/cpu');
   const listed = await cpus.cpuList('online');
@@ -86,7 +89,7 @@ function modelOf(cpuinfo: string, byNode: string | undefined): string | null {
     cleanText(new RegExp(`^${key}\\s*:(.*)$`, 'm').exec(cpuinfo)?.[1]);
   const named = entryOf('model name') ?? cleanText(byNode);
   if (named !== null && named !== 'unknown') return named.replace(/\s+/g, ' ');
-  // The kernel numbers ARM cores thread by thread: a machine may have two kinds.
+  // The kernel lists ARM cores per thread: a machine may have two kinds.
   const arm = /^CPU implementer\s*:\s*(\S+)$(?:\n(?!CPU implementer).*)*?\nCPU part\s*:\s*(\S+)$/gm;
   const kinds = [...cpuinfo.matchAll(arm)].map(
     ([, implementer, part]) =>
@@ -106,16 +109,16 @@ async function coresOf(cpus: FactFolder, online: readonly number[]) {
     const threads =
       (await topology.text('core_cpus_list')) ?? (await topology.text('thread_siblings_list'));
     if (threads !== null && !siblings.has(threads)) siblings.set(threads, cpu);
-    // Some ARM machines write -1: they do not know.
+    // Some ARM machines write -1 for unknown.
     const socket = await topology.text('physical_package_id', /^(\d+)$/);
     if (socket !== null) packages.add(socket);
   }
   return { sockets: packages.size || null, first: [...siblings.values()] };
 }
 
-/** The base frequency, a property of the processor, and where it was read. */
+/** The base frequency, a property of the processor, and its source. */
 async function baseMhz(cpu: FactFolder, model: string | null) {
-  // Intel writes the base frequency into the name: `... @ 2.20GHz`.
+  // Intel puts the base frequency into the name: `... @ 2.20GHz`.
   const named = positiveValue(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
   const bases = [
     [await mhzIn(cpu, 'cpufreq/base_frequency'), 'cpufreq/base_frequency'],
@@ -130,7 +133,10 @@ async function mhzIn(cpu: FactFolder, name: string): Promise<number | null> {
   return khz && Math.round(khz / 1000);
 }
 
-/** The caches of the cores of these hardware threads. Each is counted once, by the list of those that share it. */
+/**
+ * Caches of the cores of these hardware threads. Each is counted once, by the list of threads that
+ * share it.
+ */
 async function cachesOf(cpus: FactFolder, threads: readonly number[]): Promise<CacheFacts[]> {
   const seen = new Set<string>();
   const kinds = new Map<string, CacheFacts>();

@@ -18,19 +18,19 @@ import {
 } from './network-facts.ts';
 import { processorFacts, processorForm } from './processor-facts.ts';
 
-/** Where the facts were read: hardware, a virtual machine, a container. */
+/** Environment of the facts: hardware, a virtual machine, a container. */
 const enclosure = z.object({
-  /** Maker and product as the firmware tells them; in a virtual machine those of the hypervisor. */
+  /** Maker and product from the firmware; in a virtual machine the hypervisor's. */
   vendor: words,
   product: words,
-  /** Kind of virtual machine (`KVM`), or `unknown hypervisor`; null where no sign of one was found. */
+  /** Kind of virtual machine (`KVM`), or `unknown hypervisor`; null if no sign was found. */
   virtualMachine: words,
   /** The sign that showed it. */
   virtualMachineHow: words,
-  /** Kind of container (`docker`), or `unknown container`; null where no sign of one was found. */
+  /** Kind of container (`docker`), or `unknown container`; null if no sign was found. */
   container: words,
   containerHow: words,
-  /** Limits of the container; null where it has no limit. */
+  /** Limits of the container; null if unlimited. */
   cpuLimit: quantity,
   memoryLimitBytes: quantity,
 });
@@ -47,14 +47,14 @@ const accelerator = z.object({
   maxMhz: quantity,
   /** For example `PCIe 5.0 x16`. */
   hostInterconnect: words,
-  /** Version of its driver. */
+  /** Version of the accelerator's driver. */
   driver: words,
-  /** Where it was read. */
+  /** Source of the fact. */
   how: words,
 });
 export type AcceleratorFacts = z.infer<typeof accelerator>;
 
-/** What several facts come from. */
+/** Inputs that several facts share. */
 async function lookAt(source: MachineSource, components: readonly ComponentVersion[]) {
   const pciNames = await readPciNames(source);
   const root = new FactFolder(source);
@@ -75,40 +75,43 @@ const SOFTWARE = {
   kernel: fact(words, async ({ root, source: { os } }) =>
     cleanText(`${os.kind} ${(await root.line('proc/sys/kernel/osrelease')) ?? os.release}`),
   ),
-  /** longhaul itself, Node.js and the packages that matter to a measurement. */
+  /** longhaul, Node.js and the packages that affect a measurement. */
   components: fact(list(z.object({ name: line, version: line })), (look) => [...look.components]),
 };
 
 const SYSTEM_FACTS = {
   hostname: fact(words, ({ source }) => cleanText(source.os.hostname)),
-  /** Changes at every start of the machine. Equal on two sides of a link: one machine. */
+  /** Changes at every boot. Equal on both ends of a link if they are one machine. */
   bootId: fact(words, ({ root }) => root.line('proc/sys/kernel/random/boot_id')),
   enclosure: fact(enclosure, ({ root }) => enclosureFacts(root)),
   processor: fact(processorForm, ({ source }) => processorFacts(source)),
   memory: fact(memory, ({ source }) => memoryFacts(source)),
-  /** Disks; without those that can be removed and those that are only made of others. */
+  /** Disks without removable ones and those composed of others. */
   storage: fact(list(disk), ({ root }) => storageFacts(root.in('sys/block'))),
   accelerators: fact(list(accelerator), ({ found }) => found.accelerators),
-  /** Where accelerators were searched; null: there is no such place, so an empty list does not prove that there are none. */
+  /**
+   * Where accelerators were searched; null: there is no such place, so an empty list proves
+   * nothing.
+   */
   acceleratorsHow: fact(words, ({ found }) => found.acceleratorsHow),
   software: fact(formOf(SOFTWARE), (look) => readFacts(SOFTWARE, look)),
   network: fact(network, ({ source, pciNames }) => networkFacts(source, pciNames)),
 };
 
-/** Form of {@link SystemFacts}, as it comes from a file or from another machine. */
+/** Schema of {@link SystemFacts}, for a file or another machine's message. */
 export const systemFactsSchema = formOf(SYSTEM_FACTS);
 
 /**
- * Facts of one machine that could be read without root and without other programs. Null: unreadable, never a
- * guess. There is no MAC address and no serial number in it.
+ * Facts of one machine that are readable without root and other programs. Null: unreadable, never a
+ * guess. No MAC address and no serial number.
  */
 export type SystemFacts = z.infer<typeof systemFactsSchema>;
 
 /**
- * Reads what there is to read of a machine. Never rejects for what it cannot read.
+ * Reads a machine's facts. Never rejects for unreadable ones.
  *
- * Not for timed work: some hundred to some thousand small files are read one after the other, and `nvidia-smi` is
- * started where there is one.
+ * Not for timed work: it reads hundreds to thousands of small files in sequence, and starts
+ * `nvidia-smi` if installed.
  */
 export async function gatherSystemFacts(
   source: MachineSource,
@@ -121,12 +124,12 @@ export async function gatherSystemFacts(
 const PRETTY_NAME = /^PRETTY_NAME=(["']?)(.*)\1$/m;
 
 /**
- * Disks, without those that are made of others or of memory, drives for media, and hardware partitions of an eMMC
- * (`mmcblk0boot0`), which are no disks of their own.
+ * Disks without composed ones, RAM disks, optical and floppy drives, and hardware partitions of an
+ * eMMC (`mmcblk0boot0`).
  */
 const DISK = /^(?!loop|ram|zram|dm-|md|sr|fd|nbd|zd|mmcblk\d+\D)/;
 
-/** Makers of disks that a hypervisor makes. */
+/** Makers of virtual disks. */
 const HYPERVISOR_MAKER = /^(QEMU|VMware|VBOX|Msft|Xen|Google)\b/i;
 
 /** The kernel counts sectors of 512 bytes, whatever the disk has. */
@@ -137,7 +140,7 @@ async function storageFacts(block: FactFolder): Promise<DiskFacts[]> {
   for (const name of await block.names(DISK)) {
     const disk = block.in(name);
     const sectors = await disk.number('size');
-    // A stick is not what a system stores on; a disk without sectors is a slot for one.
+    // A removable stick is no storage of a system; a disk without sectors is an empty slot.
     if (sectors === null || (await disk.text('removable')) === '1') continue;
     const kind = await kindOf(name, disk);
     const model = await disk.line('device/model');
@@ -155,13 +158,13 @@ async function kindOf(name: string, disk: FactFolder): Promise<DiskFacts['kind']
   return rotates === '1' ? 'HDD' : rotates === '0' ? 'SSD' : null;
 }
 
-/** Signs in a text → what they are signs of. */
+/** Patterns in a text → what they indicate. */
 type Signs = readonly (readonly [RegExp, string])[];
 
 const signIn = (signs: Signs, text: string): string | undefined =>
   signs.find(([pattern]) => pattern.test(text))?.[1];
 
-/** Words in what the firmware tells of a machine → the hypervisor that says so. */
+/** Words in the firmware's description → the hypervisor. */
 const VIRTUAL_PRODUCTS: Signs = [
   [/VMware/i, 'VMware'],
   [/VirtualBox|innotek/i, 'VirtualBox'],
@@ -171,7 +174,7 @@ const VIRTUAL_PRODUCTS: Signs = [
   [/QEMU|\bKVM\b|Standard PC|Google Compute Engine|OpenStack|oVirt|RHEV|Nutanix/i, 'KVM'],
 ];
 
-/** Words in a path that a container engine makes → its name. */
+/** Words in a path made by a container engine → its name. */
 const ENGINES: Signs = [
   [/kubepods|\/kubelet\/pods\//, 'Kubernetes'],
   [/libpod|\/containers\/storage\//, 'podman'],
@@ -180,10 +183,10 @@ const ENGINES: Signs = [
   [/\/lxc[/.]/, 'lxc'],
 ];
 
-/** Files that an engine puts into a container, so that their mounts tell of it. */
+/** Files that an engine mounts into a container, so their mounts reveal it. */
 const INJECTED = /^\/etc\/(hosts|hostname|resolv\.conf)$/;
 
-/** Finds out whether the facts are those of hardware, a virtual machine or a container. */
+/** Determines whether the facts are those of hardware, a virtual machine or a container. */
 async function enclosureFacts(root: FactFolder): Promise<z.infer<typeof enclosure>> {
   const vendor = await root.line('sys/class/dmi/id/sys_vendor');
   const product =
@@ -196,7 +199,7 @@ async function enclosureFacts(root: FactFolder): Promise<z.infer<typeof enclosur
   return { vendor, product, virtualMachine, virtualMachineHow, container, containerHow, ...limits };
 }
 
-/** A finding and its sign; nulls without a finding. */
+/** A finding and its sign; nulls without one. */
 type Sign = readonly [found: string, how: string] | readonly [null, null];
 
 async function virtualMachineOf(root: FactFolder, machine: string): Promise<Sign> {
@@ -212,7 +215,7 @@ async function virtualMachineOf(root: FactFolder, machine: string): Promise<Sign
 async function containerOf(root: FactFolder): Promise<Sign> {
   const byGroup = signIn(ENGINES, (await root.text('proc/self/cgroup')) ?? '');
   if (byGroup !== undefined) return [byGroup, '/proc/self/cgroup'];
-  // Sources of the mounts of files that a container engine puts in; the machine itself has no mounts there.
+  // Mount sources of the files that a container engine injects; a plain machine has none there.
   const mounts = ((await root.text('proc/self/mountinfo')) ?? '')
     .split('\n')
     .map((line) => line.split(' '))
@@ -220,7 +223,7 @@ async function containerOf(root: FactFolder): Promise<Sign> {
     .join('\n');
   const byMount = signIn(ENGINES, mounts);
   if (byMount !== undefined) return [byMount, '/proc/self/mountinfo'];
-  // Empty files: that they are there is the sign.
+  // Empty files: their presence is the sign.
   if ((await root.source.bytes('/.dockerenv')) !== null) return ['docker', '/.dockerenv'];
   const podman = '/run/.containerenv';
   if ((await root.source.bytes(podman)) !== null) return ['podman', podman];
@@ -236,12 +239,12 @@ async function limitsOf(group: FactFolder, isContainer: boolean) {
     (await group.number('memory.max')) ?? (await group.number('memory/memory.limit_in_bytes'));
   return {
     cpuLimit: quota > 0 && period > 0 ? quota / period : null,
-    // cgroup 1 writes a number near 2^63 where there is no limit.
+    // cgroup 1 writes a number near 2^63 for no limit.
     memoryLimitBytes: bytes !== null && bytes < 2 ** 60 ? bytes : null,
   };
 }
 
-/** What is asked of `nvidia-smi`, in the order of {@link fromLine}. */
+/** Fields queried from `nvidia-smi`, in the order of {@link fromLine}. */
 const QUERY =
   'name,memory.total,ecc.mode.current,clocks.max.sm,pcie.link.gen.max,pcie.link.width.max,driver_version';
 
@@ -249,12 +252,15 @@ const PCI_DEVICES = '/sys/bus/pci/devices';
 const NVIDIA = '10de:';
 
 /**
- * Classes of PCI devices that compute: 3D controllers and processing accelerators. Display adapters are left out: they
- * are the console of a server. Source: PCI Code and ID Assignment Specification.
+ * PCI classes of devices that compute: 3D controllers and processing accelerators. Display adapters
+ * are left out: they are a server's console. Source: PCI Code and ID Assignment Specification.
  */
 const PCI_CLASSES = /^0x(0302|1200)/;
 
-/** Asks `nvidia-smi`; other accelerators, or all without it, are seen on the PCI bus by their class alone. */
+/**
+ * Queries `nvidia-smi`; other accelerators, or all without it, are found on the PCI bus by class
+ * only.
+ */
 async function acceleratorFacts(source: MachineSource, names: PciNames) {
   const query = [`--query-gpu=${QUERY}`, '--format=csv,noheader,nounits'];
   const table = await source.output('nvidia-smi', query);
@@ -266,7 +272,7 @@ async function acceleratorFacts(source: MachineSource, names: PciNames) {
     const folder = new FactFolder(source, `${PCI_DEVICES}/${address}`);
     if (!PCI_CLASSES.test((await folder.text('class')) ?? '')) continue;
     const device = await readPciDevice(folder, names);
-    // The tool has told all cards of its maker.
+    // The tool reported all cards of its maker.
     if (device === null || (lines.length > 0 && device.id.startsWith(NVIDIA))) continue;
     accelerators.push(await fromBus(folder, device.name ?? `PCI device ${device.id}`));
   }
@@ -304,7 +310,7 @@ async function fromBus(folder: FactFolder, model: string): Promise<AcceleratorFa
   return {
     model,
     memoryBytes: null,
-    ecc: { state: null, how: 'the PCI bus does not tell it' },
+    ecc: { state: null, how: 'the PCI bus does not report it' },
     maxMhz: null,
     hostInterconnect: pcieText(generation > 0 ? generation : null, width),
     driver: null,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { formOf, fraction, line, quantity, readFacts, rowsOf, tally, words } from './fact-kinds.ts';
 import { FactFolder, type MachineSource, parseCpuList, positiveValue } from './machine-source.ts';
 
-/** Ample: kernels have half a dozen governors, and few flags. */
+/** Most words of a list: kernels have half a dozen governors, and few flags. */
 const WORDS_MAX = 64;
 const wordList = z.array(line).max(WORDS_MAX);
 
@@ -17,51 +17,60 @@ const CPUS = 'sys/devices/system/cpu';
 const MEMORY = 'proc/meminfo';
 
 /**
- * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an
- * empty list: unreadable.
+ * Setup and current activity of a machine that affect a measurement. Null, or an empty list:
+ * unreadable.
  */
 const TUNING_FACTS = {
-  /** Frequency governors of all processors, each once, sorted: `performance`. */
+  /** Distinct frequency governors of all processors, sorted: `performance`. */
   governors: fact(wordList, ({ policies }) => policyWords(policies, 'scaling_governor')),
-  /** Of the processor that is bound lowest, in MHz: what it may reach, and what its hardware could. */
+  /**
+   * For the processor with the lowest limit, MHz: its allowed maximum, and its hardware maximum.
+   */
   limitMhz: fact(quantity, ({ lowest }) => lowest.limitMhz),
   hardwareMhz: fact(quantity, ({ lowest }) => lowest.hardwareMhz),
   /** `tsc`, `kvm-clock`, `hpet`, ... */
   clockSource: fact(words, ({ root }) =>
     root.line('sys/devices/system/clocksource/clocksource0/current_clocksource'),
   ),
-  /** Share of the processors' time that the hypervisor took over a short moment, 0 to 1. */
+  /** Share of CPU time that the hypervisor took in a short interval, 0 to 1. */
   stealShare: fact(fraction, ({ shares }) => shares.steal),
-  /** Share of that time in which processors worked, 0 to 1. */
+  /** Share of CPU time that was busy in that interval, 0 to 1. */
   busyShare: fact(fraction, ({ shares }) => shares.busy),
-  /** Processors that the process may use by its affinity. */
+  /** Processors in the process's affinity mask. */
   usableCpus: fact(quantity, ({ allowed }) => allowed.length || null),
-  /** Processors by the smallest quota of the control groups on the way up; null also where there is none. */
+  /**
+   * Processors by the smallest quota of its control group and the groups above it; null also
+   * without a quota.
+   */
   quotaCpus: fact(quantity, ({ groups }) => groups.quotaCpus),
-  /** Periods of that quota since its group began, and those in which it was throttled. */
+  /** Periods of that quota since its group began, and the throttled ones. */
   quotaPeriods: fact(tally, ({ groups }) => groups.quotaPeriods),
   throttledPeriods: fact(tally, ({ groups }) => groups.throttledPeriods),
-  /** Share of the processors that the control group gets when they are short, against that of others: 1 is the kernel's default. */
+  /**
+   * CPU weight of the control group relative to others under contention: 1 is the kernel's default.
+   */
   cpuWeight: fact(quantity, ({ groups }) => groups.cpuWeight),
-  /** Cores behind the processors that the process may use; fewer than those where it may use both threads of a core. */
+  /** Cores of the usable processors; fewer than processors if both threads of a core are usable. */
   usableCores: fact(quantity, coresOf),
-  /** NUMA nodes that the processors which it may use lie on. */
+  /** NUMA nodes of the usable processors. */
   usableNumaNodes: fact(quantity, numaNodesOf),
-  /** Processors that the kernel keeps free of what is not put there (isolcpus=); null where there is no such list. */
+  /** Processors isolated by the kernel (isolcpus=); null without such a list. */
   isolatedCpus: fact(tally, ({ isolated }) => isolated?.length ?? null),
-  /** Of the processors that the process may use, those that are isolated. */
+  /** Isolated ones among the usable processors. */
   usableIsolatedCpus: fact(tally, ({ allowed, isolated }) => countShared(allowed, isolated)),
-  /** Processors that take interrupts of network cards; null if unreadable. */
+  /** Processors that handle network interrupts; null if unreadable. */
   interruptCpus: fact(quantity, ({ interrupted }) => interrupted?.length ?? null),
-  /** Of the processors that the process may use, those that take such interrupts. */
+  /** Those among the usable processors. */
   usableInterruptCpus: fact(tally, ({ allowed, interrupted }) => countShared(allowed, interrupted)),
-  /** True where irqbalance runs, which moves interrupts by itself; null where it is not to be seen. */
+  /** True if irqbalance runs, which moves interrupts; null if unknown. */
   hasIrqBalancer: fact(z.literal(true).nullable(), async ({ root }) =>
     (await root.in('run/irqbalance').names()).length > 0 ? true : null,
   ),
-  /** The longest time in µs in which a processor wakes up from the sleep states that are allowed. */
+  /** Longest wake-up time of an allowed sleep state, µs. */
   wakeUpUsMax: fact(quantity, wakeUpUsMax),
-  /** Preferences of the processors' own frequency control, each word once, sorted: `performance`. */
+  /**
+   * Distinct energy preferences of the processors' own frequency control, sorted: `performance`.
+   */
   energyPreferences: fact(wordList, ({ policies }) =>
     policyWords(policies, 'energy_performance_preference'),
   ),
@@ -69,40 +78,40 @@ const TUNING_FACTS = {
   hugePageMode: fact(words, ({ root }) =>
     root.line('sys/kernel/mm/transparent_hugepage/enabled', /\[(\w+)\]/),
   ),
-  /** Bytes of the machine that lie in swap; 0 also where there is none. */
+  /** Swapped bytes of the machine; 0 also without swap. */
   swapUsedBytes: fact(tally, async ({ root }) => {
     const total = await root.kib(MEMORY, 'SwapTotal');
     const free = await root.kib(MEMORY, 'SwapFree');
     return total === null || free === null ? null : Math.max(0, total - free);
   }),
-  /** Bytes of the process that lie in swap. */
+  /** Swapped bytes of the process. */
   swappedBytes: fact(tally, ({ root }) => root.kib('proc/self/status', 'VmSwap')),
-  /** Soft limit of locked memory of the process; {@link UNLIMITED_BYTES} where there is none. */
+  /** Soft limit of the process's locked memory; {@link UNLIMITED_BYTES} if unlimited. */
   lockedBytesMax: fact(quantity, async ({ root }) => {
     const text = await root.text('proc/self/limits', /^Max locked memory\s+(\d+|unlimited)\s/m);
     return text === 'unlimited' ? UNLIMITED_BYTES : positiveValue(text);
   }),
-  /** Soft limit of open files of the process. */
+  /** Soft limit of the process's open files. */
   openFilesMax: fact(quantity, ({ root }) =>
     root.number('proc/self/limits', /^Max open files\s+(\d+)\s/m),
   ),
-  /** Memory that can be used without swapping. */
+  /** Memory available without swapping. */
   availableBytes: fact(
     quantity,
     async ({ root }) => (await root.kib(MEMORY, 'MemAvailable')) || null,
   ),
-  /** Largest buffers that TCP gives a socket by itself. */
+  /** Largest socket buffers that TCP's auto-tuning allows. */
   tcpReceiveBytesMax: fact(quantity, ({ root }) => bufferMax(root, 'tcp_rmem')),
   tcpSendBytesMax: fact(quantity, ({ root }) => bufferMax(root, 'tcp_wmem')),
   /** Names of the flags that Node.js was started with. */
   runtimeFlags: fact(wordList, ({ runtimeFlags }) => [...runtimeFlags]),
 };
 
-/** Form of {@link TuningFacts}, as it comes from another machine. */
+/** Schema of {@link TuningFacts}, for another machine's message. */
 export const tuningFactsSchema = formOf(TUNING_FACTS);
 export type TuningFacts = z.infer<typeof tuningFactsSchema>;
 
-/** Reads what there is to read, within half a second. Never rejects for what it cannot read. */
+/** Reads the facts within half a second. Never rejects for unreadable ones. */
 export async function readTuningFacts(
   source: MachineSource,
   runtimeFlags: readonly string[],
@@ -111,12 +120,12 @@ export async function readTuningFacts(
   return tuningFactsSchema.parse(await readFacts(TUNING_FACTS, look));
 }
 
-/** What several facts come from. */
+/** Inputs that several facts share. */
 async function lookAt(root: FactFolder, runtimeFlags: readonly string[]) {
   const shares = await sharesOf(root);
   const frequencies = root.in(`${CPUS}/cpufreq`);
   const policies = (await frequencies.names(/^policy\d+$/)).map((name) => frequencies.in(name));
-  // Without isolated processors the file is there, and empty.
+  // Without isolated processors the file exists and is empty.
   const isIsolating = (await root.in(CPUS).names(/^isolated$/)).length > 0;
   return {
     root,
@@ -133,7 +142,10 @@ async function lookAt(root: FactFolder, runtimeFlags: readonly string[]) {
 
 type Look = Awaited<ReturnType<typeof lookAt>>;
 
-/** Names of the flags of this process, those of NODE_OPTIONS among them; values may hold paths, and are not reported. */
+/**
+ * Names of this process's flags, including NODE_OPTIONS; values may hold paths and are not
+ * reported.
+ */
 export function ownRuntimeFlags(): string[] {
   const fromEnvironment = (process.env['NODE_OPTIONS'] ?? '').split(/\s+/);
   return [...process.execArgv, ...fromEnvironment]
@@ -142,7 +154,7 @@ export function ownRuntimeFlags(): string[] {
     .slice(0, WORDS_MAX);
 }
 
-/** What the frequency policies say in a file, each word once. */
+/** Distinct words in a file of the frequency policies. */
 async function policyWords(policies: readonly FactFolder[], name: string): Promise<string[]> {
   const found = await Promise.all(policies.map((policy) => policy.line(name)));
   return [...new Set(found.filter((word) => word !== null))].sort().slice(0, WORDS_MAX);
@@ -153,7 +165,7 @@ async function lowestLimit(policies: readonly FactFolder[]) {
     limitMhz: null,
     hardwareMhz: null,
   };
-  // Small cores of a mixed processor are slower by nature: the share is what a setting lowers.
+  // Small cores of a mixed processor are slower by nature: a setting lowers the share.
   let lowestShare = Number.POSITIVE_INFINITY;
   for (const policy of policies) {
     const limitKhz = await policy.number('scaling_max_freq');
@@ -166,7 +178,7 @@ async function lowestLimit(policies: readonly FactFolder[]) {
   return lowest;
 }
 
-/** Over how long steal and load are looked at. Shorter, a tick of the kernel's clock (10 ms) would be 10 % of it. */
+/** Interval for steal and load. In a shorter one, a kernel tick (10 ms) would be 10 %. */
 const MOMENT_MS = 250;
 
 async function sharesOf(root: FactFolder) {
@@ -180,8 +192,8 @@ async function sharesOf(root: FactFolder) {
 type Ticks = ReturnType<typeof processorTicks>;
 
 /**
- * Times of all processors since the start; null where a sandbox tells none. Source: Linux, proc(5), /proc/stat; guest
- * time is in user time.
+ * Times of all processors since boot; null if a sandbox hides them. Source: Linux, proc(5),
+ * /proc/stat; guest time is part of user time.
  */
 export function processorTicks(stat: string | null) {
   const line = /^cpu\s+(.+)$/m.exec(stat ?? '')?.[1] ?? '';
@@ -192,7 +204,7 @@ export function processorTicks(stat: string | null) {
   return { total, busy: user + nice + system + irq + softIrq, steal };
 }
 
-/** Share of the processors' time between two looks, 0 to 1; null where it is unknown. */
+/** Share of CPU time between two readings, 0 to 1; null if unknown. */
 export function tickShare(of: 'steal' | 'busy', before: Ticks, after: Ticks): number | null {
   if (before === null || after === null || after.total <= before.total) return null;
   return Math.min(1, Math.max(0, (after[of] - before[of]) / (after.total - before.total)));
@@ -211,7 +223,7 @@ const SHARES_DEFAULT = 1024;
 
 const NO_QUOTA = { quotaCpus: null, quotaPeriods: null, throttledPeriods: null };
 
-/** The smallest quota and weight of the process's own control group and all above it, as far as they are to be seen. */
+/** The smallest quota and weight of the process's control group and the visible groups above it. */
 async function groupLimits({ source }: FactFolder) {
   let quota: Record<keyof typeof NO_QUOTA, number | null> = NO_QUOTA;
   let cpuWeight: number | null = null;
@@ -231,8 +243,8 @@ async function groupLimits({ source }: FactFolder) {
 }
 
 /**
- * Folders of the control groups that may limit a process's CPU time: its own first, then those above it; some may not be there. Inside a
- * container's namespace the process's group is the root, `/`.
+ * Folders of the control groups that may limit a process's CPU time: its own first, then those
+ * above it; some may be missing. In a container's namespace the process's group is the root, `/`.
  * @param text Content of /proc/self/cgroup.
  */
 export function cpuGroupFolders(text: string): string[] {
@@ -276,7 +288,7 @@ function countShared(allowed: readonly number[], cpus: readonly number[] | null)
   return allowed.filter((cpu) => cpus.includes(cpu)).length;
 }
 
-/** More processors than a machine of ours has would make many small reads. */
+/** Most processors that are read: more would mean many small reads. */
 const CPUS_READ_MAX = 1024;
 
 async function coresOf({ root, allowed }: Look): Promise<number | null> {
@@ -299,7 +311,7 @@ async function numaNodesOf({ root, allowed }: Look): Promise<number | null> {
   return count || null;
 }
 
-/** Where interrupts of cards go: of each, where the kernel has put it, else where it may. */
+/** Processors that handle the cards' interrupts: the effective ones, else the allowed ones. */
 async function interruptedCpus(root: FactFolder): Promise<readonly number[] | null> {
   const cpus = new Set<number>();
   for (const name of await root.in('sys/class/net').names()) {
@@ -314,7 +326,7 @@ async function interruptedCpus(root: FactFolder): Promise<readonly number[] | nu
   return cpus.size === 0 ? null : [...cpus];
 }
 
-/** Numbers of the interrupts of a device; those of a virtio card belong to the PCI device above it. */
+/** Interrupt numbers of a device; a virtio card's belong to the PCI device above it. */
 async function interruptsOf(device: FactFolder): Promise<readonly string[]> {
   const own = await device.in('msi_irqs').names();
   if (own.length > 0) return own;

@@ -1,6 +1,9 @@
 import { Http2Error, WINDOW_BYTES_LIMIT } from './frames.ts';
 
-/** Send window of a stream or of the connection. Below 0 after the peer made its windows smaller. */
+/**
+ * Send window of a stream or connection. Below 0 after the peer reduced
+ * SETTINGS_INITIAL_WINDOW_SIZE.
+ */
 export class SendWindow {
   bytes: number;
 
@@ -9,9 +12,9 @@ export class SendWindow {
   }
 
   /**
-   * The peer gives room, or takes some back by a setting.
-   * @param whose For the message.
-   * @throws Http2Error FLOW_CONTROL_ERROR when the window becomes too large (RFC 9113, 6.9.1).
+   * Adds room by WINDOW_UPDATE, or removes some by SETTINGS.
+   * @param whose Named in the message.
+   * @throws Http2Error FLOW_CONTROL_ERROR if the window becomes too large (RFC 9113, 6.9.1).
    */
   add(bytes: number, whose: 'a call' | 'the connection'): void {
     this.bytes += bytes;
@@ -20,23 +23,23 @@ export class SendWindow {
   }
 }
 
-/** Receive window of a stream or of the connection: given back in large steps. */
+/** Receive window of a stream or connection: updated in large steps. */
 export class ReceiveWindow {
   readonly #bytesMax: number;
-  /** Bytes that came since room was given back last. */
+  /** Bytes received since the last WINDOW_UPDATE. */
   #usedBytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Counts what came. @returns False when it was more than the peer may send. */
+  /** Counts received bytes. @returns False if the peer exceeded the window. */
   use(bytes: number): boolean {
     this.#usedBytes += bytes;
     return this.#usedBytes <= this.#bytesMax;
   }
 
-  /** Room to be given back now; 0 while it is not worth a frame. */
+  /** Bytes for a WINDOW_UPDATE now; 0 while it is not worth a frame. */
   takeDue(): number {
     if (this.#usedBytes * 2 < this.#bytesMax) return 0;
     const bytes = this.#usedBytes;
@@ -45,12 +48,12 @@ export class ReceiveWindow {
   }
 }
 
-/** Largest messages that fit beside each other: with the usual 64 MiB as much as a SUT node's queue holds. */
+/** Number of largest messages that fit: with the usual 64 MiB as much as a SUT node's queue. */
 const MESSAGES_HELD_MAX = 4;
 
 /**
- * Memory for answers of one server that have begun and are not complete, over all of its connections: each may be as
- * large as a message, and the server alone decides how many it begins.
+ * Memory for incomplete responses of one server, over all of its connections: each may be as large
+ * as a message, and only the server decides how many it begins.
  */
 export class AnswerRoom {
   readonly bytesMax: number;
@@ -61,7 +64,7 @@ export class AnswerRoom {
     this.bytesMax = MESSAGES_HELD_MAX * messageBytesMax;
   }
 
-  /** Takes so many bytes. @returns False where there is no room for them. */
+  /** Takes `bytes`. @returns False if there is no room. */
   take(bytes: number): boolean {
     if (this.#usedBytes + bytes > this.bytesMax) return false;
     this.#usedBytes += bytes;
@@ -72,19 +75,19 @@ export class AnswerRoom {
     this.#usedBytes -= bytes;
   }
 
-  /** Why an answer is given up for which there is no room. */
+  /** Why a response is given up for lack of room. */
   get refusal(): string {
     return (
-      `the server has begun more answers than it completes: together they take more than ${this.bytesMax} bytes ` +
+      `the server began more responses than it completes: together they exceed ${this.bytesMax} bytes ` +
       `(${MESSAGES_HELD_MAX} times --message-bytes-max)`
     );
   }
 }
 
-/** Frames that bring no call forward, in one second: far above what any server sends. */
+/** Most useless frames per second: far above what any server sends. */
 const FRAMES_PER_SECOND_MAX = 10_000;
 
-/** Ends connections whose peer keeps this end busy with useless frames. */
+/** Closes connections whose peer floods this end with useless frames. */
 export class FloodGuard {
   readonly #nowMs: () => number;
   #count = 0;
@@ -94,7 +97,7 @@ export class FloodGuard {
     this.#nowMs = nowMs;
   }
 
-  /** Counts such a frame. @throws Http2Error ENHANCE_YOUR_CALM */
+  /** Counts a useless frame. @throws Http2Error ENHANCE_YOUR_CALM */
   count(): void {
     this.#count += 1;
     if (this.#count <= FRAMES_PER_SECOND_MAX) return;
@@ -103,7 +106,7 @@ export class FloodGuard {
     this.#count = 0;
     this.#beginMs = nowMs;
     if (!isFlood) return;
-    const what = `more than ${FRAMES_PER_SECOND_MAX} frames in a second that bring no call forward`;
+    const what = `more than ${FRAMES_PER_SECOND_MAX} frames in a second that advance no call`;
     throw new Http2Error('ENHANCE_YOUR_CALM', what);
   }
 }

@@ -1,13 +1,13 @@
 import { type BorrowedBytes, overwriteInTests } from '../base/bytes/borrowed-bytes.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, Http2Error } from './frames.ts';
 
-/** Receives what a {@link FrameReader} finds. */
+/** Receives the frames of a {@link FrameReader}. */
 export interface FrameReceiver {
-  /** A DATA frame begins. @param length Contents and padding: what counts for flow control. */
+  /** A DATA frame begins. @param length Contents and padding: what flow control counts. */
   onDataHead(streamId: number, length: number): void;
   /** A piece of its contents. */
   readonly onDataPiece: (chunk: BorrowedBytes, begin: number, end: number) => void;
-  /** Its end. */
+  /** The end of the DATA frame. */
   onDataEnd(endsStream: boolean): void;
   /** Any other frame of a known type; its payload is `[begin, end)`. */
   readonly onFrame: (
@@ -20,7 +20,7 @@ export interface FrameReceiver {
   ) => void;
 }
 
-/** Longest frame other than DATA; such frames are kept until they are complete. */
+/** Longest frame other than DATA; such frames are buffered until complete. */
 const WHOLE_FRAME_BYTES_MAX: number = 64 * 1024;
 
 /** States of the reader: what the next byte belongs to. */
@@ -30,7 +30,10 @@ const DATA = 2;
 const WHOLE = 3;
 const SKIPPED = 4;
 
-/** Takes the bytes of a connection apart, wherever they were cut. Contents of DATA are handed on without a copy. */
+/**
+ * Splits a connection's bytes into frames, however they are cut. Contents of DATA are passed on
+ * without a copy.
+ */
 export class FrameReader {
   readonly #receiver: FrameReceiver;
   readonly #frameBytesMax: number;
@@ -40,7 +43,7 @@ export class FrameReader {
   #type = 0;
   #flags = 0;
   #streamId = 0;
-  /** Bytes of the frame that have not come, without padding for DATA. */
+  /** Missing bytes of the frame, without padding for DATA. */
   #left = 0;
   #padding = 0;
   /** A frame that came in several chunks. */
@@ -53,14 +56,15 @@ export class FrameReader {
     this.#frameBytesMax = frameBytesMax;
   }
 
-  /** Bytes that are still to come of the contents of the DATA frame that has begun; 0 anywhere else. */
+  /** Missing content bytes of the current DATA frame; 0 outside of one. */
   get dataLeft(): number {
     return this.#state === DATA ? this.#left : 0;
   }
 
   /**
-   * Reads what came from the socket.
-   * @throws Http2Error when it is not HTTP/2, and whatever the receiver throws; the reader is unusable after that.
+   * Reads bytes from the socket.
+   * @throws Http2Error if they are not HTTP/2, and errors of the receiver; the reader is unusable
+   * afterwards.
    */
   read(chunk: BorrowedBytes): void {
     let at = 0;
@@ -115,7 +119,8 @@ export class FrameReader {
       if (length === 0) this.#endData();
       return;
     }
-    if (length === 0) throw new Http2Error('FRAME_SIZE_ERROR', 'a padded frame without a byte');
+    if (length === 0)
+      throw new Http2Error('FRAME_SIZE_ERROR', 'an empty frame with the flag PADDED');
     this.#state = PAD_LENGTH;
   }
 
@@ -138,7 +143,7 @@ export class FrameReader {
   #readPadLength(chunk: BorrowedBytes, at: number): number {
     this.#padding = chunk[at] as number;
     this.#left -= 1 + this.#padding;
-    if (this.#left < 0) throw new Http2Error('PROTOCOL_ERROR', 'more padding than frame');
+    if (this.#left < 0) throw new Http2Error('PROTOCOL_ERROR', 'padding longer than its frame');
     this.#state = DATA;
     if (this.#left === 0) this.#endData();
     return at + 1;

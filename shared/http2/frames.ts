@@ -15,28 +15,28 @@ export const FRAME_TYPE = {
   continuation: 9,
 } as const;
 
-/** Flags of frames; which frame has which: RFC 9113, section 6. */
+/** Flags of frames, with the frames that have them: RFC 9113, section 6. */
 export const FLAG = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 };
 
 /** Length, type, flags and stream. */
 export const FRAME_HEAD_BYTES = 9;
 
-/** Of HEADERS: stream on which it depends, and weight; of no meaning any more. */
+/** Priority fields of HEADERS: dependency and weight; obsolete. */
 export const PRIORITY_BYTES = 5;
 
-/** Largest frame without a setting, and the least that a peer must take. */
+/** Default SETTINGS_MAX_FRAME_SIZE, and the smallest allowed. */
 export const FRAME_BYTES_DEFAULT = 16_384;
 
-/** Largest value of a setting of the frame size. */
+/** Largest SETTINGS_MAX_FRAME_SIZE. */
 export const FRAME_BYTES_LIMIT: number = 2 ** 24 - 1;
 
 /** Initial windows. */
 export const WINDOW_BYTES_DEFAULT = 65_535;
 
-/** Largest window, and largest number of a stream. */
+/** Largest window, and largest stream id. */
 export const WINDOW_BYTES_LIMIT: number = 2 ** 31 - 1;
 
-/** First bytes of a client. */
+/** Connection preface of a client. */
 export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
 /** Error codes of HTTP/2. Rule: RFC 9113, section 7. */
@@ -64,12 +64,14 @@ const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(ERROR_CODE).map(([name, code]) => [code, name]),
 );
 
-/** Name of an error code that a peer sent; the number where HTTP/2 has no such code. */
+/** Name of an error code from a peer; the number if HTTP/2 has no such code. */
 export function errorName(code: number): string {
   return NAMES.get(code) ?? `error code ${code}`;
 }
 
-/** The peer broke HTTP/2, or asks for more than this end gives: the connection ends with this code. */
+/**
+ * The peer violated HTTP/2, or exceeded a limit of this end: the connection ends with this code.
+ */
 export class Http2Error extends Error {
   readonly code: ErrorName;
 
@@ -80,31 +82,33 @@ export class Http2Error extends Error {
   }
 }
 
-/** Bytes of one write to the socket, more or less: beyond it a write costs little per byte. */
+/** Approximate bytes of one write to the socket: above it a write costs little per byte. */
 const BATCH_BYTES_MAX: number = 512 * 1024;
 
-/** Buffer for heads and for pieces that are copied. */
+/** Buffer for frame headers and copied pieces. */
 export const BATCH_BUFFER_BYTES: number = 128 * 1024;
 
-/** Pieces up to this size are joined in the buffer: less work than one more piece for the socket. */
+/**
+ * Pieces up to this size are copied into the buffer: less work than one more piece for the socket.
+ */
 const COPIED_BYTES_MAX: number = 16 * 1024;
 
-/** Kept free of contents, so that the heads of frames always fit. */
+/** Reserved in the buffer, so that frame headers always fit. */
 const HEADS_BYTES: number = 4 * 1024;
 
-/** Frames that leave in one write: heads and small pieces joined in a buffer, large ones where they are. */
+/** Frames of one write: headers and small pieces joined in a buffer, large ones uncopied. */
 export class FrameBatch {
-  /** Memory of the buffer: free for another batch once this one was written. */
+  /** Memory of the buffer: reusable once this batch was written. */
   readonly memory: ArrayBuffer;
   readonly #buffer: Buffer;
   readonly #segments: Uint8Array[] = [];
   #used = 0;
-  /** Where the part of the buffer begins that is in no segment yet. */
+  /** Start of the buffer's part that is in no segment yet. */
   #spanBegin = 0;
   #bytes = 0;
-  /** Bytes of messages among them. */
+  /** Bytes of gRPC messages in the batch. */
   messageBytes = 0;
-  /** Called when the socket has taken it. */
+  /** Called when the socket has taken the batch. */
   readonly whenTaken: (() => void)[] = [];
 
   /** @param memory Of {@link BATCH_BUFFER_BYTES} or more. */
@@ -117,12 +121,12 @@ export class FrameBatch {
     return this.#bytes;
   }
 
-  /** False when the batch should go. */
+  /** False once the batch should be sent. */
   get hasRoom(): boolean {
     return this.#bytes < BATCH_BYTES_MAX && this.#used < BATCH_BUFFER_BYTES - HEADS_BYTES;
   }
 
-  /** Begins a frame; its payload is to be appended. After {@link hasRoom}. */
+  /** Begins a frame; append its payload afterwards. Requires {@link hasRoom}. */
   frame(type: number, flags: number, streamId: number, length: number): void {
     assert(length >= 0 && length <= FRAME_BYTES_LIMIT);
     const buffer = this.#buffer;
@@ -140,7 +144,7 @@ export class FrameBatch {
     this.#bytes += FRAME_HEAD_BYTES;
   }
 
-  /** Appends `[begin, end)` of a piece, which must not change until it was written. */
+  /** Appends `[begin, end)` of a piece, which must not change until it is written. */
   append(piece: Uint8Array, begin: number, end: number): void {
     const bytes = end - begin;
     this.#bytes += bytes;
@@ -158,7 +162,7 @@ export class FrameBatch {
     }
   }
 
-  /** All bytes in order. Add no frames after that. */
+  /** All bytes in order. Add no frames afterwards. */
   segments(): readonly Uint8Array[] {
     this.#closeSpan();
     return this.#segments;
@@ -171,19 +175,21 @@ export class FrameBatch {
   }
 }
 
-/** Answers that wait for the socket: a peer that asks and does not read gets no more of them. */
+/** Most replies waiting for the socket: a peer that requests but does not read gets no more. */
 const WAITING_ANSWERS_MAX = 1_000;
 
 /** Rule: RFC 9113, section 6.7. */
 export const PING_BYTES = 8;
 
-/** Frames of this end that carry no call's bytes. They wait here and go before all others. */
+/** Control frames of this end. They wait here and precede all others. */
 export class ControlFrames {
   #waiting: Buffer[] = [];
   #waitingAnswers = 0;
   #settingsAnswered: number;
 
-  /** @param settingsAnswered SETTINGS of the peer, counted from its first, that another has answered. */
+  /**
+   * @param settingsAnswered SETTINGS frames of the peer that were already acknowledged elsewhere.
+   */
   constructor(settingsAnswered = 0) {
     this.#settingsAnswered = settingsAnswered;
   }
@@ -201,7 +207,7 @@ export class ControlFrames {
     this.#add(FRAME_TYPE.settings, 0, 0, payload);
   }
 
-  /** @throws Http2Error when too many answers wait. */
+  /** @throws Http2Error if too many replies wait. */
   settingsAck(): void {
     if (this.#settingsAnswered > 0) {
       this.#settingsAnswered -= 1;
@@ -215,13 +221,13 @@ export class ControlFrames {
     this.#add(FRAME_TYPE.ping, 0, 0, Buffer.alloc(PING_BYTES));
   }
 
-  /** @param payload 8 bytes of the peer's. @throws Http2Error when too many answers wait. */
+  /** @param payload The 8 bytes of the peer's PING. @throws Http2Error if too many replies wait. */
   pingAck(payload: BorrowedBytes): void {
     this.#countAnswer();
     this.#add(FRAME_TYPE.ping, FLAG.ack, 0, payload);
   }
 
-  /** @param streamId 0 is the connection. */
+  /** @param streamId 0: the connection. */
   windowUpdate(streamId: number, bytes: number): void {
     this.#add(FRAME_TYPE.windowUpdate, 0, streamId, word(bytes));
   }
@@ -230,15 +236,16 @@ export class ControlFrames {
     this.#add(FRAME_TYPE.rstStream, 0, streamId, word(ERROR_CODE[code]));
   }
 
-  /** @param lastStreamId Last stream of the peer that was taken: a client takes none. */
+  /** @param lastStreamId Last stream of the peer that was processed: a client processes none. */
   goAway(code: ErrorName, text: string, lastStreamId = 0): void {
     const payload = Buffer.concat([word(lastStreamId), word(ERROR_CODE[code]), Buffer.from(text)]);
     this.#add(FRAME_TYPE.goAway, 0, 0, payload);
   }
 
   /**
-   * An answer that is a header block. Those of an encoder with a table must go out in their order: not here.
-   * @throws Http2Error when too many answers wait.
+   * A response that is one header block. Blocks of an encoder with a table must be sent in order:
+   * not here.
+   * @throws Http2Error if too many replies wait.
    */
   answer(streamId: number, block: Buffer, flags: number, frameBytesMax: number): void {
     this.#countAnswer();
@@ -250,7 +257,7 @@ export class ControlFrames {
     }
   }
 
-  /** Moves all of them into the batch. */
+  /** Moves all frames into the batch. */
   fill(batch: FrameBatch): void {
     for (const frame of this.#waiting) batch.append(frame, 0, frame.length);
     this.#waiting = [];
@@ -260,7 +267,7 @@ export class ControlFrames {
   #countAnswer(): void {
     this.#waitingAnswers += 1;
     if (this.#waitingAnswers <= WAITING_ANSWERS_MAX) return;
-    throw new Http2Error('ENHANCE_YOUR_CALM', 'it asks for more answers than it reads');
+    throw new Http2Error('ENHANCE_YOUR_CALM', 'it requests more replies than it reads');
   }
 
   #add(type: number, flags: number, streamId: number, payload: BorrowedBytes): void {

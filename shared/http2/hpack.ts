@@ -29,14 +29,14 @@ const STATIC_TABLE: readonly HeaderField[] = (
 /** Bytes of an entry beyond its name and value. Rule: RFC 7541, section 4.1. */
 const ENTRY_OVERHEAD_BYTES = 32;
 
-/** Bytes of a table, and of a header list, that a header takes. Rule: RFC 7541, section 4.1. */
+/** Size of a header in a table and in a header list. Rule: RFC 7541, section 4.1. */
 function sizeOf({ name, value }: HeaderField): number {
   return name.length + value.length + ENTRY_OVERHEAD_BYTES;
 }
 
-/** The headers that one direction of a connection remembers, behind the static ones. */
+/** The dynamic table of one direction; its indices follow the static table's. */
 class DynamicTable {
-  /** Newest first. Never long: a table of 4 KiB holds 128 entries at most. */
+  /** Newest first. Short: a table of 4 KiB holds 128 entries at most. */
   readonly #entries: HeaderField[] = [];
   #bytes = 0;
   #bytesMax: number;
@@ -46,7 +46,7 @@ class DynamicTable {
     this.#bytesMax = bytesMax;
   }
 
-  /** Goes up with every change: as long as it stays, an index means the same. */
+  /** Version: grows with every change. While it is equal, an index means the same header. */
   get changeCount(): number {
     return this.#changeCount;
   }
@@ -55,14 +55,14 @@ class DynamicTable {
     return this.#bytesMax;
   }
 
-  /** Changes the size; the oldest entries go where it is too small for all. */
+  /** Changes the size; evicts the oldest entries if necessary. */
   resize(bytesMax: number): void {
     this.#changeCount += 1;
     this.#bytesMax = bytesMax;
     this.#evict(0);
   }
 
-  /** Adds an entry; one that is larger than the table empties it. */
+  /** Adds an entry; one larger than the table empties it. */
   add(field: HeaderField): void {
     this.#changeCount += 1;
     const bytes = sizeOf(field);
@@ -72,14 +72,14 @@ class DynamicTable {
     this.#bytes += bytes;
   }
 
-  /** Entry of an index from 1, static ones first; undefined where there is none. */
+  /** Entry of an index from 1, static ones first; undefined if there is none. */
   get(index: number): HeaderField | undefined {
     return index <= STATIC_TABLE.length
       ? STATIC_TABLE[index - 1]
       : this.#entries[index - STATIC_TABLE.length - 1];
   }
 
-  /** Index of a header, 0 where neither table has it. @param value Undefined: the name is enough. */
+  /** Index of a header, 0 if neither table has it. @param value Undefined: match the name only. */
   indexOf(name: string, value?: string): number {
     const isWanted = (entry: HeaderField): boolean =>
       entry.name === name && (value === undefined || entry.value === value);
@@ -96,34 +96,39 @@ class DynamicTable {
   }
 }
 
-/** The table of this end is no larger, whatever the peer allows: requests of one client have few headers. */
+/**
+ * Largest table of this end, even if the peer allows more: requests of one client have few headers.
+ */
 const TABLE_BYTES_MAX = 4096;
 
 /**
- * Writes the header blocks of one connection. The first block names every header, later ones say one byte for each.
- * No Huffman code: what it would save is sent once per connection.
+ * Encodes the header blocks of one connection. The first block spells every header, later ones use
+ * one byte each. No Huffman coding: it would save bytes only once per connection.
  */
 export class HpackEncoder {
   // Defaults until the peer's settings arrive. Rule: RFC 9113, section 6.5.2.
   readonly #table: DynamicTable;
   readonly #tableBytesMax: number;
-  /** Smallest and last size since the last block, both to be told in the next one. */
+  /** Smallest and last table size since the last block; the next block must state both. */
   #smallestBytesMax: number | undefined;
 
-  /** @param tableBytesMax Size of the table; 0: blocks are independent, and may go out in any order. */
+  /**
+   * @param tableBytesMax Size of the table; 0: blocks are independent and may be sent in any order.
+   */
   constructor(tableBytesMax: number = TABLE_BYTES_MAX) {
     this.#table = new DynamicTable(tableBytesMax);
     this.#tableBytesMax = tableBytesMax;
-    // A peer that allows less than before waits for the size in the next block, even with an empty table.
+    // A peer that allows less than before expects the size in the next block, even for an empty
+    // table.
     if (tableBytesMax < TABLE_BYTES_MAX) this.#smallestBytesMax = tableBytesMax;
   }
 
-  /** Goes up with every change of the table: while it stays, a block can be sent again as it is. */
+  /** Version of the table: while it is equal, a block can be sent again. */
   get changeCount(): number {
     return this.#table.changeCount;
   }
 
-  /** SETTINGS_HEADER_TABLE_SIZE of the peer. */
+  /** Sets the peer's SETTINGS_HEADER_TABLE_SIZE. */
   setPeerTableBytesMax(bytes: number): void {
     const bytesMax = Math.min(bytes, this.#tableBytesMax);
     if (bytesMax === this.#table.bytesMax) return;
@@ -139,7 +144,7 @@ export class HpackEncoder {
     return Buffer.from(out);
   }
 
-  /** Both sizes are told where the table was made smaller and larger again. Rule: RFC 7541, section 4.2. */
+  /** Both sizes are stated if the table shrank and grew again. Rule: RFC 7541, section 4.2. */
   #writeSizeUpdates(out: number[]): void {
     const smallest = this.#smallestBytesMax;
     if (smallest === undefined) return;
@@ -156,7 +161,7 @@ export class HpackEncoder {
       writeInteger(out, 0x80, 7, index);
       return;
     }
-    // One that does not fit would empty the table each time.
+    // A header larger than the table would empty it each time.
     const isKept = sizeOf(field) <= this.#table.bytesMax;
     const nameIndex = this.#table.indexOf(name);
     if (isKept) writeInteger(out, 0x40, 6, nameIndex);
@@ -167,7 +172,9 @@ export class HpackEncoder {
   }
 }
 
-/** A header that neither end remembers, to stand behind the block of an encoder. Rule: RFC 7541, section 6.2.2. */
+/**
+ * A header that neither end stores, to append to an encoder's block. Rule: RFC 7541, section 6.2.2.
+ */
 export function unindexedField({ name, value }: HeaderField): Buffer {
   const out: number[] = [0];
   writeText(out, name);
@@ -180,7 +187,10 @@ function writeText(out: number[], text: string): void {
   for (const byte of Buffer.from(text, 'latin1')) out.push(byte);
 }
 
-/** @param form Upper bits of the first byte, which say what the integer is. Rule: RFC 7541, section 5.1. */
+/**
+ * @param form Upper bits of the first byte, which identify the representation. Rule: RFC 7541,
+ * section 5.1.
+ */
 function writeInteger(out: number[], form: number, prefixBits: number, value: number): void {
   const mask = (1 << prefixBits) - 1;
   if (value < mask) {
@@ -193,13 +203,13 @@ function writeInteger(out: number[], form: number, prefixBits: number, value: nu
   out.push(rest);
 }
 
-/** Continuation bytes of an integer that are read: more than 28 bits are never meant. */
+/** Largest shift of an integer's continuation bytes: no valid integer has more than 28 bits. */
 const INTEGER_SHIFT_MAX = 21;
 
-/** Reads the header blocks of one connection, in the order in which they come. Rule: RFC 7541. */
+/** Decodes the header blocks of one connection, in order. Rule: RFC 7541. */
 export class HpackDecoder {
   readonly #table: DynamicTable;
-  /** Size that this end told the peer; a block may ask for less. */
+  /** Table size announced to the peer; a block may set a smaller one. */
   readonly #tableBytesMax: number;
   readonly #listBytesMax: number;
   #block: BorrowedBytes = new Uint8Array(0);
@@ -208,8 +218,8 @@ export class HpackDecoder {
 
   /**
    * @param tableBytesMax SETTINGS_HEADER_TABLE_SIZE of this end.
-   * @param listBytesMax Bytes of one decoded block as RFC 7541, section 4.1, counts them: a block of few bytes
-   *   can name a large entry many times.
+   * @param listBytesMax Largest decoded block as RFC 7541, section 4.1, counts it: a short block
+   * can refer to a large entry many times.
    */
   constructor(tableBytesMax: number, listBytesMax: number) {
     this.#table = new DynamicTable(tableBytesMax);
@@ -217,14 +227,14 @@ export class HpackDecoder {
     this.#listBytesMax = listBytesMax;
   }
 
-  /** Goes up with every change of the table: while it stays, the same bytes mean the same headers. */
+  /** Version of the table: while it is equal, the same bytes mean the same headers. */
   get changeCount(): number {
     return this.#table.changeCount;
   }
 
   /**
-   * Reads one whole block, which lies in `[begin, end)`.
-   * @throws Http2Error COMPRESSION_ERROR when it is damaged, ENHANCE_YOUR_CALM when it is too large.
+   * Decodes one complete block in `[begin, end)`.
+   * @throws Http2Error COMPRESSION_ERROR if it is malformed, ENHANCE_YOUR_CALM if it is too large.
    */
   decode(block: BorrowedBytes, begin = 0, end: number = block.length): HeaderField[] {
     this.#block = block;
@@ -245,7 +255,7 @@ export class HpackDecoder {
     return fields;
   }
 
-  /** The next header; undefined for a change of the table's size. */
+  /** The next header; undefined for a table size update. */
   #readField(isFirst: boolean): HeaderField | undefined {
     const first = this.#block[this.#at] as number;
     if (first >= 0x80) return this.#entry(this.#readInteger(7));
@@ -254,10 +264,10 @@ export class HpackDecoder {
       this.#table.add(field);
       return field;
     }
-    // Without indexing, and never indexed: the same for an end that does not pass headers on.
+    // Without indexing, and never indexed: equal for an end that does not forward headers.
     if (first < 0x20) return this.#readLiteral(4);
     const bytesMax = this.#readInteger(5);
-    if (!isFirst) throw damaged('a change of the table size behind a header');
+    if (!isFirst) throw damaged('a table size update after a header');
     if (bytesMax > this.#tableBytesMax) {
       throw damaged(`a table of ${bytesMax} bytes where ${this.#tableBytesMax} are allowed`);
     }
@@ -282,13 +292,13 @@ export class HpackDecoder {
     const length = this.#readInteger(7);
     const begin = this.#at;
     const end = begin + length;
-    if (end > this.#end) throw damaged('a text is longer than its block');
+    if (end > this.#end) throw damaged('a string is longer than its block');
     this.#at = end;
     if (isHuffman) return decodeHuffman(this.#block, begin, end);
     return borrowedText(this.#block, 'latin1', begin, end);
   }
 
-  /** An integer whose first bits stand in the lower bits of the next byte. Rule: RFC 7541, section 5.1. */
+  /** An integer that starts in the low bits of the next byte. Rule: RFC 7541, section 5.1. */
   #readInteger(prefixBits: number): number {
     const mask = (1 << prefixBits) - 1;
     let value = this.#readByte() & mask;

@@ -2,8 +2,8 @@ import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
 import { Http2Error } from './frames.ts';
 
 /**
- * Bytes by the length of their codes in bits; within a length in ascending order, as codes are. 256 is the end of
- * the text. Rule: RFC 7541, appendix B, whose code is canonical: lengths alone make it.
+ * Symbols by code length in bits, ascending within a length. 256 is EOS. Rule: RFC 7541, appendix
+ * B; the code is canonical, so the lengths define it.
  */
 const SYMBOLS_OF_LENGTH: Readonly<Record<number, readonly number[]>> = {
   5: [48, 49, 50, 97, 99, 101, 105, 111, 115, 116],
@@ -48,10 +48,10 @@ const SYMBOLS_OF_LENGTH: Readonly<Record<number, readonly number[]>> = {
 
 const LENGTH_MAX = 30;
 const END_OF_TEXT = 256;
-/** Longest code with which a text may be filled up to a whole byte. */
+/** Most padding bits at the end of a string. */
 const PADDING_BITS_MAX = 7;
 
-/** By length: the first code and the bytes of this and the following codes. */
+/** By length: the first code, and the symbols of this and the following codes. */
 const CODES: readonly { readonly first: number; readonly symbols: readonly number[] }[] =
   codesByLength();
 
@@ -67,8 +67,8 @@ function codesByLength(): { first: number; symbols: readonly number[] }[] {
 }
 
 /**
- * Decodes a text of the block, as latin1.
- * @throws Http2Error COMPRESSION_ERROR when it holds the end of text, or ends in anything but ones.
+ * Decodes a Huffman string of the block, as latin1.
+ * @throws Http2Error COMPRESSION_ERROR if it contains EOS, or its padding is not all ones.
  */
 export function decodeHuffman(block: BorrowedBytes, begin: number, end: number): string {
   // The shortest code has 5 bits.
@@ -90,17 +90,23 @@ export function decodeHuffman(block: BorrowedBytes, begin: number, end: number):
     }
   }
   if (length > PADDING_BITS_MAX || code !== 2 ** length - 1) {
-    throw new Http2Error('COMPRESSION_ERROR', 'damaged headers: a text ends inside a code');
+    throw new Http2Error(
+      'COMPRESSION_ERROR',
+      'invalid Huffman coding in headers: a string ends inside a code',
+    );
   }
   return out.toString('latin1', 0, outLength);
 }
 
-/** Undefined while the code is not complete. */
+/** Undefined while the code is incomplete. */
 function symbolOf(code: number, length: number): number | undefined {
   const { first, symbols } = CODES[length] as (typeof CODES)[number];
   const symbol = symbols[code - first];
   if (symbol === END_OF_TEXT) {
-    throw new Http2Error('COMPRESSION_ERROR', 'damaged headers: a text holds its own end');
+    throw new Http2Error(
+      'COMPRESSION_ERROR',
+      'invalid Huffman coding in headers: end-of-string symbol inside a string',
+    );
   }
   return symbol;
 }

@@ -16,7 +16,7 @@ import {
   PRIORITY_BYTES,
 } from './frames.ts';
 
-/** Of a GOAWAY; it is for people. */
+/** Most bytes kept of GOAWAY's debug text. */
 const GOAWAY_TEXT_BYTES_MAX = 256;
 
 /** A stream of a connection that is not over. */
@@ -26,29 +26,29 @@ export interface FramedCall {
   readonly receiveWindow: ReceiveWindow;
 }
 
-/** Gives frames their meaning for one end of a connection. */
+/** Interprets frames for one end of a connection. */
 export interface Session<Call extends FramedCall> extends BlockReceiver {
   /** The open call of a stream. */
   callOf(streamId: number): Call | undefined;
-  /** True for a stream that was opened, though it may be over. */
+  /** True for a stream that was opened, even if it is over. */
   hasOpened(streamId: number): boolean;
-  /** A header block of this stream begins. @throws Http2Error where none may come. */
+  /** A header block of this stream begins. @throws Http2Error if none is allowed. */
   onHeaders(streamId: number): void;
   readonly onContents: (call: Call, chunk: BorrowedBytes, begin: number, end: number) => void;
   /** The peer ended its side of this stream. */
   onContentsEnd(call: Call): void;
   readonly onSettings: (chunk: BorrowedBytes, begin: number, end: number) => void;
   onPong(): void;
-  /** A frame came that brings a call forward. */
+  /** A frame came that advances a call. */
   onProgress(): void;
-  /** @param isPlanned Without an error. @param reason For people; empty: none was given. */
+  /** @param isPlanned GOAWAY without an error. @param reason Text for people; may be empty. */
   onGoAway(lastStreamId: number, isPlanned: boolean, reason: string): void;
   /** @param streamId 0: the connection. */
   onWindowUpdate(streamId: number, bytes: number): void;
   onReset(call: Call, errorCode: number): void;
 }
 
-/** Holds what comes against HTTP/2, and tells the connection what it means. */
+/** Checks incoming frames against HTTP/2 and passes their meaning to the session. */
 export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
   readonly #session: Session<Call>;
   readonly #control: ControlFrames;
@@ -56,12 +56,12 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
   readonly #blocks: HeaderBlocks;
   readonly #floods = new FloodGuard();
   #hasSettings = false;
-  /** Call whose DATA frame is being read. */
+  /** Call of the DATA frame being read. */
   #dataCall: Call | undefined;
-  /** That frame has more than padding. */
+  /** The DATA frame has contents besides padding. */
   #hasContents = false;
 
-  /** @param windowBytes What the peer may send on the connection. */
+  /** @param windowBytes Receive window of the connection. */
   constructor(session: Session<Call>, control: ControlFrames, windowBytes: number) {
     this.#session = session;
     this.#blocks = new HeaderBlocks(session);
@@ -69,7 +69,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
     this.#window = new ReceiveWindow(windowBytes);
   }
 
-  /** Call of the DATA frame that has begun. */
+  /** Call of the current DATA frame. */
   get dataCall(): Call | undefined {
     return this.#dataCall;
   }
@@ -79,7 +79,10 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
     this.#dataCall = this.#callOf(streamId, 'DATA');
     this.#hasContents = false;
     if (!this.#window.use(length)) {
-      throw new Http2Error('FLOW_CONTROL_ERROR', 'more data than the connection has window');
+      throw new Http2Error(
+        'FLOW_CONTROL_ERROR',
+        'more data than the receive window of the connection',
+      );
     }
     const due = this.#window.takeDue();
     if (due > 0) this.#control.windowUpdate(0, due);
@@ -139,11 +142,11 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
         this.#onReset(streamId, payload);
         break;
       case FRAME_TYPE.priority:
-        if (streamId === 0) throw new Http2Error('PROTOCOL_ERROR', 'PRIORITY of the connection');
+        if (streamId === 0) throw new Http2Error('PROTOCOL_ERROR', 'PRIORITY on stream 0');
         requireBytes('PRIORITY', payload, PRIORITY_BYTES);
         break;
       case FRAME_TYPE.pushPromise:
-        throw new Http2Error('PROTOCOL_ERROR', 'PUSH_PROMISE, which is not allowed');
+        throw new Http2Error('PROTOCOL_ERROR', 'PUSH_PROMISE, although push is disabled');
       default:
         // Unknown types are ignored. Rule: RFC 9113, section 5.5.
         break;
@@ -156,7 +159,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
       this.#session.onSettings(payload, 0, payload.length);
       this.#control.settingsAck();
     } else if (payload.length > 0) {
-      throw new Http2Error('FRAME_SIZE_ERROR', 'an answer to SETTINGS with contents');
+      throw new Http2Error('FRAME_SIZE_ERROR', 'a SETTINGS acknowledgement with contents');
     }
   }
 
@@ -192,22 +195,25 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
     this.#session.onWindowUpdate(streamId, bytes);
   }
 
-  /** Checks that the settings come first, and that no frame interrupts a header block. */
+  /** Checks that SETTINGS comes first and that no frame interrupts a header block. */
   #checkOrder(type: number, streamId: number): void {
     if (!this.#hasSettings) {
       if (type !== FRAME_TYPE.settings) {
-        throw new Http2Error('PROTOCOL_ERROR', 'it does not begin with its settings');
+        throw new Http2Error('PROTOCOL_ERROR', 'its first frame is not SETTINGS');
       }
       this.#hasSettings = true;
     }
     const { openStreamId } = this.#blocks;
     const isRest = type === FRAME_TYPE.continuation && streamId === openStreamId;
     if (openStreamId === 0 ? type === FRAME_TYPE.continuation : !isRest) {
-      throw new Http2Error('PROTOCOL_ERROR', 'header blocks that are mixed with other frames');
+      throw new Http2Error('PROTOCOL_ERROR', 'a header block interrupted by another frame');
     }
   }
 
-  /** @returns Undefined for a call that is over. @throws Http2Error for a stream that was never opened. */
+  /**
+   * @returns Undefined for a call that is over. @throws Http2Error for a stream that was never
+   * opened.
+   */
   #callOf(streamId: number, frame: string): Call | undefined {
     const call = this.#session.callOf(streamId);
     if (call === undefined && !this.#session.hasOpened(streamId)) {
@@ -219,7 +225,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
 
   #useWindowOf(call: Call, length: number): void {
     if (!call.receiveWindow.use(length)) {
-      throw new Http2Error('FLOW_CONTROL_ERROR', 'more data than a call has window');
+      throw new Http2Error('FLOW_CONTROL_ERROR', 'more data than the receive window of a stream');
     }
     const due = call.receiveWindow.takeDue();
     if (due > 0) this.#control.windowUpdate(call.streamId, due);
@@ -235,16 +241,16 @@ function requireBytes(frame: string, payload: BorrowedBytes, bytes: number): voi
   throw new Http2Error('FRAME_SIZE_ERROR', `${frame} of ${payload.length} bytes`);
 }
 
-/** Bytes of one block on the wire, in all its frames. */
+/** Largest header block on the wire, over all its frames, bytes. */
 const BLOCK_BYTES_MAX: number = 64 * 1024;
 
-/** Frames of one block: more are made to keep this end busy. */
+/** Most frames of one header block: more only keep this end busy. */
 const FRAMES_MAX = 64;
 
 /** Length of the padding. */
 const PAD_LENGTH_BYTES = 1;
 
-/** Who gets whole header blocks. */
+/** Receiver of complete header blocks. */
 export interface BlockReceiver {
   readonly onBlock: (
     streamId: number,
@@ -255,10 +261,10 @@ export interface BlockReceiver {
   ) => void;
 }
 
-/** Puts header blocks together that came in several frames. */
+/** Joins header blocks that came in several frames. */
 export class HeaderBlocks {
   readonly #receiver: BlockReceiver;
-  /** Stream whose block is incomplete; 0: none. */
+  /** Stream with an incomplete block; 0: none. */
   #streamId = 0;
   #endsStream = false;
   #pieces: Uint8Array[] = [];
@@ -268,7 +274,7 @@ export class HeaderBlocks {
     this.#receiver = receiver;
   }
 
-  /** Stream whose block is incomplete: only the rest of it may come now. 0: none. */
+  /** Stream with an incomplete block: only its continuation is allowed now. 0: none. */
   get openStreamId(): number {
     return this.#streamId;
   }
@@ -285,7 +291,7 @@ export class HeaderBlocks {
     const priorityBytes = (flags & FLAG.priority) !== 0 ? PRIORITY_BYTES : 0;
     const from = begin + padLengthBytes + priorityBytes;
     if (from > end) {
-      throw new Http2Error('FRAME_SIZE_ERROR', 'a HEADERS frame shorter than its own parts');
+      throw new Http2Error('FRAME_SIZE_ERROR', 'a HEADERS frame shorter than its fields');
     }
     const to = padLengthBytes === 0 ? end : end - (chunk[begin] as number);
     if (from > to) throw new Http2Error('PROTOCOL_ERROR', 'a HEADERS frame with too much padding');

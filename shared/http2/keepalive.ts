@@ -1,31 +1,32 @@
 /**
- * Pings that servers of gRPC bear between two of their answers: they close the connection after the third that comes
- * sooner than {@link PATIENT_MS} after the one before. Rule: gRPC, doc/keepalive.md, "Server".
+ * Pings that gRPC servers tolerate between two of their responses: they close the connection after
+ * the third that comes sooner than {@link PATIENT_MS} after the previous one. Rule: gRPC,
+ * doc/keepalive.md, "Server".
  */
 const QUICK_PINGS_MAX = 2;
 
-/** Time between pings that no server of gRPC minds. */
+/** Interval of pings that every gRPC server tolerates. */
 const PATIENT_MS: number = 5 * 60_000 + 1_000;
 
 /** Times of keepalive. */
 export interface KeepaliveSettings {
-  /** Time without a byte of the server after which it is pinged, in ms. */
+  /** Silence of the server after which it is pinged, ms. */
   readonly keepaliveTimeMs: number;
-  /** Time that its answer may take, in ms. */
+  /** Longest wait for the ping's acknowledgement, ms. */
   readonly keepaliveTimeoutMs: number;
 }
 
-/** Whom keepalive works for. */
+/** The connection that is kept alive. */
 export interface KeptAlive {
-  /** Open calls; without any the server is not pinged. */
+  /** Open calls; without any, the server is not pinged. */
   readonly callCount: number;
   ping(): void;
   onSilence(): void;
 }
 
 /**
- * Finds a server that died without a packet: it is pinged after a silence. Any byte
- * counts as a sign of life. A server that works on an answer for long is not pinged more often than gRPC allows.
+ * Detects a server that died without a packet: pings it after a silence. Any byte is a sign of
+ * life. A server that works long on a response is not pinged more often than gRPC allows.
  */
 export class Keepalive {
   readonly #settings: KeepaliveSettings;
@@ -49,17 +50,17 @@ export class Keepalive {
     this.#timer = undefined;
   }
 
-  /** Bytes came, of whatever kind. */
+  /** Any bytes came. */
   onBytes(): void {
     this.#lastReadMs = performance.now();
   }
 
-  /** The answer to a ping came: the next silence is looked for from now on. */
+  /** The ping was acknowledged: start waiting for the next silence. */
   onPong(): void {
     this.#plan(this.#settings.keepaliveTimeMs);
   }
 
-  /** A part of an answer came: the server counts pings anew. */
+  /** A part of a response came: the server counts pings anew. */
   onAnswer(): void {
     this.#quickPings = 0;
   }

@@ -17,20 +17,20 @@ import {
   WINDOW_BYTES_LIMIT,
 } from './frames.ts';
 
-/** Writes that the socket has at once: one that the kernel takes, and one ready behind it. */
+/** Writes in flight: one that the kernel takes, and one ready after it. */
 const WRITES_IN_FLIGHT_MAX = 2;
 
-/** The calls of a connection that have something to send. */
+/** Calls of a connection with something to send. */
 interface Line {
-  /** True while a call has something to send, though the peer may not take it now. */
+  /** True while a call has something to send, even if the peer cannot take it now. */
   readonly hasCalls: boolean;
   /** Adds frames while the batch and the peer have room. */
   fill(batch: FrameBatch): void;
 }
 
-/** Writes what is to be sent, all that is there by then in one write. */
+/** Sends frames, with everything that is ready in one write. */
 export class Outgoing {
-  /** Bytes of messages that were given to this end and are not in the kernel yet. */
+  /** Bytes of messages handed to this end and not in the kernel yet. */
   waitingBytes = 0;
   readonly #socket: Socket;
   readonly #control: ControlFrames;
@@ -39,12 +39,12 @@ export class Outgoing {
   readonly #buffers = new ReusedBuffers(WRITES_IN_FLIGHT_MAX);
   #writesInFlight = 0;
   #isFlushPlanned = false;
-  /** Calls may go: the peer's settings are there. */
+  /** True once the peer's SETTINGS came, so calls may be sent. */
   #isOpen = false;
   #hasBegun = false;
   #isStopped = false;
 
-  /** @param onWritten Called when the socket has taken a write, with its bytes of messages. */
+  /** @param onWritten Called when the socket has taken a write, with its message bytes. */
   constructor(
     socket: Socket,
     control: ControlFrames,
@@ -57,27 +57,27 @@ export class Outgoing {
     this.#onWritten = onWritten;
   }
 
-  /** Sends the control frames that are there, behind what a client sends first. */
+  /** Sends the pending control frames, after the client's preface. */
   begin(role: 'client' | 'server'): void {
     this.#hasBegun = true;
     if (role === 'client') this.#socket.write(PREFACE);
     this.flush();
   }
 
-  /** Calls may be sent from now on. */
+  /** Allows calls from now on. */
   open(): void {
     this.#isOpen = true;
     this.plan();
   }
 
-  /** Sends before the event loop goes on: what comes until then goes with it. */
+  /** Sends before the event loop continues; frames added until then go out together. */
   plan(): void {
     if (this.#isFlushPlanned || this.#isStopped) return;
     this.#isFlushPlanned = true;
     queueMicrotask(this.flush);
   }
 
-  /** Sends the control frames queued so far, and nothing after them: others may write to the socket then. */
+  /** Sends the queued control frames and nothing more: others may then write to the socket. */
   stop(): void {
     this.#isStopped = true;
     if (!this.#hasBegun || this.#control.isEmpty) return;
@@ -86,7 +86,7 @@ export class Outgoing {
     for (const segment of batch.segments()) this.#socket.write(segment);
   }
 
-  /** Sends the control frames queued so far, and closes the socket, in that time at most. */
+  /** Sends the queued control frames and closes the socket, within that time. */
   end(withinMs: number): void {
     const socket = this.#socket;
     this.stop();
@@ -123,7 +123,7 @@ export class Outgoing {
       if (this.#isStopped) return;
       this.waitingBytes -= batch.messageBytes;
       for (const onTaken of batch.whenTaken) onTaken();
-      // The socket is fed first.
+      // Feed the socket first.
       this.flush();
       if (batch.messageBytes > 0) this.#onWritten(batch.messageBytes);
     };
@@ -150,7 +150,7 @@ export const SETTING = {
 
 const ENTRY_BYTES = 6;
 
-/** Settings of the peer: HTTP/2's defaults until its own came. */
+/** Settings of the peer: HTTP/2's defaults until its SETTINGS came. */
 export class PeerSettings {
   headerTableBytes = 4096;
   /** Streams that may be open at once. */
@@ -160,12 +160,14 @@ export class PeerSettings {
   frameBytesMax: number = FRAME_BYTES_DEFAULT;
   readonly #isClient: boolean;
 
-  /** @param peer Which end the peer is: a client may take pushes, which this end never makes. */
+  /** @param peer Role of the peer: a client may enable push, which this end never uses. */
   constructor(peer: 'client' | 'server' = 'server') {
     this.#isClient = peer === 'client';
   }
 
-  /** Reads a SETTINGS frame that lies in `[begin, end)`. @throws Http2Error for values that HTTP/2 forbids. */
+  /**
+   * Reads a SETTINGS frame in `[begin, end)`. @throws Http2Error for values that HTTP/2 forbids.
+   */
   apply(chunk: BorrowedBytes, begin: number, end: number): void {
     if ((end - begin) % ENTRY_BYTES !== 0) {
       throw new Http2Error('FRAME_SIZE_ERROR', `settings of ${end - begin} bytes`);
@@ -182,7 +184,8 @@ export class PeerSettings {
     } else if (id === SETTING.maxConcurrentStreams) this.callsMax = value;
     else if (id === SETTING.initialWindowSize) this.#setWindow(value);
     else if (id === SETTING.maxFrameSize) this.#setFrameBytesMax(value);
-    // Others are to be ignored. The list size of the peer is advice; requests here have few headers.
+    // Unknown settings are ignored. The peer's list size is advisory; requests here have few
+    // headers.
   }
 
   #setWindow(value: number): void {

@@ -2,28 +2,28 @@ import assert from 'node:assert';
 import { NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
 import type { FrameBatch } from './frames.ts';
 
-/** gRPC's head of a message: compressed or not, and the length. */
+/** gRPC's message prefix: compressed flag and length. */
 export const MESSAGE_HEAD_BYTES = 5;
 
-/** Messages that went out, and are still in the list, at most. */
+/** Sent messages kept at the front of the list, at most. */
 const GONE_MAX = 64;
 
-/** Messages of one call that are in no frame yet, each with its head. */
+/** Messages of one call that no frame contains yet, each with its prefix. */
 export class UnsentMessages {
-  /** Bytes that wait here, heads included. */
+  /** Bytes that wait here, prefixes included. */
   bytes = 0;
-  /** Bytes that went into frames. */
+  /** Bytes moved into frames. */
   movedBytes = 0;
-  /** By message: its head and its pieces. */
+  /** By message: its prefix and its pieces. */
   #messages: (readonly Uint8Array[])[] = [];
-  /** By message: what to do when the socket has taken it. */
+  /** By message: callback when the socket has taken it. */
   #whenTaken: ((() => void) | undefined)[] = [];
-  /** The first message that is not gone; of it, the first piece, and its first byte. */
+  /** First message not fully sent; its first unsent piece; that piece's first unsent byte. */
   #first = 0;
   #piece = 0;
   #offset = 0;
 
-  /** Adds a message of that length. */
+  /** Adds a message of `bytes` bytes. */
   add(pieces: readonly Uint8Array[], bytes: number): void {
     const head = Buffer.allocUnsafe(MESSAGE_HEAD_BYTES);
     head[0] = 0;
@@ -33,14 +33,17 @@ export class UnsentMessages {
     this.bytes += MESSAGE_HEAD_BYTES + bytes;
   }
 
-  /** Adds messages that have their heads. @param onTaken Called when the socket has taken the last byte. */
+  /**
+   * Adds messages that already have their prefixes. @param onTaken Called when the socket has taken
+   * the last byte.
+   */
   addFramed(pieces: readonly Uint8Array[], bytes: number, onTaken: () => void): void {
     this.#messages.push(pieces);
     this.#whenTaken.push(onTaken);
     this.bytes += bytes;
   }
 
-  /** Moves the next `bytes` into a frame; so many must be there. */
+  /** Moves the next `bytes` into a frame; that many must be waiting. */
   moveTo(batch: FrameBatch, bytes: number): void {
     assert(bytes >= 0 && bytes <= this.bytes);
     this.bytes -= bytes;
@@ -57,15 +60,15 @@ export class UnsentMessages {
   }
 
   /**
-   * Takes back the messages that have no bytes in a frame yet. One that has begun must go on: the rest of it is copied,
-   * so that its pieces are free.
-   * @returns How many were taken back: those that were added last.
+   * Takes back the messages without bytes in a frame. One already begun must finish: its rest is
+   * copied, so its pieces are free.
+   * @returns Number taken back: those added last.
    */
   takeBack(): number {
     const [begun, count] = this.#takeBegun();
     this.drop();
     if (begun === undefined) return count;
-    // Its head, or a part of it, is gone: so it stays one that has begun.
+    // Its prefix, or part of it, was sent: it stays a message already begun.
     this.#messages = [[NO_BYTES, begun]];
     this.#whenTaken = [undefined];
     this.#piece = 1;
@@ -73,7 +76,7 @@ export class UnsentMessages {
     return count;
   }
 
-  /** Forgets all. @returns Their bytes. */
+  /** Drops everything. @returns The dropped bytes. */
   drop(): number {
     const { bytes } = this;
     this.bytes = 0;
@@ -85,7 +88,7 @@ export class UnsentMessages {
     return bytes;
   }
 
-  /** A copy of what is left of the message that has begun, and how many messages have not. */
+  /** A copy of the rest of the message already begun, and the number of messages not begun. */
   #takeBegun(): [begun: Buffer | undefined, count: number] {
     const count = this.#messages.length - this.#first;
     const message = this.#messages[this.#first];
@@ -105,7 +108,7 @@ export class UnsentMessages {
     const onTaken = this.#whenTaken[this.#first];
     if (onTaken !== undefined) batch.whenTaken.push(onTaken);
     this.#first += 1;
-    // Messages that went out are not held on to.
+    // Release sent messages.
     if (this.#first === this.#messages.length || this.#first >= GONE_MAX) {
       this.#messages.splice(0, this.#first);
       this.#whenTaken.splice(0, this.#first);

@@ -39,10 +39,11 @@ import { durationsOf } from '../server/infer/response-writer.ts';
 import { SUT_OPTIONS, type SutSettings, toSutSettings } from '../settings/sut-settings.ts';
 
 /**
- * Loads a model into this process, as a SUT node with these settings would, and starts its workers. Settings of the
- * network (address, queue bytes, TLS) have no effect; responses are never compressed, since they do not travel.
- * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
- *   `ERR_BENCHMARK_UNKNOWN`
+ * Loads a model into this process, like a SUT node with these settings, and starts its workers.
+ * Network settings (address, queue bytes, TLS) have no effect; responses are never compressed,
+ * since they are not sent.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`,
+ * `ERR_NOT_INSTALLED`, `ERR_BENCHMARK_UNKNOWN`
  */
 export async function startInProcessNode(
   sources: Omit<SettingSources, 'section'>,
@@ -56,7 +57,7 @@ export async function startInProcessNode(
   const model = await createModel(
     settings,
     createLogger('longhaul-in-process', values.logLevel),
-    // LoadGen has the same thread: it must not sleep.
+    // LoadGen uses the same thread: it must not sleep.
     { delayClock: spinningClock(machineNowNs) },
   );
   const node = new LoadedNode(asked, settings, model);
@@ -69,7 +70,7 @@ export async function startInProcessNode(
   return node;
 }
 
-/** Composition root: joins batcher and model, as a SUT node does, and leaves out its server. */
+/** Composition root: joins batcher and model like a SUT node, without its server. */
 class LoadedNode implements InProcessNode {
   readonly #asked: SutSettings;
   readonly #settings: SutSettings;
@@ -79,7 +80,7 @@ class LoadedNode implements InProcessNode {
   #run: InProcessRun | undefined;
   #failure: MlperfError | undefined;
 
-  /** @param asked As a SUT node would have them: they name the configuration. */
+  /** @param asked Settings of an equal SUT node: they name the configuration. */
   constructor(asked: SutSettings, settings: SutSettings, model: SutModel) {
     this.#asked = asked;
     this.#settings = settings;
@@ -185,9 +186,9 @@ interface InProcessRunParts {
   readonly payloads: SamplePayloads;
   /** The node's number of the payloads' encoding. */
   readonly form: number;
-  /** Samples in queue and workers at once; the rest waits as numbers. */
+  /** Most samples in queue and workers; the rest waits as numbers. */
   readonly samplesMax: number;
-  /** Called once, when no sample of the run can come any more. */
+  /** Called once, when the run can send no more samples. */
   onStopped(): void;
 }
 
@@ -201,9 +202,9 @@ interface WaitingQuery {
 }
 
 /**
- * One run of LoadGen on a model in its own process: what a stream is to a SUT node, without stream, parts and bytes on
- * a wire. Samples go into the same queue, with views of the sample library's payloads, which the worker pool copies once
- * as it does with those that came by gRPC.
+ * One run of LoadGen on a model in its own process: the counterpart of a SUT node's stream, without
+ * parts and bytes on a wire. Samples enter the same queue, as views of the sample library's
+ * payloads, which the worker pool copies once, like payloads from gRPC.
  *
  * Hot path: a sample costs its object in the queue, as in a node.
  */
@@ -214,7 +215,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
   /** Samples in queue and workers. */
   #heldCount = 0;
   #isAnswering = false;
-  /** Set by {@link giveUp}: answers to samples issued before are dropped. */
+  /** Set by {@link giveUp}: responses to samples issued before are dropped. */
   #oldestId = 0;
   #lastId = -1;
 
@@ -242,11 +243,12 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
       responseIdStride,
     });
     this.#fill();
-    // LoadGen issues the next query of SingleStream from inside an answer, which its model may still be giving.
+    // In SingleStream LoadGen issues the next query from inside a response, while the model may
+    // still be in its call.
     if (!this.#isAnswering) this.#parts.batcher.dispatch();
   }
 
-  /** No sample is held back longer than the batcher's policy says. */
+  /** The batcher's policy bounds every wait. */
   flushQueries(): void {}
 
   giveUp(): void {
@@ -262,7 +264,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
     return Promise.resolve();
   }
 
-  /** The model is gone. */
+  /** The model has failed. */
   fault(error: MlperfError): void {
     this.#sink?.fault(error);
   }
@@ -276,7 +278,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
     }
   }
 
-  /** Times between tokens are those of a network. */
+  /** Times between tokens are only measured over a network. */
   readonly takesTokens = false;
 
   tokens(): void {}
@@ -304,7 +306,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
     }
     this.#isAnswering = false;
     this.#fill();
-    // Behind the model's own call, as the message of a next query would be.
+    // After the model's own call, like the message of a next query.
     queueMicrotask(this.#parts.batcher.dispatch);
   }
 
@@ -322,7 +324,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
   #take(query: WaitingQuery): void {
     const { batcher, payloads, form } = this.#parts;
     const { responseIdStride, responseId } = query;
-    const sampleIndex = query.sampleIndices[query.sampleOffset] as number; // The engine issued it.
+    const sampleIndex = query.sampleIndices[query.sampleOffset] as number; // In range: the engine issued it.
     const payload = payloads.payloadOf(sampleIndex);
     query.sampleOffset += responseIdStride;
     query.responseId += responseIdStride;

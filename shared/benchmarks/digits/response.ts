@@ -7,7 +7,7 @@ import { CLASS_COUNT } from './digit-sets.ts';
  */
 const RESPONSE_BYTES = 4;
 
-/** @throws MlperfError `ERR_MODEL` when the model named something that is no class of this benchmark. */
+/** @throws MlperfError `ERR_MODEL` for a label outside the benchmark's classes. */
 export function encodeResponse(label: number): Uint8Array {
   if (!isClass(label)) {
     throw modelError(
@@ -19,7 +19,7 @@ export function encodeResponse(label: number): Uint8Array {
   return response;
 }
 
-/** @throws MlperfError `ERR_DATA_SET` when the bytes are no response of this benchmark. */
+/** @throws MlperfError `ERR_DATA_SET` for bytes that are not a response of this benchmark. */
 export function decodeResponse(response: Uint8Array): number {
   if (response.length !== RESPONSE_BYTES) {
     throw dataSetError(

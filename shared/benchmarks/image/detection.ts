@@ -14,7 +14,7 @@ import { linearTaps, resizeRows } from './resize.ts';
 /** The largest byte. */
 const BYTE_MAX = 255;
 
-/** Mean and deviation of each channel, of 1. */
+/** Mean and deviation per channel, for pixel values 0 to 1. */
 interface Normalisation {
   readonly means: readonly [number, number, number];
   readonly deviations: readonly [number, number, number];
@@ -31,8 +31,9 @@ export const DETECTION_NORMALISATIONS: Readonly<Record<DetectionBenchmark, Norma
 export type DetectionLayout = 'nchw' | 'nhwc';
 
 /**
- * Added to a value before its fraction is dropped. The reference of ssd-mobilenet makes bytes by dropping it: the interpolation's
- * last bit must not turn the 100 of an even area into 99. The others' models take floats, so that half a step is the best byte.
+ * Added before the fraction is dropped. The reference of ssd-mobilenet truncates to bytes: the
+ * interpolation's last bit must not turn the 100 of a uniform area into 99. Other models take
+ * floats, so rounding to the nearest byte is best.
  */
 const FRACTION_KEPT: Readonly<Record<DetectionBenchmark, number>> = {
   retinanet: 0.5,
@@ -41,9 +42,10 @@ const FRACTION_KEPT: Readonly<Record<DetectionBenchmark, number>> = {
 };
 
 /**
- * A file of the data set, decoded and resized, as whole numbers.
+ * A file of the data set, decoded and resized to bytes.
  * @returns height x width x RGB.
- * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too large.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too
+ * large.
  */
 export async function detectionBytes(
   file: Uint8Array,
@@ -77,7 +79,7 @@ export async function detectionFloats(
       const deviation = Math.fround(deviations[channel] as number);
       let to = row * side * pixelStep + channel * channelStep;
       for (let from = channel; from < line.length; from += 3, to += pixelStep) {
-        // In single precision, step by step, as NumPy.
+        // Single precision, step by step, as in NumPy.
         const share = Math.fround(Math.fround(line[from] as number) / BYTE_MAX);
         floats[to] = Math.fround(share - mean) / deviation;
       }
@@ -86,7 +88,7 @@ export async function detectionFloats(
   return floats;
 }
 
-/** The model's input of an image that {@link detectionBytes} made. */
+/** The model input for an image from {@link detectionBytes}. */
 export function floatsOfBytes(
   bytes: Uint8Array,
   benchmark: DetectionBenchmark,
@@ -119,7 +121,7 @@ const TABLES = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<DetectionBenchmark, Tables>>;
 
-/** Elements from one pixel, and from one channel, to the next. */
+/** Distance in elements from one pixel, and from one channel, to the next. */
 function stepsOf(layout: DetectionLayout, side: number) {
   return layout === 'nchw'
     ? { pixelStep: 1, channelStep: side ** 2 }

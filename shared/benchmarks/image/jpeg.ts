@@ -22,8 +22,8 @@ export interface RgbImage {
 }
 
 /**
- * Pixels above which an image of unknown size is refused before memory is taken: 192 MiB decoded, five times
- * the largest of ImageNet's validation set.
+ * Most pixels of an image of unknown size, checked before memory is allocated: 192 MiB decoded,
+ * five times the largest of ImageNet's validation set.
  */
 const PIXELS_MAX = 2 ** 26;
 
@@ -39,17 +39,17 @@ let loading: Promise<SharpModule> | undefined;
  * Loads sharp, the JPEG codec, once per thread. Only this file imports it, and only when the first
  * image needs it: loading takes 80 ms and most commands need none.
  *
- * Who starts worker threads that decode images calls this in the main thread before: the main thread
- * then keeps the native library loaded, so that ending a worker in the middle of a decode does not
- * unload it under the running code (sharp issue 2263).
- * @throws MlperfError `ERR_NOT_INSTALLED` when sharp or its binary for this platform is absent.
+ * Call this in the main thread before starting worker threads that decode images: the main thread
+ * then keeps the native library loaded, and a worker that ends during a decode does not unload it
+ * (sharp issue 2263).
+ * @throws MlperfError `ERR_NOT_INSTALLED` if sharp or its binary for this platform is missing.
  */
 export async function loadJpegCodec(): Promise<void> {
   await loadSharp();
 }
 
 /**
- * Version of the encoder. Other versions may make other bytes of the same pixels.
+ * Version of the encoder. Other versions may encode the same pixels to other bytes.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
 export async function jpegCodecVersion(): Promise<string> {
@@ -58,9 +58,10 @@ export async function jpegCodecVersion(): Promise<string> {
 }
 
 /**
- * Encodes `width * height` RGB pixels, one byte per channel; colours at half the resolution (4:2:0).
+ * Encodes `width * height` RGB pixels, one byte per channel; colours at half the resolution
+ * (4:2:0).
  * @param quality 1 to 100, as libjpeg counts it.
- * @param stretched Size of the encoded image, each axis for itself; undefined: as it is.
+ * @param stretched Size of the encoded image, per axis; undefined: unchanged.
  */
 export async function encodeJpeg(
   rgb: Uint8Array,
@@ -96,10 +97,12 @@ export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promis
 }
 
 /**
- * Decodes a JPEG (or a PNG: a file of ImageNet is one, named .JPEG) of any size, as OpenCV's imread does for
- * the references: grey and CMYK become RGB, the EXIF orientation is honoured, colour profiles are not.
- * A fault that libjpeg only warns about passes, since photographs have it; a truncated image fails.
- * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too large.
+ * Decodes a JPEG (or a PNG: a file of ImageNet is one, named .JPEG) of any size, as OpenCV's imread
+ * does for the references: grey and CMYK become RGB, the EXIF orientation is honoured, colour
+ * profiles are not. Faults that libjpeg only warns about pass, since photographs have them; a
+ * truncated image fails.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too
+ * large.
  */
 export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {
   if (!startsWith(bytes, JPEG_START) && !startsWith(bytes, PNG_START)) {
@@ -126,12 +129,14 @@ export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {
   }
 }
 
-/** Opens an image so that a damaged or truncated one is an error, never a grey area in the picture. */
+/**
+ * Opens an image so that a damaged or truncated one is an error, not a grey area in the picture.
+ */
 function openImage(sharp: SharpModule, bytes: Uint8Array, options: SharpOptions): Sharp {
   return sharp(bytes, { failOn: 'warning', ...options });
 }
 
-/** Looks at the header of an image that cannot be used: a wrong size explains more than what followed from it. */
+/** Reads the header of an unusable image: a wrong size explains more than its consequences. */
 async function describeFailure(
   sharp: SharpModule,
   bytes: Uint8Array,
@@ -140,7 +145,7 @@ async function describeFailure(
 ): Promise<MlperfError> {
   const seen = await openImage(sharp, bytes, {})
     .metadata()
-    .catch(() => undefined); // The header is damaged too: the first error says what there is to say.
+    .catch(() => undefined); // The header is damaged too: the first error is enough.
   if (seen !== undefined && (seen.width !== expected.width || seen.height !== expected.height)) {
     const wanted = `${expected.width}x${expected.height}`;
     return dataSetError(
@@ -172,8 +177,8 @@ function loadSharp(): Promise<SharpModule> {
 async function importSharp(): Promise<SharpModule> {
   try {
     const { default: sharp } = await import('sharp');
-    // libvips remembers results of operations. A sample that comes twice must be decoded twice: the
-    // rules forbid a SUT to cache, and the measurement would count a look-up as a decode.
+    // libvips caches results of operations. A repeated sample must be decoded again: the rules
+    // forbid a SUT to cache, and the measurement would count a look-up as a decode.
     sharp.cache(false);
     // Threads per image. Images are small and many; more threads would take cores from inference.
     sharp.concurrency(1);

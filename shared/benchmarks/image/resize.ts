@@ -10,13 +10,13 @@ export interface ResizeTaps {
   readonly tapsMax: number;
 }
 
-/** A line of pixels, and the part of its resized form that is wanted. */
+/** A line of pixels, and the requested part of its resized form. */
 export interface ResizedLine {
   /** Pixels of the source line. */
   readonly sourceSize: number;
   /** Pixels that the whole resized line would have. */
   readonly targetSize: number;
-  /** First pixel of the resized line that is wanted, and how many. */
+  /** First requested pixel of the resized line, and the number of pixels. */
   readonly from: number;
   readonly count: number;
 }
@@ -25,8 +25,8 @@ export interface ResizedLine {
 const OVERLAP_MIN = 1e-3;
 
 /**
- * Every pixel of the target covers `sourceSize / targetSize` pixels of the source, and is their mean,
- * weighted by how much of each is covered (OpenCV's INTER_AREA, smaller and larger).
+ * Each target pixel is the mean of the `sourceSize / targetSize` source pixels that it covers,
+ * weighted by the covered share (OpenCV's INTER_AREA, smaller and larger).
  */
 export function areaTaps({ sourceSize, targetSize, from, count }: ResizedLine): ResizeTaps {
   const scale = sourceSize / targetSize;
@@ -52,8 +52,8 @@ export function areaTaps({ sourceSize, targetSize, from, count }: ResizedLine): 
 }
 
 /**
- * Every pixel of the target lies between the centres of two pixels of the source and is interpolated
- * between them, without regard to what else it covers (OpenCV's INTER_LINEAR).
+ * Each target pixel is interpolated between the two nearest source pixels, whatever else it covers
+ * (OpenCV's INTER_LINEAR).
  */
 export function linearTaps({ sourceSize, targetSize, from, count }: ResizedLine): ResizeTaps {
   const scale = sourceSize / targetSize;
@@ -62,7 +62,7 @@ export function linearTaps({ sourceSize, targetSize, from, count }: ResizedLine)
   for (let i = 0; i < count; i++) {
     const centre = (from + i + 0.5) * scale - 0.5;
     const within = Math.min(Math.max(centre, 0), sourceSize - 1);
-    // The last pixel is the second tap of the one before, so that no tap lies outside.
+    // The last pixel uses its left neighbour's second tap, so no tap lies outside.
     const first = Math.min(Math.floor(within), Math.max(0, sourceSize - 2));
     starts[i] = first;
     weights[i * 2] = 1 - (within - first);
@@ -75,10 +75,10 @@ export function linearTaps({ sourceSize, targetSize, from, count }: ResizedLine)
 const CHANNELS = 3;
 
 /**
- * Resizes an image row by row, each axis for itself, in float.
+ * Resizes an image row by row, each axis separately, in float.
  * @param rgb height x width x RGB bytes.
- * @param width Of `rgb`.
- * @param emit Gets each resized row: columns x RGB. The memory is that of the next row too.
+ * @param width Width of `rgb`.
+ * @param emit Receives each resized row: columns x RGB. The next row reuses its memory.
  */
 export function resizeRows(
   rgb: Uint8Array,
@@ -127,7 +127,7 @@ function resizeRow(
     let at = ((starts[column] as number) - from) * CHANNELS;
     for (let k = 0; k < tapsMax; k++, at += CHANNELS) {
       const weight = weights[column * tapsMax + k] as number;
-      // Also keeps the taps that do not exist, at the end of the line, from being read.
+      // Zero weights also mark the taps beyond the end of the line: do not read them.
       if (weight === 0) continue;
       red += weight * (line[at] as number);
       green += weight * (line[at + 1] as number);

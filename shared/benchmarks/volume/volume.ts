@@ -27,8 +27,8 @@ export function volumeText(shape: VolumeShape): string {
 }
 
 /**
- * Memory of a payload of the form `volume`: depth, height and width as uint32, then the voxels as float32, the width
- * running fastest; all little-endian. The voxels are zeros, and part of the payload.
+ * Allocates a payload of the form `volume`: depth, height and width as uint32, then the voxels as
+ * float32, width fastest; all little-endian. The voxels are zeros and a view of the payload.
  */
 export function newVolume(shape: VolumeShape) {
   const count = voxelCount(shape);
@@ -38,8 +38,8 @@ export function newVolume(shape: VolumeShape) {
 }
 
 /**
- * The shape of a payload and its voxels; those are copied where they do not lie at a multiple of four bytes.
- * @throws Error saying what is wrong with it.
+ * The shape and voxels of a payload; voxels are copied if they are not aligned to four bytes.
+ * @throws Error with the payload's fault
  */
 export function openVolume(payload: BorrowedBytes) {
   if (payload.length < HEADER_BYTES) {

@@ -30,7 +30,7 @@ const MEAN_VOXELS = 32_944_795;
 
 const WINDOW_SHAPE = [1, WINDOW_SIDE, WINDOW_SIDE, WINDOW_SIDE];
 
-/** Inputs and outputs that the model must have. */
+/** Required inputs and outputs of the model. */
 const EXPECTED = {
   inputs: [{ name: WINDOW_INPUT, elementType: 'float', sampleShape: WINDOW_SHAPE }],
   outputNames: [SCORES_OUTPUT],
@@ -46,10 +46,10 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   reference: {
     howToGet:
       'the reference is 3dunet_kits19_128x128x128_dynbatch.onnx of Zenodo record 5597155 (or the one without dynbatch)',
-    // MD5 is what MLCommons publishes of it (mlcommons/mlperf-automations, script/get-ml-model-3d-unet).
+    // MD5 published by MLCommons (mlcommons/mlperf-automations, script/get-ml-model-3d-unet).
     files: [{ algorithm: 'md5', digest: '82f0618fde78f9839e7c712274019b4a' }],
   },
-  // A byte per voxel of the sample.
+  // One byte per voxel of the sample.
   sampleElements: MEAN_VOXELS,
   takesHalf: true,
   openPipeline,
@@ -68,7 +68,7 @@ function openPipeline(
   const segment = segmenter(sizeMax, shape.sizeFixed !== undefined);
   return {
     forms: [VOLUME_FORM],
-    // A volume is many windows already: a second one in the batch would only wait.
+    // A volume already fills many windows: a second volume in the batch would only wait.
     samplesAtOnce: 1,
     answer: async (samples, run) => {
       const answers: (Uint8Array | Error)[] = [];
@@ -89,13 +89,14 @@ function orError<T>(open: () => T): T | Error {
   try {
     return open();
   } catch (error) {
-    return error as Error; // It throws only errors.
+    return error as Error; // The pipeline throws only errors.
   }
 }
 
 /**
- * Runs the windows of volumes through a model, and gives a label per voxel. Memory is taken when it is first needed.
- * @param sizeMax Windows of one inference; where that is fixed, the last one is filled up.
+ * Runs the windows of volumes through a model and returns a label per voxel. Memory is allocated at
+ * first use.
+ * @param sizeMax Windows per inference; if that is fixed, the last batch is padded.
  */
 function segmenter(sizeMax: number, isSizeFixed: boolean) {
   let windows: Float32Array | undefined;

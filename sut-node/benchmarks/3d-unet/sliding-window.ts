@@ -9,10 +9,10 @@ import { VOXEL_CLASSES } from './standin.ts';
 /** Voxels of a window. */
 export const WINDOW_VOXELS: number = WINDOW_SIDE ** 3;
 
-/** Deviation of the weights in a window, in voxels: an eighth of its side. */
+/** Standard deviation of a window's weights, voxels: an eighth of its side. */
 const DEVIATION: number = WINDOW_SIDE / 8;
 
-/** Where a window begins. */
+/** First voxel of a window. */
 type Corner = readonly [depth: number, height: number, width: number];
 
 /**
@@ -39,7 +39,7 @@ export function windowWeights(): Float32Array {
   return Float32Array.from(weights, (weight) => weight / largest);
 }
 
-/** Corners of all windows of a volume, in the order in which the reference adds them up. */
+/** Corners of all windows of a volume, in the reference's order of summation. */
 export function windowCorners(shape: VolumeShape): Corner[] {
   const [ds, hs, ws] = shape.map((length) =>
     Array.from({ length: (length - WINDOW_SIDE) / WINDOW_STEP + 1 }, (_, i) => i * WINDOW_STEP),
@@ -67,19 +67,19 @@ export function copyWindow(
 }
 
 /**
- * Adds up the scores of windows, weighted, and labels each voxel with the class of the largest; all in float32, in the
- * reference's order. Windows come in the order of {@link windowCorners}; so only the planes of one window have to lie in
- * memory: 16 bytes per voxel of 128 planes.
+ * Adds up the scores of windows, weighted, and labels each voxel with the class of the largest; all
+ * in float32, in the reference's order. Windows come in the order of {@link windowCorners}; so only
+ * the planes of one window are in memory: 16 bytes per voxel of 128 planes.
  */
 export class WindowBlend {
   readonly labels: Uint8Array;
   readonly #shape: VolumeShape;
   readonly #weights: Float32Array;
-  /** Of the planes from {@link #begin} on. */
+  /** Sums of the planes from {@link #begin} on. */
   readonly #sums: Sums;
   #begin = 0;
 
-  /** @param weights Those of {@link windowWeights}. */
+  /** @param weights From {@link windowWeights}. */
   constructor(shape: VolumeShape, weights: Float32Array) {
     const count = WINDOW_SIDE * shape[1] * shape[2];
     this.labels = new Uint8Array(voxelCount(shape));
@@ -95,8 +95,8 @@ export class WindowBlend {
 
   /**
    * Adds a window.
-   * @param outputs Scores of a batch: per window the classes, one behind the other.
-   * @param row The window's place in the batch.
+   * @param outputs Scores of a batch: per window the planes of each class in turn.
+   * @param row The window's index in the batch.
    */
   add([d, h, w]: Corner, outputs: Float32Array, row: number): void {
     while (d > this.#begin) this.#moveOn();
@@ -106,13 +106,13 @@ export class WindowBlend {
     addWeighted(this.#sums, scores, this.#weights, { h, w, height, width });
   }
 
-  /** Labels what is not yet labelled: no window comes any more. */
+  /** Labels the remaining planes: no further window follows. */
   finish(): Uint8Array {
     this.#label(WINDOW_SIDE);
     return this.labels;
   }
 
-  /** Labels the planes that no further window reaches, and makes room for as many. */
+  /** Labels the planes that no further window reaches, and frees their memory for the next ones. */
   #moveOn(): void {
     this.#label(WINDOW_STEP);
     const [, height, width] = this.#shape;
@@ -144,11 +144,11 @@ export class WindowBlend {
   }
 }
 
-/** Sums of some planes: of the weighted scores by class, and of the weights. */
+/** Sums of some planes: weighted scores by class, and weights. */
 type Sums = Readonly<Record<'other' | 'kidney' | 'tumour' | 'weight', Float32Array>>;
 
 /**
- * Adds the scores of a window and its weights to the planes that it lies in; one loop, since each number is needed once.
+ * Adds a window's scores and weights to its planes; one loop, since each number is used once.
  * @param place The window's corner in a plane, and the size of a plane.
  */
 function addWeighted(

@@ -14,13 +14,14 @@ export const benchmark: SutBenchmark<ModelPipeline> = {
   reference: {
     howToGet:
       'the reference is model.onnx of Zenodo record 3733910 (1.3 GB), or bert_large_v1_1_fake_quant.onnx of 3750364 (int8)',
-    // MD5 is what MLCommons publishes of them (mlcommons/mlperf-automations, script/get-ml-model-bert-large-squad).
+    // MD5 published by MLCommons (mlcommons/mlperf-automations,
+    // script/get-ml-model-bert-large-squad).
     files: [
       { algorithm: 'md5', digest: '819b25b19cd8e59080c10892689750ca' },
       { algorithm: 'md5', digest: '45f88ffb2915362242703c85c38ec2d4' },
     ],
   },
-  // Three inputs.
+  // Elements of three inputs.
   sampleElements: 3 * BERT_LENGTH,
   takesHalf: true,
   openPipeline: (model, usage) => {

@@ -12,7 +12,7 @@ import {
 } from '../../model/model-facts.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
 
-/** Token ids, mask and segment ids as the reference's file names them, and as its int8 file does. */
+/** Names of token ids, mask and segment ids in the reference's file, and in its int8 file. */
 const INPUT_NAMES = [
   ['input_ids', 'input_mask', 'segment_ids'],
   ['input_ids', 'attention_mask', 'token_type_ids'],
@@ -20,21 +20,25 @@ const INPUT_NAMES = [
 
 const OUTPUT_NAMES = ['output_start_logits', 'output_end_logits'] as const;
 
-/** Words of 32 bits per element of an input. */
+/** 32-bit words per element, by element type. */
 const WORDS: Readonly<Record<string, number>> = { int64: 2, int32: 1 };
 
-/** Samples whose lengths round up to the same multiple share an inference, where the model takes any length. */
+/**
+ * Samples whose lengths round up to the same multiple share an inference, if the model's length
+ * axis is free.
+ */
 const LENGTH_STEP = 32;
 
-/** Logit of positions that went through no inference, as accuracy-squad.py has it. */
+/** Logit of positions outside the inference, as in accuracy-squad.py. */
 const NO_LOGIT = -10_000;
 
 /**
- * Samples of BERT. A payload is 384 token ids, int32, of which mask and segment ids are made here (timed): real tokens reach
- * to the last id that is not 0, and the first segment to the first [SEP], which is the last token too. Or it is all three
- * inputs, int64 or int32. A response is start and end logit of 384 positions, float32.
- * Where the model takes any length, padding is cut off: no position behind the real tokens has a logit then.
- * @throws MlperfError `ERR_MODEL` where the model has other inputs or outputs.
+ * Samples of BERT. A payload is 384 token ids, int32; mask and segment ids are computed here
+ * (timed): real tokens end at the last non-zero id, the first segment ends at the first [SEP], the
+ * second at the last token, also a [SEP]. Or it is all three inputs, int64 or int32. A response is
+ * start and end logit of 384 positions, float32. If the model's length axis is free, padding is cut
+ * off, and padded positions have no logit.
+ * @throws MlperfError `ERR_MODEL` for other inputs or outputs.
  */
 export function bertPipeline(model: OpenedModel): ModelPipeline {
   const tensors = findInputs(model);
@@ -55,7 +59,7 @@ export function bertPipeline(model: OpenedModel): ModelPipeline {
     preprocess: async (payload, form, targets) => {
       const sample = readSample(payload, form);
       for (const [i, values] of [sample.ids, sample.mask, sample.segments].entries()) {
-        writeInput(values, targets[i] as TensorElements, words); // One per input.
+        writeInput(values, targets[i] as TensorElements, words); // In range: one per input.
       }
     },
     postprocess,
@@ -106,7 +110,7 @@ interface BertSample {
   readonly length: number;
 }
 
-/** @throws MlperfError `ERR_DATA_SET` saying what is wrong with the payload. */
+/** @throws MlperfError `ERR_DATA_SET` with the payload's fault. */
 function readSample(payload: BorrowedBytes, form: string): BertSample {
   const inputCount = form === 'ids' ? 1 : INPUT_NAMES[0].length;
   const words = form === 'int64' ? 2 : 1;
@@ -133,7 +137,7 @@ function readSample(payload: BorrowedBytes, form: string): BertSample {
   return { ids, mask, segments, length: endOf(mask) };
 }
 
-/** Elements of int64 that fit int32. */
+/** Low words of int64 elements that fit int32. */
 function lowWords(words: Int32Array): Int32Array {
   return Int32Array.from({ length: words.length / 2 }, (_, i) => {
     const low = words[2 * i] as number; // In range: i is below half the length.
@@ -150,7 +154,7 @@ function withMaskAndSegments(ids: Int32Array): BertSample {
   return { ids, mask, segments, length };
 }
 
-/** Position behind the last element that is not 0; 0 where all are. */
+/** Index after the last non-zero element; 0 if all are 0. */
 function endOf(values: Int32Array): number {
   return values.findLastIndex((value) => value !== 0) + 1;
 }
@@ -160,7 +164,7 @@ function lengthOfSample(payload: BorrowedBytes, form: string): number {
   return Math.max(Math.ceil(length / LENGTH_STEP), 1) * LENGTH_STEP;
 }
 
-/** Writes as many elements as the target has; int64 is written as two words, the lower one first. */
+/** Fills the target; int64 is written as two words, low word first. */
 function writeInput(values: Int32Array, target: TensorElements, words: number): void {
   const { buffer, byteOffset, length } = target;
   const view = new Int32Array(buffer as ArrayBuffer, byteOffset, length * words);
@@ -173,11 +177,11 @@ function writeInput(values: Int32Array, target: TensorElements, words: number): 
   }
 }
 
-/** @throws MlperfError `ERR_MODEL` where the outputs are no logits of the sample. */
+/** @throws MlperfError `ERR_MODEL` if the outputs are not logits of the sample. */
 function postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array {
   const response = new Float32Array(2 * BERT_LENGTH).fill(NO_LOGIT);
   for (const [which, name] of OUTPUT_NAMES.entries()) {
-    const { data, dims } = outputs.get(name) as OutputTensor; // Asked for.
+    const { data, dims } = outputs.get(name) as OutputTensor; // Requested outputs are present.
     const length = dims[1] ?? 0;
     const isLogits = dims.length === 2 && length <= BERT_LENGTH && row < (dims[0] ?? 0);
     if (!isLogits) {
@@ -185,7 +189,7 @@ function postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): U
       throw modelError(`output "${name}" has the shape ${found}, not [batch, ${BERT_LENGTH}]`);
     }
     for (let i = 0; i < length; i += 1) {
-      const logit = data[row * length + i] as number; // Floats, which the model was checked for.
+      const logit = data[row * length + i] as number; // The model's check ensures floats.
       if (Number.isNaN(logit)) throw modelError(`logit ${i} of output "${name}" is NaN`);
       response[2 * i + which] = logit;
     }
@@ -193,7 +197,7 @@ function postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): U
   return new Uint8Array(response.buffer);
 }
 
-/** A sample without padding: runtimes take the most memory for it. Its ids are in any vocabulary of BERT. */
+/** A sample without padding: it needs the most memory. Its ids exist in every BERT vocabulary. */
 function longestSample(): Uint8Array {
   const { clsId, sepId } = SQUAD_STANDIN_VOCABULARY;
   const ids = new Int32Array(BERT_LENGTH).fill(sepId);

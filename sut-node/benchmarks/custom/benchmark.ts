@@ -4,7 +4,7 @@ import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
 /**
- * Any ONNX model on the SUT node. Where its description does not say otherwise, payloads are the model's inputs
+ * Any ONNX model on the SUT node. Unless its description differs, payloads are the model's inputs
  * and responses its outputs.
  */
 export const benchmark: SutBenchmark = {

@@ -15,10 +15,10 @@ export function detectionSutBenchmark<Pipeline extends AnyPipeline>(
     ...parts,
     ...standinModels(detectionStandin(model)),
     rules: benchmarkRules(model.benchmark),
-    // As many detections as the model gives.
+    // The response holds all detections of the model.
     sampleElements: detectionElements(model.benchmark),
     takesHalf: true,
-    // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
+    // Workers decode images: see loadJpegCodec for why the main thread loads the codec first.
     prepareProcess: loadJpegCodec,
   };
 }

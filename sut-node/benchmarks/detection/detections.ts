@@ -2,26 +2,26 @@ import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { DETECTION_FLOATS } from '../../../shared/rules/cards/detection.ts';
 import type { OutputTensor, TensorElements } from '../../model/model-facts.ts';
 
-/** How a model tells what it found. */
+/** Outputs of a detection model. */
 export interface DetectionOutputs {
-  /** Outputs, by name: exporters order them differently. */
+  /** Output names, since exporters order outputs differently. */
   readonly boxes: string;
   readonly scores: string;
   readonly labels: string;
-  /** True where a box is top, left, bottom, right; false where it is left, top, right, bottom. */
+  /** True for boxes as top, left, bottom, right; false for left, top, right, bottom. */
   readonly isTopFirst: boolean;
-  /** Boxes are shares of the image times this. */
+  /** Boxes are fractions of the image times this. */
   readonly side: number;
-  /** Detections end at the first score below. */
+  /** The list of detections ends at the first lower score. */
   readonly scoreMin: number;
 }
 
 /**
- * Response of one image. The first number of each detection, the index of the sample, is 0: a SUT over the network does not get to
- * know it, and no score depends on it.
- * @param row Which image of the batch; default: the only one. @param rowCount Images of the batch.
- * @param countMax Detections that the model says there are; default: all.
- * @throws MlperfError `ERR_MODEL` when the outputs do not have as many boxes, scores and labels.
+ * Response of one image. The first number of each detection, the sample index, is 0: a SUT over the
+ * network does not know it, and no score depends on it.
+ * @param row Image in the batch; default: the only one. @param rowCount Images in the batch.
+ * @param countMax Number of detections that the model reports; default: all.
+ * @throws MlperfError `ERR_MODEL` if the numbers of boxes, scores and labels differ.
  */
 export function detectionsOf(
   outputs: ReadonlyMap<string, OutputTensor>,
@@ -42,7 +42,7 @@ export function detectionsOf(
   const from = row * perRow;
   const to = from + Math.min(perRow, countMax);
   let end = from;
-  // A NaN is not below: the scorer names it.
+  // A NaN is not below the limit: the scorer reports it.
   while (end < to && !((scores[end] as number) < form.scoreMin)) end += 1;
   const detections = new Float32Array((end - from) * DETECTION_FLOATS);
   const [top, left, bottom, right] = form.isTopFirst ? [0, 1, 2, 3] : [1, 0, 3, 2];

@@ -22,9 +22,12 @@ import { listTensors, refuseUsage, shapeFits } from '../../pipeline/model-fit.ts
 import { indexOfNotFinite } from '../../pipeline/tensor-preprocessor.ts';
 import { type DetectionOutputs, detectionsOf } from './detections.ts';
 
-/** A form that the models of a benchmark may have. */
+/** One of the input and output forms of a benchmark's models. */
 export interface SingleImageForm extends DetectionOutputs {
-  /** Name of the only input, and how an image may lie in it; the first one where all axes are free. */
+  /**
+   * Name of the only input, and the possible layouts of an image; the first one if all axes are
+   * free.
+   */
   readonly inputName: string;
   readonly layouts: readonly DetectionLayout[];
   /** Element types of the labels. */
@@ -32,10 +35,10 @@ export interface SingleImageForm extends DetectionOutputs {
 }
 
 /**
- * Object detection, one image per inference, as the official models take them. The response is the detections (7 float32 each,
- * shared/rules/cards/detection.ts); none is an empty response.
- * @param forms That models of the benchmark may have, told apart by the name of the input.
- * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
+ * Object detection, one image per inference, as the official models require. The response is the
+ * detections (7 float32 each, shared/rules/cards/detection.ts), possibly empty.
+ * @param forms Forms of the benchmark's models, distinguished by the input's name.
+ * @throws MlperfError `ERR_MODEL` with the expected and the actual tensors.
  */
 export function singleImagePipeline(
   benchmark: DetectionBenchmark,
@@ -117,7 +120,7 @@ function checkOutputs(
   }
 }
 
-/** The model's input of a payload. @throws MlperfError `ERR_DATA_SET` saying what is wrong with it. */
+/** The model input from a payload. @throws MlperfError `ERR_DATA_SET` with its fault. */
 async function inputOf(
   { payload: borrowed, form }: SamplePayload,
   benchmark: DetectionBenchmark,
@@ -133,7 +136,7 @@ async function inputOf(
     );
   }
   if (form === 'uint8') return floatsOfBytes(payload, benchmark, layout);
-  // Floats lie at multiples of 4.
+  // Float32 views need an offset that is a multiple of 4.
   const aligned = payload.byteOffset % 4 === 0 ? payload : new Uint8Array(payload);
   const place = indexOfNotFinite(aligned, 'float');
   if (place !== -1) throw dataSetError(`element ${place} of the image is NaN or infinite`);

@@ -11,13 +11,13 @@ import type { ModelPipeline, OutputTensor } from '../../model/model-facts.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
-/** Name of the model in the file, in logs and on the wire, unlike any model of MLPerf. */
+/** Name of the model in the file, in logs and on the wire; no model of MLPerf has a similar one. */
 export const MODEL_NAME = 'longhaul-digits-example';
 
 /** Name of the model's input: float32, {@link SAMPLE_SHAPE} per sample, -1 to 1. */
 export const INPUT_NAME = 'image';
 
-/** Name of the model's output that the response is made of: int64, the class. */
+/** Name of the model output for the response: int64, the class. */
 export const LABEL_OUTPUT_NAME = 'label';
 
 /** Shape of one sample: channels, height, width. */
@@ -25,12 +25,12 @@ export const SAMPLE_SHAPE: readonly number[] = [3, IMAGE_SIZE, IMAGE_SIZE];
 
 const PIXEL_COUNT: number = IMAGE_SIZE * IMAGE_SIZE;
 
-/** Half of the largest byte: turns 0 to 255 into -1 to 1. */
+/** Half of the largest byte: maps 0 to 255 to -1 to 1. */
 const HALF_RANGE = 127.5;
 
 /**
- * A grey JPEG of 48 x 48 pixels. A file and not pixels, so that warm-up loads the codec too, which the
- * first sample would wait for otherwise. Made by sharp: `create` 48x48 "#808080", `jpeg` of quality 85.
+ * A grey JPEG of 48 x 48 pixels for the warm-up. A file instead of pixels, so that the codec is
+ * loaded before the first sample. Made by sharp: `create` 48x48 "#808080", `jpeg` of quality 85.
  */
 const GREY_JPEG = Buffer.from(
   '/9j/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0dHx8fExciJCIeJBwe' +
@@ -40,16 +40,16 @@ const GREY_JPEG = Buffer.from(
   'base64',
 );
 
-/** Inputs and outputs that the model must have. */
+/** Required inputs and outputs of the model. */
 const EXPECTED = {
   inputs: [{ name: INPUT_NAME, elementType: 'float', sampleShape: SAMPLE_SHAPE }],
   outputNames: [LABEL_OUTPUT_NAME],
 };
 
 /**
- * The embedded example on the SUT node: a small classifier of digits that lies beside this file (its maker is
- * test/tools/fit), or a user's own model with the same input and output. The response is the class (see
- * shared/benchmarks/digits/response.ts).
+ * The embedded example on the SUT node: a small classifier of digits beside this file (made by
+ * test/tools/fit), or a user's own model with the same input and output. The response is the class
+ * (see shared/benchmarks/digits/response.ts).
  */
 export const benchmark: SutBenchmark<ModelPipeline> = {
   rules: benchmarkRules('digits'),
@@ -57,7 +57,7 @@ export const benchmark: SutBenchmark<ModelPipeline> = {
   reference: undefined,
   sampleElements: RAW_IMAGE_BYTES,
   prepareModel: async () => dataFile(`sut-node/benchmarks/digits/${MODEL_NAME}.onnx`),
-  // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
+  // Workers decode images: see loadJpegCodec for why the main thread loads the codec first.
   prepareProcess: loadJpegCodec,
   openPipeline: (model, usage) => {
     refuseUsage(usage, 'the benchmark digits');
@@ -78,8 +78,8 @@ export const benchmark: SutBenchmark<ModelPipeline> = {
 };
 
 /**
- * Decodes one payload into the elements of one sample of the model's input.
- * @throws MlperfError `ERR_DATA_SET` saying what is wrong with the payload.
+ * Decodes one payload into one sample of the model's input.
+ * @throws MlperfError `ERR_DATA_SET` with the payload's fault.
  */
 async function preprocess(
   payload: BorrowedBytes,
@@ -102,7 +102,7 @@ async function preprocess(
 }
 
 /**
- * Turns bytes of 0 to 255 into floats of -1 to 1, and pixels into planes.
+ * Converts bytes 0 to 255 into floats -1 to 1, and pixels into planes.
  * @param rgb Height x width x RGB.
  * @param target RGB x height x width.
  */
@@ -119,14 +119,14 @@ export function normaliseImage(rgb: BorrowedBytes, target: Float32Array): void {
 
 /**
  * Response of one sample: its element of the output `label`, as one 32-bit integer.
- * @throws MlperfError `ERR_MODEL` when the model (a user's own) has no such output or no such class.
+ * @throws MlperfError `ERR_MODEL` if the user's model lacks this output or class.
  */
 function postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array {
   const labels = outputs.get(LABEL_OUTPUT_NAME);
   if (labels === undefined) {
     throw modelError(`the model has no output "${LABEL_OUTPUT_NAME}"`);
   }
-  // One element per sample, as [N] or [N, 1]; anything longer would shift every row after the first.
+  // One element per sample, as [N] or [N, 1]; more would shift every row after the first.
   const isOnePerSample = labels.data.length === labels.dims[0];
   const label = isOnePerSample ? labels.data[row] : undefined;
   if (label === undefined) {

@@ -12,7 +12,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   rules: benchmarkRules('dlrm-v2'),
   reference: {
     howToGet:
-      'the reference has PyTorch weights only; the README of the benchmark tells how to export them to ONNX',
+      'the reference has PyTorch weights only; the README of the benchmark describes the export to ONNX',
     files: [],
   },
   sampleElements: undefined,

@@ -26,23 +26,27 @@ const WHAT = 'the benchmark dlrm-v2';
 /** Name of the output: the probability of a click of each pair, float [n] or [n, 1]. */
 const OUTPUT_NAME = 'probability';
 
-/** Most pairs in one inference, but for a larger sample: a table of 100 indices makes 51 KB per pair. */
+/**
+ * Most pairs in one inference, unless a sample is larger: a table of 100 indices makes 51 KB per
+ * pair.
+ */
 const PAIRS_AT_ONCE = 4096;
 
 const WARM_UP_PAIRS = 100;
 
-/** A sample's payload, checked; views of memory that is borrowed. */
+/** A sample's payload, checked; views of borrowed memory. */
 interface Pairs {
   readonly count: number;
   /** count x 13. */
   readonly dense: Float32Array;
-  /** Per table count x its size. */
+  /** Per table: count x indices of the table. */
   readonly tables: readonly Int32Array[];
 }
 
 /**
- * Joins the pairs of several samples in one inference and splits the probabilities again. The model has the inputs `dense` (float
- * [n, 13]) and `sparse_0` to `sparse_25` (int32 or int64 [n, indices]), or one `sparse` ([n, 214]) in place of the 26.
+ * Joins the pairs of several samples in one inference and splits the probabilities again. The model
+ * has the inputs `dense` (float [n, 13]) and `sparse_0` to `sparse_25` (int32 or int64 [n,
+ * indices]), or one `sparse` ([n, 214]) instead of the 26.
  * @throws MlperfError `ERR_MODEL` for another model
  */
 export function openPairPipeline(model: OpenedModel): StepwisePipeline {
@@ -94,7 +98,7 @@ export function openPairPipeline(model: OpenedModel): StepwisePipeline {
   };
 }
 
-/** The inputs as they should be, in the form and with the index type that the model has. */
+/** The expected inputs, in the model's own form and index type. */
 function expectedInputs(found: readonly ModelTensor[]): PipelineInput[] {
   const isJoined = found.some(({ name }) => name === 'sparse');
   const sparse = isJoined
@@ -109,7 +113,7 @@ function expectedInputs(found: readonly ModelTensor[]): PipelineInput[] {
   ];
 }
 
-/** @returns An Error that says what is wrong with the payload. */
+/** @returns The pairs, or an Error with the payload's fault. */
 function readPairs(payload: BorrowedBytes): Pairs | Error {
   const count = payload.length / PAIR_BYTES;
   if (!Number.isInteger(count) || count === 0) {
@@ -139,7 +143,7 @@ function readPairs(payload: BorrowedBytes): Pairs | Error {
   return { count, dense, tables };
 }
 
-/** Place of the first index that is no row, -1 where there is none. */
+/** Place of the first index outside the table, or -1. */
 function indexOfStranger(indices: Int32Array, rows: number): number {
   for (let i = 0; i < indices.length; i += 1) {
     // As an unsigned number, a negative index is above all rows.
@@ -167,7 +171,7 @@ async function predict(
   }
   let at = 0;
   return samples.map(({ count }) => {
-    // A copy: the response goes to another thread.
+    // A copy, since the response is transferred to another thread.
     const probabilities = (output.data as Float32Array).slice(at, at + count);
     at += count;
     const bad = probabilities.findIndex((value) => !Number.isFinite(value));
@@ -177,14 +181,14 @@ async function predict(
   });
 }
 
-/** @param table Place of the input among the tables; -1 for the dense features. */
+/** @param table Table of the input; -1 for the dense features. */
 function joinedInput(
   { name, elementType, sampleShape }: PipelineInput,
   table: number,
   samples: readonly Pairs[],
   total: number,
 ): InputTensor {
-  const width = sampleShape[0] as number; // As expectedInputs has it.
+  const width = sampleShape[0] as number; // Checked by expectedInputs.
   const dims = [total, width];
   if (table < 0) {
     const data = new Float32Array(total * width);
@@ -205,7 +209,7 @@ function joinedInput(
   return { name, elementType, dims, data: elementType === 'int64' ? widened(joined) : joined };
 }
 
-/** The indices of each pair over all tables, one behind the other. */
+/** The indices of each pair over all tables, concatenated. */
 function joinTables({ count, tables }: Pairs, target: Int32Array): void {
   let column = 0;
   for (const [table, indices] of tables.entries()) {

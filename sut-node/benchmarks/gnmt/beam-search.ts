@@ -1,42 +1,43 @@
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { BestOf } from '../../pipeline/best-of.ts';
 
-/** Length penalty: ((5 + tokens) / (5 + 1)) to the power of 1, the weight of the reference's hyperparameters. */
+/** Length penalty: ((5 + tokens) / (5 + 1)) to the power of 1, the reference's weight. */
 const PENALTY_BASE = 5;
 
-/** Tokens of a hypothesis, the last one first. */
+/** Tokens of a hypothesis, last one first. */
 interface Link {
   readonly token: number;
   readonly before: Link | undefined;
 }
 
-/** A beam: tokens so far and what they are worth. */
+/** A beam: its tokens so far and their score. */
 interface Hypothesis {
   readonly end: Link | undefined;
   readonly isFinished: boolean;
-  /** Sum of the tokens' logarithms of probability, rounded to float32 at each step. */
+  /** Sum of the tokens' log probabilities, rounded to float32 at each step. */
   readonly logProbability: number;
-  /** Tokens, the end token included. */
+  /** Number of tokens, including the end token. */
   readonly length: number;
 }
 
-/** A beam of the next step. */
+/** A candidate beam for the next step. */
 interface Candidate {
   readonly score: number;
   readonly beam: Hypothesis;
-  /** Row of the beam among those of the last step; undefined where it was finished before. */
+  /** Row of the beam in the last step; undefined if it was finished before. */
   readonly row: number | undefined;
   readonly token: number;
   readonly logProbability: number;
 }
 
 /**
- * The search of one sentence, beam by beam as TensorFlow's BeamSearchDecoder (tf.contrib.seq2seq, 1.13) makes it for a sentence that is
- * alone in its batch, in float32: the end token does not count for the length with which a candidate is compared, but counts from the
- * step after on; a finished beam stays as it is, and is compared anew in each step; of equal scores the lower beam, then the lower token,
- * is first. The search ends when all beams are finished, or after `stepsMax` steps; the first beam is the translation.
- * There, beams without probability fill up the first steps. They can never win, and are left out here: {@link tokens} are only beams
- * that go on, so that no row of the decoder is wasted.
+ * Beam search of one sentence, equal to TensorFlow's BeamSearchDecoder (tf.contrib.seq2seq, 1.13)
+ * for a sentence alone in its batch, in float32. The end token does not count in the length at the
+ * step that chooses it, but in all later steps. A finished beam stays and is compared anew in each
+ * step. Of equal scores the lower beam, then the lower token, comes first. The search ends when all
+ * beams are finished, or after `stepsMax` steps; the first beam is the translation. TensorFlow
+ * fills the first steps with beams of probability 0. They can never win and are left out here:
+ * {@link tokens} holds only unfinished beams, so no row of the decoder is wasted.
  */
 export class BeamSearch {
   readonly #width: number;
@@ -46,7 +47,7 @@ export class BeamSearch {
   #beams: readonly Hypothesis[];
   #tokens: readonly number[];
 
-  /** @param stepsMax Tokens at most; 0: the translation is empty. */
+  /** @param stepsMax Most tokens; 0: the translation is empty. */
   constructor(options: {
     readonly width: number;
     readonly startToken: number;
@@ -60,16 +61,20 @@ export class BeamSearch {
     this.#tokens = options.stepsMax > 0 ? [options.startToken] : [];
   }
 
-  /** Last token of each beam that goes on: the decoder's rows of the next step. None: the search has ended. */
+  /**
+   * Last token of each unfinished beam: the decoder's rows of the next step. Empty: the search has
+   * ended.
+   */
   get tokens(): readonly number[] {
     return this.#tokens;
   }
 
   /**
    * Chooses the beams of the next step.
-   * @param logProbabilities Rows of the decoder's output, that of the first of {@link tokens} at `firstRow`.
-   * @returns For each of the new {@link tokens} its parent, as a place in the old ones.
-   * @throws MlperfError `ERR_MODEL` where no token has a probability.
+   * @param logProbabilities Rows of the decoder's output; the first of {@link tokens} is at
+   * `firstRow`.
+   * @returns For each new entry of {@link tokens} the index of its parent in the old ones.
+   * @throws MlperfError `ERR_MODEL` if no token has a probability.
    */
   advance(logProbabilities: Float32Array, firstRow: number, vocabularySize: number): number[] {
     const chosen = this.#choose(logProbabilities, firstRow, vocabularySize);
@@ -123,7 +128,7 @@ export class BeamSearch {
       leastOf(best.worst, best.worst < 0 ? nextPenalty : ownPenalty, before);
     let least = leastNow();
     for (let token = 0; token < own.length; token += 1) {
-      // Most tokens end here.
+      // Early exit: most tokens score too low.
       if (!((own[token] as number) > least)) continue;
       const logProbability = Math.fround(before + (own[token] as number));
       const penalty = token === this.#endToken ? ownPenalty : nextPenalty;
@@ -146,17 +151,18 @@ export class BeamSearch {
   }
 }
 
-/** In float32, as TensorFlow counts. */
+/** In float32, as in TensorFlow. */
 function penaltyOf(length: number): number {
   return Math.fround((PENALTY_BASE + length) / (PENALTY_BASE + 1));
 }
 
-/** Part of both numbers below which rounding to float32 stays. */
+/** Bound of float32 rounding, relative to both numbers. */
 const ROUNDING = 1e-6;
 
 /**
- * A token whose logarithm of probability is not above this has no score above `worst`, whatever rounding does.
- * @param penalty That of the beam which leaves more: the larger one for a negative score.
+ * Bound: a token with a log probability not above this has no score above `worst`, whatever the
+ * rounding.
+ * @param penalty The penalty with the looser bound: the larger one for a negative score.
  */
 function leastOf(worst: number, penalty: number, before: number): number {
   if (worst === Number.NEGATIVE_INFINITY) return worst;

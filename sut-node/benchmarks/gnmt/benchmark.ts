@@ -16,10 +16,13 @@ import { GNMT_STANDIN } from './standin.ts';
 import { translate } from './translate.ts';
 import { readVocabularies } from './vocabulary.ts';
 
-/** Tokens of sentences that are translated together, filled up to the longest: the decoder has ten rows for each sentence. */
+/**
+ * Most tokens of sentences translated together, padding included: the decoder has ten rows per
+ * sentence.
+ */
 const TOKENS_AT_ONCE = 2048;
 
-/** A sentence, and its place in the batch. */
+/** A sentence, and its index in the batch. */
 interface Sentence {
   readonly place: number;
   readonly ids: readonly number[];
@@ -39,7 +42,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
       'the reference is a TensorFlow checkpoint (Zenodo record 2530924); the README of the benchmark has the interface of its export',
     files: [],
   },
-  // As long as the sentence.
+  // Depends on the sentence.
   sampleElements: undefined,
   takesHalf: true,
   openPipeline: (model, usage) => {
@@ -61,14 +64,14 @@ function translationPipeline(model: OpenedModel): StepwisePipeline {
         const text = utf8Text(readInPlace(payload), 'a sample is a sentence; this payload');
         sentences.push({ place, ids: idsOf(text) });
       } catch (error) {
-        answers[place] = error as Error; // It throws only errors.
+        answers[place] = error as Error; // The translation throws only errors.
       }
     }
     for (const group of groupsOf(sentences)) {
       const all = group.map(({ ids }) => ids);
       const translations = await translate(all, graphs, targetSize, run);
       for (const [i, { place }] of group.entries()) {
-        answers[place] = encoder.encode(textOf(translations[i] as number[])); // One for each.
+        answers[place] = encoder.encode(textOf(translations[i] as number[])); // In range: one per sentence.
       }
     }
     return answers;
@@ -80,7 +83,10 @@ function translationPipeline(model: OpenedModel): StepwisePipeline {
   };
 }
 
-/** Sentences of similar length together; those without a word have an empty translation, and are in no group. */
+/**
+ * Groups of sentences of similar length; a sentence without words has an empty translation and no
+ * group.
+ */
 function groupsOf(sentences: readonly Sentence[]): Sentence[][] {
   const groups: Sentence[][] = [];
   let group: Sentence[] = [];

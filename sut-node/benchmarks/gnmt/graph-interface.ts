@@ -5,20 +5,23 @@ import { listTensors } from '../../pipeline/model-fit.ts';
 /** Names of the two parts of the model. */
 export const PARTS = { encoder: 'encoder', decoder: 'decoder' } as const;
 
-/** Tensors that both sides know by name; all others are the model's own matter. */
+/** Tensor names in the interface; all others are the model's own. */
 export const SOURCE_IDS = 'source_ids';
 export const SOURCE_LENGTHS = 'source_lengths';
 export const TOKEN_IDS = 'token_ids';
 export const LOG_PROBS = 'log_probs';
 
-/** Beginning of the name of an output that is the next step's input. */
+/** Prefix of an output that is the next step's input. */
 export const NEXT = 'next_';
 
-/** An input of the decoder beside the tokens; the first axis is the beams. */
+/** An input of the decoder besides the tokens; the first axis is the beams. */
 export interface DecoderInput extends ModelTensor {
-  /** True: it is what the step before gave as `next_` and its name. */
+  /** True: its value is the previous step's output `next_` plus its name. */
   readonly isState: boolean;
-  /** The encoder gives it at the beginning, or it is given to the encoder too (`source_lengths`); false: it begins with zeros. */
+  /**
+   * True: the encoder outputs its first value, or the encoder has the same input
+   * (`source_lengths`); false: it starts as zeros.
+   */
   readonly isFromEncoder: boolean;
 }
 
@@ -35,10 +38,10 @@ export interface TranslationGraphs {
 const INTEGERS = ['int32', 'int64'];
 
 /**
- * Finds out how a model's encoder and decoder fit together; the README of the benchmark (LoadGen node) has the interface.
- * Names come and go with their part: `encoder/source_ids`.
+ * Matches a model's encoder and decoder; the README of the benchmark (LoadGen node) has the
+ * interface. Names include their part: `encoder/source_ids`.
  * @param targetSize Tokens of the target vocabulary.
- * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
+ * @throws MlperfError `ERR_MODEL` with the expected and the actual tensors.
  */
 export function translationGraphs(model: OpenedModel, targetSize: number): TranslationGraphs {
   const { file } = model;

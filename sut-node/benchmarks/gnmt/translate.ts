@@ -20,22 +20,23 @@ import {
 } from './graph-interface.ts';
 import { END_ID, START_ID } from './vocabulary.ts';
 
-/** Beams of a sentence. Source: r0.5, translation/gnmt, standard_hparams/wmt16_gnmt_4_layer.json. */
+/** Beams per sentence. Source: r0.5, translation/gnmt, standard_hparams/wmt16_gnmt_4_layer.json. */
 const BEAM_WIDTH = 10;
 
 /** Steps of the decoder per token of the sentence. Source: the same folder, nmt/model.py, decoding_length_factor. */
 const STEPS_PER_TOKEN = 2;
 
-/** A sentence that is being translated. */
+/** A sentence in translation. */
 interface Work {
   readonly search: BeamSearch;
-  /** Place in the encoder's batch. */
+  /** Index in the encoder's batch. */
   readonly place: number;
 }
 
 /**
- * Translates sentences together: the encoder runs once, filled up to the longest, then the decoder step by step, a row for each beam that goes
- * on. Each sentence ends by itself, with the result that it has alone.
+ * Translates sentences together: the encoder runs once, padded to the longest, then the decoder
+ * step by step, with a row per unfinished beam. Each sentence ends by itself, with the same result
+ * as alone.
  * @param sentences Token ids of each, one or more.
  * @param targetSize Tokens of the target vocabulary.
  * @returns Token ids of each translation.
@@ -58,7 +59,7 @@ export async function translate(
       }),
   );
   let active: Work[] = searches.map((search, place) => ({ search, place }));
-  /** Row of the last step that each row goes on from; before the first step that of the encoder's batch. */
+  /** By row: its parent in the last step; before the first step its row in the encoder's batch. */
   let parents = active.map(({ place }) => place);
   let outputs: ReadonlyMap<string, OutputTensor> | undefined;
   const fixed = new Repeated();
@@ -119,7 +120,7 @@ async function encode(
   );
   const encoded = new Map<string, OutputTensor>([[SOURCE_LENGTHS, lengthInput]]);
   for (const name of encoderOutputs) {
-    const output = found.get(`${PARTS.encoder}/${name}`) as OutputTensor; // It gives all, or throws.
+    const output = found.get(`${PARTS.encoder}/${name}`) as OutputTensor; // The model returns all of them, or throws.
     if (output.dims[0] !== sentences.length) {
       throw modelError(
         `output "${name}" of the encoder has the shape [${output.dims.join(', ')}] for ${sentences.length} sentences: the first axis must be theirs`,
@@ -171,7 +172,7 @@ function zeros({ name, elementType, shape }: DecoderInput, rows: number): InputT
   };
 }
 
-/** The rows of a tensor that are asked for, in this order. */
+/** The requested rows of a tensor, in this order. */
 function rowsOf(
   { name, elementType }: DecoderInput,
   { data, dims }: OutputTensor,
@@ -190,7 +191,10 @@ function rowsOf(
   return { ...input, data: gathered };
 }
 
-/** Tensors that stay the same over the steps, a row for each beam: made anew only where the number of a sentence's beams changes. */
+/**
+ * Tensors that are constant over the steps, one row per beam: rebuilt only when a sentence's number
+ * of beams changes.
+ */
 class Repeated {
   #places: readonly number[] = [];
   readonly #tensors = new Map<string, InputTensor>();

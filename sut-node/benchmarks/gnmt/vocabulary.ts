@@ -19,11 +19,12 @@ const WARM_UP_WORDS = 8;
 export interface Vocabularies {
   /** Tokens of the target language. */
   readonly targetSize: number;
-  /** Text by blanks to ids; that of `<unk>` for a token that the vocabulary lacks. */
+  /** Converts a blank-separated text to ids; unknown tokens become `<unk>`. */
   idsOf(text: string): number[];
   /**
-   * Ids to text: parts of words are joined, words stand by blanks. A part that nothing follows is left out, as in the reference.
-   * Source: r0.5, translation/gnmt, nmt/utils/misc_utils.py, format_bpe_text.
+   * Converts ids to text: joins parts of words, separates words by blanks. A final part without its
+   * continuation is left out, as in the reference. Source: r0.5, translation/gnmt,
+   * nmt/utils/misc_utils.py, format_bpe_text.
    */
   textOf(ids: readonly number[]): string;
   /** Some words of the source language. */
@@ -31,9 +32,9 @@ export interface Vocabularies {
 }
 
 /**
- * Reads the vocabularies that lie beside a model.
- * @param modelFile The model's description, or any other file in their folder.
- * @throws MlperfError `ERR_MODEL` naming the file that cannot be read.
+ * Reads the vocabularies beside a model.
+ * @param modelFile The model's description, or any other file in its folder.
+ * @throws MlperfError `ERR_MODEL` naming the unreadable file.
  */
 export function readVocabularies(modelFile: string): Vocabularies {
   const folder = dirname(modelFile);
@@ -48,7 +49,7 @@ export function readVocabularies(modelFile: string): Vocabularies {
         .split(' ')
         .filter((token) => token !== '')
         .map((token) => ids.get(token) ?? UNKNOWN_ID),
-    textOf: (tokens) => joinParts(tokens.map((id) => target[id] as string)), // The decoder has as many rows.
+    textOf: (tokens) => joinParts(tokens.map((id) => target[id] as string)), // In range: the decoder has as many rows.
     someText: source.slice(first, first + WARM_UP_WORDS).join(' '),
   };
 }
@@ -62,7 +63,7 @@ function readTokens(path: string): string[] {
   );
   const tokens = text.replace(/\n$/, '').split('\n');
   const hasSpecial = GNMT_SPECIAL_TOKENS.every((token, id) => tokens[id]?.trim() === token);
-  // As the reference does it where a vocabulary does not begin with them.
+  // The reference does the same for a vocabulary that does not begin with them.
   return hasSpecial ? tokens : [...GNMT_SPECIAL_TOKENS, ...tokens];
 }
 

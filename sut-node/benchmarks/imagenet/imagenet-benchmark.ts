@@ -11,25 +11,28 @@ import { standinModels } from '../standin/standin-models.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { imagenetStandin } from './standin.ts';
 
-/** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
+/** Scores of a model whose class 0 is the background, before the 1,000 classes of ImageNet. */
 const COUNT_WITH_BACKGROUND = 1001;
 
-/** Scores of a model without it. */
+/** Scores of a model without a background class. */
 const COUNT_WITHOUT = 1000;
 
-/** Name of a label that counts the background: that of the reference ResNet-50, an export of TensorFlow's ArgMax. */
+/**
+ * Name of a label output that counts the background: the reference ResNet-50's, an export of
+ * TensorFlow's ArgMax.
+ */
 const LABEL_WITH_BACKGROUND = 'ArgMax:0';
 
-/** Added to a class, by whether class 0 is the background. */
+/** Added to a class if class 0 is the background. */
 const OFFSET_WITH_BACKGROUND = -1;
 const OFFSET_WITHOUT = 0;
 
 /**
- * A benchmark of ImageNet on the SUT node. What the model's description does not say is as in the reference:
- * layout and names come from the model itself, the response is the class as a float32, and where the model knows
- * 1,001 classes the first of them is the background and is not counted ({@link classOffsetOf}).
- * Source: MLCommons inference, vision/classification_and_detection/python: `PostProcessCommon(offset=-1)` for
- * ResNet-50 (label), `PostProcessArgMax(offset=-1)` for MobileNet (scores).
+ * A benchmark of ImageNet on the SUT node. Defaults follow the reference: layout and names come
+ * from the model, the response is the class as a float32. If the model has 1,001 classes, the first
+ * is the background and is not counted ({@link classOffsetOf}). Source: MLCommons inference,
+ * vision/classification_and_detection/python: `PostProcessCommon(offset=-1)` for ResNet-50 (label),
+ * `PostProcessArgMax(offset=-1)` for MobileNet (scores).
  */
 export function imagenetSutBenchmark(
   key: 'resnet50' | 'mobilenet',
@@ -41,7 +44,7 @@ export function imagenetSutBenchmark(
     rules: benchmarkRules(key),
     reference,
     sampleElements: IMAGENET_ELEMENTS,
-    // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
+    // Workers decode images: see loadJpegCodec for why the main thread loads the codec first.
     prepareProcess: loadJpegCodec,
     openPipeline: (model, usage) =>
       openPipeline(model, { ...defaultsFor(model, usage), preprocess, ...withoutGaps(usage) }),
@@ -62,8 +65,8 @@ function defaultsFor(
 }
 
 /**
- * Whether class 0 of a model is the background: the width of its scores tells, and of a label alone the name, which
- * may be that of the reference. A guess would cost nearly all accuracy without a hint.
+ * Class offset of a model, by the width of its scores, or for a label alone by the reference's
+ * name. A wrong guess would silently cost nearly all accuracy.
  * @throws MlperfError `ERR_MODEL` for any other label without such scores beside it.
  */
 function classOffsetOf({ file, outputs }: OpenedModel): number {
@@ -75,11 +78,11 @@ function classOffsetOf({ file, outputs }: OpenedModel): number {
   throw modelError(
     `${file} outputs a label, and no scores of 1,000 or 1,001 classes (${listTensors(outputs)}), so it is unknown ` +
       'whether its class 0 is the background or the first of the 1,000 of ImageNet: ' +
-      'say "classOffset: -1" or "classOffset: 0" in a description of the model',
+      'write "classOffset: -1" or "classOffset: 0" in a description of the model',
   );
 }
 
-/** Fills in axes that the model leaves free; another model than one of images is left to the pre-processor to refuse. */
+/** Fills in the model's free axes; the pre-processor refuses a model that takes no images. */
 function imageShape({ inputs }: OpenedModel): Pick<ModelUsage, 'inputs'> {
   const [input, another] = inputs;
   const layout = another === undefined ? imagenetLayoutOf(input?.shape.slice(1) ?? []) : undefined;
@@ -87,7 +90,7 @@ function imageShape({ inputs }: OpenedModel): Pick<ModelUsage, 'inputs'> {
   return { inputs: [{ name: input.name, shape: IMAGENET_SHAPES[layout] }] };
 }
 
-/** Keys that a description leaves out must not hide a default. */
+/** Removes keys without a value: they would hide defaults. */
 function withoutGaps(usage: ModelUsage): ModelUsage {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
 }

@@ -10,8 +10,8 @@ import { promptPipeline } from './prompt-pipeline.ts';
 import { languageStandin } from './standin.ts';
 
 /**
- * A language model, of which the card says all: a decoder-only model that goes on with a prompt. A response is the ids of all
- * new tokens, int32 little-endian, with the token that ends them.
+ * A language model defined by its card: a decoder-only model that continues a prompt. A response is
+ * the ids of all new tokens, int32 little-endian, including the end token.
  */
 export function makeBenchmark(key: string): SutBenchmark<GeneratingPipeline> {
   const rules = benchmarkRules(key);
@@ -24,7 +24,7 @@ export function makeBenchmark(key: string): SutBenchmark<GeneratingPipeline> {
     rules,
     reference: {
       howToGet:
-        'the reference has PyTorch weights only; the README of the benchmark tells the inputs and outputs of an export',
+        'the reference has PyTorch weights only; the README of the benchmark lists the inputs and outputs of an export',
       files: [],
     },
     sampleElements: limits.promptTokensMax,

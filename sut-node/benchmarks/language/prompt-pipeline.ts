@@ -8,9 +8,9 @@ import { decoderLayout } from '../../pipeline/decoder-fit.ts';
 const FORM = 'ids';
 
 /**
- * Joins a decoder-only model with prompts that travel as token ids, int32 little-endian.
- * @param texts One of them warms the model up, whichever it is.
- * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
+ * Joins a decoder-only model with prompts sent as token ids, int32 little-endian.
+ * @param texts Source of a warm-up prompt.
+ * @throws MlperfError `ERR_MODEL` with the expected and the actual tensors.
  */
 export function promptPipeline(
   model: OpenedModel,

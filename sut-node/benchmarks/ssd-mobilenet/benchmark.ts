@@ -19,7 +19,7 @@ const SIDE = DETECTION_IMAGE_SIZES['ssd-mobilenet'];
 
 const INPUT = { name: 'image_tensor:0', elementType: 'uint8', sampleShape: [SIDE, SIDE, 3] };
 
-/** Detections of each image; those behind are filling. */
+/** Number of detections of each image; the rest is padding. */
 const COUNTS = 'num_detections:0';
 
 /**

@@ -16,7 +16,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
     howToGet:
       "the reference is stabilityai/stable-diffusion-xl-base-1.0, exported to ONNX by Hugging Face optimum, with MLCommons' latents.npy beside " +
       'the description',
-    // Nobody publishes a checksum of its ONNX files.
+    // No checksum of its ONNX files is published.
     files: [],
   },
   sampleElements: 4 * PROMPT_TOKENS,

@@ -8,9 +8,9 @@ const STEPS_OFFSET = 1;
 
 /** A step of the scheduler. */
 export interface EulerStep {
-  /** Number of the training step that the model is told. */
+  /** Number of the training step, an input of the model. */
   readonly timestep: number;
-  /** Noise of the latents before the step and behind it, in deviations of the picture's own. */
+  /** Noise of the latents before and after the step, in deviations of the picture's own. */
   readonly sigma: number;
   readonly sigmaNext: number;
 }
@@ -39,15 +39,19 @@ export function eulerSteps(count: number): EulerStep[] {
   }));
 }
 
-/** Factor on latents of deviation 1 before the first step, and divisor of the model's input at a step. */
+/**
+ * Factor on latents of deviation 1 before the first step, and divisor of the model's input at a
+ * step.
+ */
 export function noiseScale(sigma: number): number {
   return Math.sqrt(sigma * sigma + 1);
 }
 
 /**
  * One step, in place: latents + noise x (sigmaNext - sigma).
- * @param noise The model's for the negative prompt, then as much for the positive one.
- * @param guidance How far beyond the negative prompt's noise that of the positive one is followed.
+ * @param noise Predicted noise for the negative prompt, then for the positive one.
+ * @param guidance Guidance scale: extrapolation from the negative prompt's noise to the positive
+ * one's.
  */
 export function guidedStep(
   latents: Float32Array,

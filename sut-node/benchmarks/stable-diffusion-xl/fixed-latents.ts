@@ -4,19 +4,22 @@ import { dirname, join } from 'node:path';
 import { describeSystemError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { LATENT_SHAPE } from './model-parts.ts';
 
-/** The noise that every picture begins with. Source: MLCommons inference v4.1, text_to_image/tools/latents.npy. */
+/**
+ * The initial noise of every picture. Source: MLCommons inference v4.1,
+ * text_to_image/tools/latents.npy.
+ */
 const LATENTS_FILE = 'latents.npy';
 const LATENTS_SHA256 = '78cac10a20ea287f88b5851382e21504a755338d3f8ba8ffd2bcf9e9bf2404f9';
 
-/** That of a stand-in: its elements alone. */
+/** Latents of a stand-in: the elements only. */
 export const STANDIN_LATENTS_FILE = 'latents-standin.f32';
 
 /** Elements of the latents. */
 export const LATENT_COUNT: number = LATENT_SHAPE.reduce((product, length) => product * length, 1);
 
 /**
- * Latents of one picture, float32; they lie beside the model's description.
- * @throws MlperfError `ERR_MODEL` where the file is missing, or is not MLCommons' (by its SHA-256).
+ * Latents of one picture, float32, from a file beside the model's description.
+ * @throws MlperfError `ERR_MODEL` if the file is missing or not MLCommons' (by SHA-256).
  */
 export function readLatents(description: string): Float32Array {
   const standin = join(dirname(description), STANDIN_LATENTS_FILE);
@@ -39,7 +42,7 @@ export function readLatents(description: string): Float32Array {
   );
 }
 
-/** The header before the elements needs no reading: the checksum fixes it. */
+/** The header need not be parsed: the checksum fixes it. */
 function lastFloats(bytes: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(bytes.subarray(-LATENT_COUNT * 4)).buffer);
 }

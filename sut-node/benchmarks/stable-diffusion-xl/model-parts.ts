@@ -6,15 +6,15 @@ import { listTensors, shapeFits } from '../../pipeline/model-fit.ts';
 /** Names of the model's files, and of the tensors in them: those of Hugging Face optimum's ONNX export. */
 export const PARTS = ['text_encoder', 'text_encoder_2', 'unet', 'vae_decoder'] as const;
 
-/** Channels, height and width of the latents: a pixel of theirs is 8 x 8 of the picture. */
+/** Channels, height and width of the latents: one latent pixel is 8 x 8 pixels of the picture. */
 export const LATENT_SHAPE = [4, PICTURE_SIDE / 8, PICTURE_SIDE / 8] as const;
 
-/** Prompts of an inference: the negative one and the positive one. */
+/** Prompts per inference: the negative one and the positive one. */
 export const PROMPTS = 2;
 
 const IDS = 'input_ids';
 
-/** Expected shapes; the batch is that of the two prompts. */
+/** Expected shapes; the batch is the two prompts. */
 const INPUTS = {
   [`text_encoder/${IDS}`]: [PROMPTS, PROMPT_TOKENS],
   [`text_encoder_2/${IDS}`]: [PROMPTS, PROMPT_TOKENS],
@@ -33,19 +33,19 @@ const INTEGERS = ['int32', 'int64'];
 
 /** Names and sizes of a model that the pipeline needs. */
 export interface PictureModel {
-  /** By prompt encoder: type of its ids, and the hidden states before the last layer. */
+  /** By prompt encoder: type of its ids, and its hidden states before the last layer. */
   readonly encoders: readonly {
     readonly ids: string;
     readonly idsType: string;
     readonly hidden: string;
   }[];
-  /** As the UNet wants it: element type, and shape. */
+  /** Element type and shape that the UNet requires. */
   readonly timestep: { readonly elementType: string; readonly dims: readonly number[] };
 }
 
 /**
  * Checks inputs and outputs of the four parts.
- * @throws MlperfError `ERR_MODEL` that says what is expected and what was found.
+ * @throws MlperfError `ERR_MODEL` with the expected and the actual tensors.
  */
 export function checkPictureModel(model: OpenedModel): PictureModel {
   const wrong = (expected: string, part: string, side: 'inputs' | 'outputs'): Error =>
@@ -97,12 +97,12 @@ function isInput(
     return shape.length <= 1 && ['float', 'int64'].includes(elementType);
   }
   const isType = name.endsWith(IDS) ? INTEGERS.includes(elementType) : elementType === 'float';
-  // A length that is free here fits whatever the model has.
+  // A length that is free here matches any length of the model.
   const lengths = expected.map((length, i) => (length === FREE ? (shape[i] ?? FREE) : length));
   return isType && shapeFits(shape, lengths);
 }
 
-/** The last but one of the hidden states of an encoder: behind all layers but one. */
+/** The second to last hidden state of an encoder. */
 function beforeLast(outputs: readonly ModelTensor[], part: string): string | undefined {
   const prefix = `${part}/hidden_states.`;
   const places = outputs

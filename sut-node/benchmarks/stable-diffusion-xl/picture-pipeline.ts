@@ -25,19 +25,20 @@ import { checkPictureModel, LATENT_SHAPE, type PictureModel, PROMPTS } from './m
 const STEPS = 20;
 const GUIDANCE = 8;
 
-/** Latents of SDXL's VAE are this many times as large as those of the UNet. */
+/** Scale of the VAE's latents relative to the UNet's. */
 const VAE_SCALING = 0.130_25;
 
-/** Size of the original, place of the crop, and size wanted: the picture is meant to be whole. */
+/** Original size, crop position and target size: the picture is uncropped. */
 const TIME_IDS = [PICTURE_SIDE, PICTURE_SIDE, 0, 0, PICTURE_SIDE, PICTURE_SIDE];
 
-/** Ids of a sample: of two prompts, each by two tokenizers. */
+/** Ids of a sample: two prompts, each by two tokenizers. */
 const ID_COUNT: number = PROMPTS * 2 * PROMPT_TOKENS;
 
 /**
- * A picture for each pair of prompts: both encoders, 20 steps of the UNet with guidance, the VAE's decoder. A response is the
- * picture, a byte for each of RGB. One sample at a time: its two prompts are a batch of the UNet.
- * @throws MlperfError `ERR_MODEL` where the model has other inputs or outputs, or latents.npy is missing or another one.
+ * A picture for each pair of prompts: both encoders, 20 steps of the UNet with guidance, the VAE's
+ * decoder. A response is the picture, one byte per RGB channel. One sample at a time: its two
+ * prompts are a batch of the UNet.
+ * @throws MlperfError `ERR_MODEL` for other inputs or outputs, or a missing or wrong latents.npy.
  */
 export function picturePipeline(opened: OpenedModel, usage: ModelUsage): StepwisePipeline {
   refuseUsage(usage, 'the benchmark stable-diffusion-xl');
@@ -64,7 +65,7 @@ export function picturePipeline(opened: OpenedModel, usage: ModelUsage): Stepwis
   };
 }
 
-/** Per tokenizer the ids of the negative prompt, then of the positive one. */
+/** Per tokenizer: ids of the negative prompt, then of the positive one. */
 function readIds(payload: BorrowedBytes): readonly Int32Array[] | Error {
   if (payload.length !== ID_COUNT * 4) {
     return new Error(
@@ -78,7 +79,7 @@ function readIds(payload: BorrowedBytes): readonly Int32Array[] | Error {
   return [Int32Array.of(...negativeFirst, ...first), Int32Array.of(...negativeSecond, ...second)];
 }
 
-/** Inputs of the UNet that are the same in all steps. */
+/** Inputs of the UNet that are equal in all steps. */
 type Conditions = readonly InputTensor[];
 
 async function encodePrompts(
@@ -115,7 +116,7 @@ async function encodePrompts(
   ];
 }
 
-/** Rows of several matrices, one beside the other. */
+/** Rows of several matrices, side by side. */
 function joinRows(parts: readonly Float32Array[], rows: number): Float32Array {
   const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -16,14 +16,14 @@ import {
 } from './grouped-queue.ts';
 import type { BatchWorkers, SampleOwner, WaitingSample } from './sut-model.ts';
 
-/** Settings of a batcher, and what it works with. */
+/** Settings and dependencies of a batcher. */
 interface BatcherOptions {
   readonly policy: BatchPolicy;
-  /** Most samples that wait at once. */
+  /** Most samples waiting at once. */
   readonly queueSamplesMax: number;
   readonly clock: Clock;
   readonly workers: BatchWorkers;
-  /** Told of the samples in every batch, where metrics are requested. */
+  /** Called with the number of samples of every batch, if metrics are requested. */
   readonly observeBatch?: ((sampleCount: number) => void) | undefined;
 }
 
@@ -53,9 +53,9 @@ export class DynamicBatcher {
   readonly #options: BatcherOptions;
   #policy: BatchPolicy;
   #lines: WaitingLines;
-  /** Size of a batch by the number that waits. */
+  /** Batch size by the number of waiting samples. */
   #sizes: Uint16Array;
-  /** The smallest size that an idle worker gets without a wait. */
+  /** Smallest size that an idle worker gets without a wait. */
   #readySize: number;
   #timer: PlannedCall | undefined;
   #timerAtNs = 0;
@@ -72,7 +72,9 @@ export class DynamicBatcher {
     return this.#lines.count;
   }
 
-  /** Takes over what only the loaded model tells: its policy and whether it has groups. Before any sample. */
+  /**
+   * Adopts facts of the loaded model: its policy and whether it has groups. Call before any sample.
+   */
   fitTo(policy: BatchPolicy): void {
     assert.equal(this.#lines.count, 0);
     const { queueSamplesMax: capacity, workers } = this.#options;
@@ -84,12 +86,15 @@ export class DynamicBatcher {
     this.#lines = new GroupedQueue({ capacity, lineMin: this.#readySize, groupOf });
   }
 
-  /** Puts a sample into the queue; false when it is full. Call {@link dispatch} after the last of a part. */
+  /**
+   * Queues a sample; false if the queue is full. Call {@link dispatch} after the last sample of a
+   * part.
+   */
   add(sample: WaitingSample): boolean {
     return this.#lines.push(sample);
   }
 
-  /** Hands out what is due. Called when samples or room at a worker came. */
+  /** Sends the batches that are due. Called when samples, or room at a worker, came. */
   readonly dispatch = (): void => {
     const { workers } = this.#options;
     while (workers.hasRoom) {
@@ -110,19 +115,19 @@ export class DynamicBatcher {
     this.#stopTimer();
   };
 
-  /** Drops the waiting samples of an owner that has gone away; returns how many. */
+  /** Drops the waiting samples of a lost owner; returns their number. */
   removeOwner(owner: SampleOwner): number {
     this.#options.workers.leave?.(owner);
     return removeOwner(this.#lines, owner);
   }
 
-  /** Takes everything out: no worker will come. */
+  /** Removes all samples: no worker will come. */
   removeAll(): WaitingSample[] {
     this.#stopTimer();
     return this.#lines.removeAll();
   }
 
-  /** The line that a worker with room gets, if any holds a full batch. */
+  /** The line for a worker with room, if any holds a full batch. */
   #fullLine(): WaitingLine | undefined {
     const line = this.#lines.frontOf(this.#policy.batchSizeMax);
     const { front } = this.#lines;
@@ -147,7 +152,7 @@ export class DynamicBatcher {
     this.#options.workers.run({ samples, takenAtNs: this.#options.clock.nowNs() });
   }
 
-  /** Most parts that arrive leave the oldest sample, and so the timer, as it was. */
+  /** Most arriving parts leave the oldest sample, and so the timer, unchanged. */
   #wakeAt(atNs: number): void {
     if (this.#timer !== undefined && this.#timerAtNs === atNs) return;
     this.#stopTimer();
@@ -166,36 +171,38 @@ export class DynamicBatcher {
 
 const PRESETS_OF_QUERIES: ReadonlySet<BatchPreset> = new Set(['single-stream', 'multi-stream']);
 
-/** When the batcher closes a batch, and how large it may be. */
+/** When the batcher closes a batch, and its largest size. */
 interface BatchPolicy {
   readonly batchSizeMax: number;
   /** Longest wait of the oldest sample for a fuller batch while a worker is idle. */
   readonly batchDelayNsMax: number;
   /**
-   * Sizes, ascending, that an idle worker gets without waiting for more; the last one is
-   * {@link batchSizeMax}, which always is one of them.
+   * Sizes, ascending, that an idle worker gets without a wait; the last is always {@link
+   * batchSizeMax}.
    */
   readonly preferredSizes: readonly number[];
 }
 
-/** Demands of a loaded model on batches. */
+/** Constraints of a loaded model on batches. */
 interface BatchNeeds {
-  /** Samples per inference where the model has that written into it. */
+  /** Samples per inference, if fixed in the model. */
   readonly batchSizeFixed?: number | undefined;
-  /** Sequences that a worker generates side by side; undefined for a model that does not generate. */
+  /**
+   * Sequences that a worker generates concurrently; undefined for a model that does not generate.
+   */
   readonly sequencesMax?: number | undefined;
 }
 
 /**
- * The policy that settings and model make together. A model whose batch axis has a fixed length gets no
- * larger batches (the worker fills up smaller ones), whatever the settings allow; and as large ones by
- * default, since an inference of it costs the same however many samples it holds.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a preferred size that could never be reached.
+ * Policy from settings and model. A model with a fixed batch axis gets no larger batches (the
+ * worker pads smaller ones), whatever the settings; by default it gets full ones, since its
+ * inference costs the same for any number of samples.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for an unreachable preferred size.
  */
 export function batchPolicy(settings: BatchSettings, needs: BatchNeeds = {}): BatchPolicy {
   const { batchPreferredSizes, batchDelayUsMax } = settings;
   const batchSizeMax = sizeMaxOf(settings, needs.batchSizeFixed);
-  // Those above the model's own batch are only not needed.
+  // Sizes above the model's own batch are merely unused.
   const allowedMax = Math.max(batchSizeMax, settings.batchSizeMax);
   const tooLarge = batchPreferredSizes.find((size) => size > allowedMax);
   if (tooLarge !== undefined) {
@@ -213,14 +220,14 @@ export function batchPolicy(settings: BatchSettings, needs: BatchNeeds = {}): Ba
 }
 
 /**
- * Most samples that a worker works on at once: those of its largest batch, or sequences side by side.
+ * Most samples that a worker processes at once: its largest batch, or its concurrent sequences.
  * @throws MlperfError as {@link batchPolicy}
  */
 export function samplesAtOnce(settings: BatchSettings, needs: BatchNeeds): number {
   return needs.sequencesMax ?? batchPolicy(settings, needs).batchSizeMax;
 }
 
-/** A preset for queries of few samples keeps its number: a batch that no query fills would only wait. */
+/** A preset for small queries keeps its size: a batch that no query fills would only wait. */
 function sizeMaxOf(settings: BatchSettings, sizeFixed: number | undefined): number {
   const { batchPreset, batchSizeAsked, batchSizeMax } = settings;
   if (sizeFixed === undefined) return batchSizeMax;
@@ -229,8 +236,8 @@ function sizeMaxOf(settings: BatchSettings, sizeFixed: number | undefined): numb
 }
 
 /**
- * How many samples a batch takes, by the number that wait (up to `batchSizeMax`, where the list ends):
- * the largest preferred size that they fill, or all where they fill none.
+ * Samples in a batch, by the number waiting (up to `batchSizeMax`, where the list ends): the
+ * largest preferred size that is filled, or all if none is.
  */
 export function batchSizes({ preferredSizes, batchSizeMax }: BatchPolicy): Uint16Array {
   const sizes = new Uint16Array(batchSizeMax + 1);
@@ -241,10 +248,10 @@ export function batchSizes({ preferredSizes, batchSizeMax }: BatchPolicy): Uint1
 }
 
 /**
- * How the node batches queries for processing, in sentences made from the settings that are in force: what a
- * submission must tell (rule: inference_rules, "Online batching, meaning how the server batches queries for
+ * The node's batching as sentences made from the effective settings, as a submission must describe
+ * it (rule: inference_rules, "Online batching, meaning how the server batches queries for
  * processing").
- * @param needs What the model demands, once it is loaded.
+ * @param needs Constraints of the loaded model.
  * @throws MlperfError `ERR_CONFIG_INVALID` as {@link batchPolicy}
  */
 export function batchingInWords(settings: BatchSettings, needs: BatchNeeds = {}): string {

@@ -6,11 +6,11 @@ const NONE = -1;
 
 /** Settings of a {@link GroupedQueue}. */
 interface GroupedQueueOptions {
-  /** Most samples that wait at once, over all groups; 1 or more. */
+  /** Most samples waiting at once, over all groups; 1 or more. */
   readonly capacity: number;
-  /** The smallest number that `frontOf` will be requested, 1 or more. */
+  /** Smallest `count` passed to `frontOf`, 1 or more. */
   readonly lineMin: number;
-  /** Samples of one number may share a batch. Asked once per sample. */
+  /** Group of a sample: samples of one group may share a batch. Called once per sample. */
   readonly groupOf: (sample: WaitingSample) => number;
 }
 
@@ -31,11 +31,11 @@ export class GroupedQueue implements WaitingLines {
   readonly #samples: (WaitingSample | undefined)[];
   readonly #older: Int32Array;
   readonly #newer: Int32Array;
-  /** Next slot of the same line, or of the free ones. */
+  /** Next slot of the same line, or of the free list. */
   readonly #behind: Int32Array;
   /** Line of the slot's sample. */
   readonly #lineOf: (GroupLine | undefined)[];
-  /** Counts up with each sample that comes: the smaller, the older. */
+  /** Increasing number of arrival: the smaller, the older. */
   readonly #number: Float64Array;
   readonly #lines = new Map<number, GroupLine>();
   /** Lines of `lineMin` samples or more. */
@@ -113,12 +113,12 @@ export class GroupedQueue implements WaitingLines {
     return all;
   }
 
-  /** @internal For the lines. */
+  /** @internal For the lines only. */
   sampleAt(slot: number): WaitingSample | undefined {
     return this.#samples[slot];
   }
 
-  /** @internal For the lines. */
+  /** @internal For the lines only. */
   shift(line: GroupLine, count: number): WaitingSample[] {
     assert(count <= line.count);
     const taken = new Array<WaitingSample>(count);
@@ -151,7 +151,7 @@ export class GroupedQueue implements WaitingLines {
     else this.#newer[older] = newer;
     if (newer === NONE) this.#newest = older;
     else this.#older[newer] = older;
-    // Or the slot would keep payload and line alive until it is written again.
+    // Otherwise the slot would keep payload and line alive until it is reused.
     this.#samples[slot] = undefined;
     this.#lineOf[slot] = undefined;
     this.#behind[slot] = this.#free;
@@ -199,7 +199,7 @@ export class BatchQueue implements WaitingLine, WaitingLines {
   #head = 0;
   #count = 0;
 
-  /** @param capacity Most samples that wait at once, 1 or more. */
+  /** @param capacity Most samples waiting at once, 1 or more. */
   constructor(capacity: number) {
     assert(Number.isInteger(capacity));
     assert(capacity >= 1);
@@ -239,7 +239,7 @@ export class BatchQueue implements WaitingLine, WaitingLines {
     for (let i = 0; i < count; i += 1) {
       const index = (this.#head + i) & this.#mask;
       taken[i] = this.#ring[index] as WaitingSample; // Occupied: i < count.
-      // Or the ring would keep the payload alive until the slot is written again.
+      // Otherwise the ring would keep the payload alive until the slot is reused.
       this.#ring[index] = undefined;
     }
     this.#head = (this.#head + count) & this.#mask;
@@ -256,24 +256,24 @@ export class BatchQueue implements WaitingLine, WaitingLines {
 export interface WaitingLine {
   readonly count: number;
   readonly oldest: WaitingSample | undefined;
-  /** Takes the `count` oldest samples out. There must be so many. */
+  /** Removes the `count` oldest samples. Requires that many. */
   shift(count: number): WaitingSample[];
 }
 
-/** All samples that wait for a batch, in one line or in several that do not mix. */
+/** All samples waiting for a batch, in one line or in several that do not mix. */
 export interface WaitingLines {
   readonly count: number;
-  /** The line of the sample that waits longest of all. */
+  /** The line of the oldest sample of all. */
   readonly front: WaitingLine | undefined;
-  /** Appends a sample; false when no more may wait. */
+  /** Appends a sample; false if the limit is reached. */
   push(sample: WaitingSample): boolean;
-  /** Of the lines with `count` samples or more, the one whose oldest sample waits longest. */
+  /** Of the lines with `count` samples or more, the one with the oldest sample. */
   frontOf(count: number): WaitingLine | undefined;
-  /** Takes everything out, oldest first. */
+  /** Removes all samples, oldest first. */
   removeAll(): WaitingSample[];
 }
 
-/** Drops what an owner that has gone away left there, keeping the order of the rest; returns how many. */
+/** Drops the samples of a lost owner and keeps the order of the rest; returns their number. */
 export function removeOwner(lines: WaitingLines, owner: SampleOwner): number {
   const all = lines.removeAll();
   for (const sample of all) {

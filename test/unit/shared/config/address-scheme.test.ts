@@ -19,9 +19,9 @@ describe('an address of HTTP', () => {
     );
   });
 
-  it('does not say the protocol where one is over HTTP', () => {
+  it('does not name the protocol where one is over HTTP', () => {
     expect(wrongAddress('http://a:8000', [GRPC, { ...GRPC, isHttp: true }])).toMatch(
-      /^is an address of HTTP, which does not say the protocol: /,
+      /^is an address of HTTP, which does not name the protocol: /,
     );
   });
 });

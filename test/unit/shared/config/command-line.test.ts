@@ -90,7 +90,7 @@ describe('a verb without its sub-verb', () => {
     }
     expect(commanderOutcome(thrown)).toMatchObject({
       code: 'ERR_CONFIG_INVALID',
-      message: 'a verb is missing: choose one of those that are listed',
+      message: 'a verb is missing: choose one of the listed verbs',
     });
   });
 });

@@ -172,7 +172,7 @@ describe('settings', () => {
     const { problems } = resolve(`run:\n  sut: [a:1]\n${keys}`);
     expect(problems).toHaveLength(21);
     expect(problems[19]).toMatch(/^c\.yaml:22:3: unknown key "k19"/);
-    expect(problems[20]).toBe('c.yaml:23:3: 1980 more unknown keys from here on');
+    expect(problems[20]).toBe('c.yaml:23:3: 1980 more unknown keys from this line on');
   });
 
   it('list everything that is wrong or missing at once', () => {

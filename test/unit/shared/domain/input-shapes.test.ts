@@ -27,7 +27,7 @@ describe('resolveInputs', () => {
     const inputs = resolveInputs(INPUTS, new Map(), true);
     expect(inputs.map(({ shape }) => shape)).toEqual([[3, -1, -1], [4]]);
     expect(() => requireKnownShapes(inputs)).toThrow(
-      'say their lengths for one sample by --input-shape image:3xNxN, with a number',
+      'give their lengths for one sample by --input-shape image:3xNxN, with a number',
     );
     const unbatched = resolveInputs(INPUTS, new Map(), false);
     expect(() => requireKnownShapes(unbatched)).toThrow('image:Nx3xNxN,input:0:Nx4');
@@ -40,7 +40,7 @@ describe('resolveInputs', () => {
       'image:1x8x8',
       'a sample of the model has the shape [3, -1, -1]',
     ],
-    ['the batch axis', 'image:1x3x8x8', 'the axis that counts samples is left out'],
+    ['the batch axis', 'image:1x3x8x8', 'leave out the axis that counts samples'],
   ])('refuses %s', (_case, text, message) => {
     const { inputShapes } = parseInputShapes([text]);
     expect(() => resolveInputs(INPUTS, inputShapes, true)).toThrow(message);

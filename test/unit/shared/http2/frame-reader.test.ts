@@ -95,7 +95,11 @@ describe('FrameReader', () => {
   it.each([
     ['a frame above the size', frame(0, 0, 1, Buffer.alloc(16_385)), 'FRAME_SIZE_ERROR'],
     ['padding without a byte', frame(0, FLAG.padded, 1), 'FRAME_SIZE_ERROR'],
-    ['more padding than frame', frame(0, FLAG.padded, 1, Buffer.of(3, 0, 0)), 'PROTOCOL_ERROR'],
+    [
+      'padding longer than its frame',
+      frame(0, FLAG.padded, 1, Buffer.of(3, 0, 0)),
+      'PROTOCOL_ERROR',
+    ],
   ])('refuses %s', (_name, bytes, code) => {
     expect(() => heardFrom([bytes])).toThrow(expect.objectContaining({ code }));
   });

@@ -164,7 +164,7 @@ describe('BatchRunner', () => {
     expect(responsesOf(done)).toEqual([[7], [], [], [7]]);
     expect(done.badSamples.map(({ row }) => row)).toEqual([1, 2]);
     expect(done.badSamples[1]?.text).toBe(
-      `a payload that should be ${name} holds more than 20 bytes, which is the most that is taken here`,
+      `a payload that should be ${name} holds more than 20 bytes, the limit here`,
     );
   });
 

@@ -85,7 +85,7 @@ holdRows([
   ),
   row(
     '6.2',
-    'HEADERS with more padding than frame',
+    'HEADERS with padding longer than its frame',
     [frame(headers, endHeaders | padded, 1, Buffer.concat([Buffer.of(200), INFER_BLOCK]))],
     PROTOCOL_ERROR,
   ),
@@ -101,12 +101,7 @@ holdRows([
     [frame(headers, endHeaders | FLAG.priority, 1, Buffer.alloc(4))],
     FRAME_SIZE_ERROR,
   ),
-  row(
-    '6.3',
-    'PRIORITY of the connection',
-    [frame(priority, 0, 0, Buffer.alloc(5))],
-    PROTOCOL_ERROR,
-  ),
+  row('6.3', 'PRIORITY on stream 0', [frame(priority, 0, 0, Buffer.alloc(5))], PROTOCOL_ERROR),
   // The RFC's error is one of the stream (5.4.1).
   row(
     '6.3',
@@ -138,7 +133,7 @@ holdRows([
   row('6.5', 'SETTINGS of 5 bytes', [frame(settings, 0, 0, Buffer.alloc(5))], FRAME_SIZE_ERROR),
   row(
     '6.5',
-    'an answer to SETTINGS with contents',
+    'a SETTINGS acknowledgement with contents',
     [frame(settings, ack, 0, Buffer.alloc(6))],
     FRAME_SIZE_ERROR,
   ),

@@ -244,7 +244,11 @@ describe('HTTP/2 that is broken before the first call', () => {
       COMPRESSION_ERROR,
       [HELLO, frame(headers, endHeaders, 1, Buffer.alloc(9, 0xff))],
     ],
-    ['more padding than frame', PROTOCOL_ERROR, [HELLO, frame(headers, padding, 1, Buffer.of(9))]],
+    [
+      'padding longer than its frame',
+      PROTOCOL_ERROR,
+      [HELLO, frame(headers, padding, 1, Buffer.of(9))],
+    ],
     ['padding without a byte', FRAME_SIZE_ERROR, [HELLO, frame(headers, padding, 1)]],
     ['CONTINUATION first', PROTOCOL_ERROR, [HELLO, frame(continuation, endHeaders, 1)]],
     ['a frame inside a block', PROTOCOL_ERROR, [HELLO, frame(headers, 0, 1, INFER_BLOCK), PING]],
@@ -290,7 +294,7 @@ describe('HTTP/2 that is broken before the first call', () => {
     server.close();
     const last = framesIn(Buffer.concat(got)).at(-1);
     expect(last?.type).toBe(goAway);
-    expect(last?.payload.toString('latin1', 8)).toBe('it does not begin with its settings');
+    expect(last?.payload.toString('latin1', 8)).toBe('its first frame is not SETTINGS');
   });
 });
 
