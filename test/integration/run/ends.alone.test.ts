@@ -173,6 +173,8 @@ describe('a process', () => {
     const before = ['sh', '-c', `ulimit -n ${most}; exec "$0" "$@"`, process.execPath];
     const { code, stderr } = await (await startRun({ before })).run.ended;
     expect(code).toBe(6);
-    expect(stderr).toContain('longhaul: this process has reached its limit of open files: raise "ulimit -n"\n');
+    expect(stderr).toContain(
+      'longhaul: this process has reached its limit of open files: raise "ulimit -n"\n',
+    );
   });
 });
