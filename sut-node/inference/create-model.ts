@@ -27,24 +27,27 @@ import { OnnxModel } from './onnx-model.ts';
 import { spawnOrtProcess } from './workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
 
-/** Parts that tests exchange. @internal */
+/** Parts that tests may replace. @internal */
 export interface SutNodeParts {
   readonly benchmark: SutBenchmark;
   readonly spawn: SpawnWorker;
-  /** A model in place of the one that the settings ask for. */
+  /** A model instead of the configured one. */
   readonly model: SutModel;
 }
 
 /** Parts of a model of the settings. */
 interface ModelParts extends SutNodeParts {
-  /** Of the benchmark `delay`, of the origin that the whole node has; without it the thread is the node's alone, and sleeps. */
+  /**
+   * Clock of the benchmark `delay`, with the node's common origin; without it the thread belongs to
+   * the node alone, and sleeps.
+   */
   readonly delayClock: Clock;
 }
 
 /**
- * The model of the settings, not loaded yet.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this benchmark
- *   would ignore, `ERR_MODEL` for a file that is not there
+ * The configured model, not loaded yet.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this
+ * benchmark would ignore, `ERR_MODEL` for a missing file
  */
 export async function createModel(
   settings: SutSettings,
@@ -57,14 +60,14 @@ export async function createModel(
   const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));
   const spawn = settings.isolation === 'process' ? spawnOrtProcess : spawnOrtWorker;
   const model = new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawn, logger });
-  // Before a node says where it listens.
+  // Check before the node announces its address.
   await model.checkFile();
   return model;
 }
 
 /** A model without ONNX. */
 interface BuiltIn {
-  /** Settings of {@link saidSettings} that it heeds. */
+  /** True for the keys of {@link saidSettings} that it uses. */
   readonly heeds: (key: string) => boolean;
   readonly create: (settings: SutSettings, delayClock: Clock | undefined) => SutModel;
 }
@@ -84,7 +87,7 @@ const BUILT_INS: Readonly<Record<string, BuiltIn>> = {
 };
 
 /**
- * The model of a benchmark that needs none; undefined for a benchmark that has an ONNX model.
+ * The model of a benchmark without ONNX; undefined for other benchmarks.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a setting that the benchmark would ignore
  */
 function createBuiltInModel(
@@ -115,7 +118,7 @@ function createBuiltInModel(
   return builtIn.create(settings, delayClock);
 }
 
-/** Each server of `delay` takes a sample of its own, so that it never waits for another one. */
+/** Each server of `delay` takes a single sample, so no sample waits for another. */
 function refuseBatches(settings: SutSettings): void {
   const { batchSizeAsked, batchPreset, batchSizeMax, batchDelayUsMax, batchPreferredSizes } =
     settings;
@@ -130,7 +133,7 @@ function refuseBatches(settings: SutSettings): void {
   throw configInvalid(`${said}: benchmark delay serves each sample by itself, in no batch`);
 }
 
-/** Keys of the settings of built-in models that are set. */
+/** Keys of the built-in models' settings that are set. */
 function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] {
   const entries = [
     ['responseBytes', responseBytes],
@@ -146,7 +149,7 @@ function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] 
   return entries.filter(([, value]) => value !== undefined).map(([key]) => key);
 }
 
-/** Keys and values of the settings of workers and ONNX Runtime that differ from their defaults. */
+/** Keys and values of worker and ONNX Runtime settings that differ from their defaults. */
 function workerSettings(settings: SutSettings): readonly (readonly [string, string])[] {
   const { workerCount, isolation } = settings;
   const said = { workers: workerCount, isolation, ...runtimeSettings(settings) };
@@ -181,7 +184,7 @@ function createDelayModel(
   return new DelayModel({ ...shared, perSequenceNs, answers });
 }
 
-/** Zeros, after a time. */
+/** Answers of zeros, after a time. */
 function plainAnswers(
   { model = { kind: 'fixed', ns: 10_000_000 }, seed, ...tokens }: DelaySettings,
   responseBytes: number,
@@ -228,7 +231,7 @@ function refuseSeed(seed: number | undefined, isRandom: boolean): void {
 /** Bytes of the response to a sample of a warm-up, before compression. */
 const WARM_UP_RESPONSE_BYTES = 16;
 
-/** Answers the samples of warm-ups at once, in the node's place: the model, its queue and its workers have no part in it. */
+/** Answers warm-up samples at once: model, queue and workers are not involved. */
 export function warmUpBatcher(settings: SutSettings, queueSamplesMax: number): DynamicBatcher {
   const codec = codecNamed(settings.responseCompression);
   const response = codec.compress(new Uint8Array(WARM_UP_RESPONSE_BYTES));

@@ -52,8 +52,8 @@ import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
 
 /**
- * Share of the machine's memory for keys and values of sequences under way. Slots, ONNX Runtime, and outputs of a model that gives no
- * new ones alone hold them up to four times.
+ * Share of the machine's memory for keys and values of running sequences. Slots, ONNX Runtime, and
+ * full outputs of a model without outputs for new tokens may hold them up to four times.
  */
 const CACHE_MEMORY_SHARE = 1 / 8;
 
@@ -65,13 +65,13 @@ interface OnnxModelParts {
   readonly logger: Logger;
 }
 
-/** A benchmark's ONNX model in worker threads of ONNX Runtime. */
+/** A benchmark's ONNX model in worker threads or processes of ONNX Runtime. */
 export class OnnxModel implements SutModel {
   readonly rules: BenchmarkRules;
   readonly name: string;
   readonly compressions: SutModel['compressions'] = availableCodecs();
   readonly sampleElements: number | undefined;
-  /** Undefined until the model is loaded, too. */
+  /** Also undefined until the model is loaded. */
   groupOf: SutModel['groupOf'];
   readonly #parts: OnnxModelParts;
   readonly #source: ModelSource;
@@ -79,7 +79,7 @@ export class OnnxModel implements SutModel {
   #loaded: (LoadedModel & { readonly file: string }) | undefined;
   #isStopped = false;
 
-  /** @throws MlperfError `ERR_MODEL` when no model is named and there is no default. */
+  /** @throws MlperfError `ERR_MODEL` if no model is named and there is no default. */
   constructor(parts: OnnxModelParts) {
     this.#parts = parts;
     this.#source = modelSource(parts.benchmark, parts.settings.model);
@@ -88,7 +88,7 @@ export class OnnxModel implements SutModel {
     this.sampleElements = parts.benchmark.sampleElements;
   }
 
-  /** @throws MlperfError `ERR_MODEL` where the settings name a file that is not there. */
+  /** @throws MlperfError `ERR_MODEL` if the model file is missing. */
   async checkFile(): Promise<void> {
     const source = this.#source;
     if (source.file === undefined) return;
@@ -123,7 +123,7 @@ export class OnnxModel implements SutModel {
     context.onProgress(0, `loading ${found.file}`);
     const files = await digestedModel(found);
     const { modelFile, sha256 } = files;
-    // From here on there are threads, which stop() would have to know.
+    // From here on there are threads, which stop() must know.
     if (this.#isStopped) {
       throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
     }
@@ -145,10 +145,13 @@ export class OnnxModel implements SutModel {
     return this.#loaded;
   }
 
-  /** Samples travel to workers one by one, and are joined there token by token. @throws MlperfError `ERR_MODEL` */
+  /**
+   * Samples go to workers one by one, and are batched there token by token. @throws MlperfError
+   * `ERR_MODEL`
+   */
   #fitSequences({ decoder, limits }: GeneratingPipeline, pool: WorkerPool) {
     const { batchSizeMax, batchSizeAsked, workerCount } = this.#parts.settings;
-    // In a container its limit counts; without one Node.js says 0 or more than there is.
+    // In a container its limit counts; otherwise Node.js returns 0 or more than the memory.
     const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
     const bytesMax = (memoryBytes * CACHE_MEMORY_SHARE) / workerCount;
     const places = { bytesMax, most: batchSizeMax, asked: batchSizeAsked };
@@ -157,7 +160,7 @@ export class OnnxModel implements SutModel {
     return { batchSizeFixed: 1, sequencesMax };
   }
 
-  /** How samples lie in the batches of a model of which each sample is a row. @throws MlperfError `ERR_MODEL` */
+  /** Batch layout of a model with one row per sample. @throws MlperfError `ERR_MODEL` */
   #fitRows(pipeline: ModelPipeline, model: OpenedModel, encodings: readonly PayloadEncoding[]) {
     const { usage } = this.#source;
     const shape = batchShapeOf(model, usage);
@@ -222,7 +225,10 @@ export class OnnxModel implements SutModel {
     return modelFiles(made);
   }
 
-  /** A model named by the user is the benchmark's own if its checksum is known, or if the benchmark has no model. */
+  /**
+   * A model named by the user is the benchmark's own if its checksum is known, or if the benchmark
+   * has no model.
+   */
   async #isStandIn(modelFile: string, sha256: string): Promise<boolean> {
     const { reference, builtInModels, rules } = this.#parts.benchmark;
     if (this.#source.file === undefined) return rules.isOfficial;
@@ -275,7 +281,7 @@ export class OnnxModel implements SutModel {
   }
 }
 
-/** The worker says what is wrong with a payload that has no length. */
+/** The worker reports the fault of a payload without a length. */
 function lengthIn(
   { lengthOf, forms }: ModelPipeline,
   pieces: WaitingSample['pieces'],
@@ -289,13 +295,13 @@ function lengthIn(
   }
 }
 
-/** Group of samples whose length is not known before they are decompressed. */
+/** Group of samples whose length is unknown before decompression. */
 const UNKNOWN = 0;
 
 /**
- * Tells samples of different lengths apart, so that batches are formed of equal ones: a worker runs the model once
- * per length that it finds in a batch. Two uncompressed tensors have one length where they have as many bytes, unless the
- * pipeline reads it out of them. Undefined where any two samples may share an inference.
+ * Groups samples of equal length, so that batches hold equal ones: a worker runs the model once per
+ * length in a batch. Uncompressed tensors with equal bytes have equal length, unless the pipeline
+ * reads it from the content. Undefined if any two samples may share an inference.
  */
 export function sampleGrouping(
   pipeline: ModelPipeline,

@@ -10,20 +10,23 @@ export type BatchAxis = NonNullable<ModelUsage['batchAxis']>;
 /** Element type of a response that is one number. */
 export type ResponseNumber = NonNullable<ModelUsage['response']>;
 
-/** Length of an axis that takes any, as in the Open Inference Protocol. */
+/** Length of a free axis, as in the Open Inference Protocol. */
 export const FREE = -1;
 
-/** Type of an input or output that is no tensor: ONNX Runtime's JavaScript API does not tell which. */
+/**
+ * Type of an input or output that is no tensor: ONNX Runtime's JavaScript API does not report
+ * which.
+ */
 export const NO_TENSOR = 'sequence, map or optional';
 
-/** An input or output of the model as ONNX Runtime tells it. */
+/** An input or output of the model as ONNX Runtime reports it. */
 export interface ModelTensor {
   readonly name: string;
   /** ONNX element type in lower case, or {@link NO_TENSOR}. */
   readonly elementType: string;
-  /** Length per axis; {@link FREE} for one that takes any. */
+  /** Length per axis; {@link FREE} for a free one. */
   readonly shape: readonly number[];
-  /** The model does not even tell how many axes there are; `shape` is empty then. */
+  /** True if the number of axes is unknown; `shape` is then empty. */
   readonly isRankUnknown?: boolean;
 }
 
@@ -33,21 +36,21 @@ export interface ModelTensors {
   readonly outputs: readonly ModelTensor[];
 }
 
-/** A model that a worker has opened: its file, inputs and outputs. */
+/** A model opened by a worker: its file, inputs and outputs. */
 export interface OpenedModel extends ModelTensors {
   readonly file: string;
 }
 
-/** An input of the model as a pipeline feeds it. */
+/** An input of the model as a pipeline fills it. */
 export interface PipelineInput {
   readonly name: string;
   /** ONNX element type in lower case: a key of ELEMENT_TYPES. */
   readonly elementType: string;
-  /** Length per axis of one sample, without the batch axis; {@link FREE} for one that takes any. */
+  /** Length per axis of one sample, without the batch axis; {@link FREE} for a free one. */
   readonly sampleShape: readonly number[];
 }
 
-/** An output tensor as a worker hands it on. */
+/** An output tensor from a worker. */
 export interface OutputTensor {
   /** Elements in row-major order; the first axis is the batch. */
   readonly data: TensorElements;
@@ -56,17 +59,17 @@ export interface OutputTensor {
 
 /** Tensors of a model's payloads and responses. */
 export interface ModelLayout {
-  /** In the order in which a payload has them. */
+  /** In payload order. */
   readonly inputs: readonly PipelineInput[];
-  /** Outputs that a response is made of. */
+  /** Outputs that form a response. */
   readonly outputNames: readonly string[];
-  /** Type of the one number that a response is; absent where it is the elements of the outputs. */
+  /** Type of a response that is one number; absent if it is the elements of the outputs. */
   readonly responseNumber?: ResponseNumber | undefined;
-  /** False where inputs and outputs have no batch axis. */
+  /** False if inputs and outputs have no batch axis. */
   readonly hasBatchAxis: boolean;
 }
 
-/** The model that a node has loaded. */
+/** The loaded model of a node. */
 export interface LoadedModel {
   /** Path of its file; absent for a model without a file. */
   readonly file?: string;
@@ -75,19 +78,21 @@ export interface LoadedModel {
   readonly sha256: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
-  /** Settings of the model's description; undefined where there is none. */
+  /** Settings of the model's description; undefined without one. */
   readonly usage?: ModelUsage | undefined;
-  /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
+  /** Samples per inference of a model with a fixed batch axis; undefined: any number. */
   readonly batchSizeFixed?: number | undefined;
-  /** Forms of payload that its pre-processor reads; undefined: any. */
+  /** Payload forms that its pre-processor reads; undefined: any. */
   readonly forms?: readonly string[] | undefined;
-  /** Sequences that a worker generates side by side; undefined for a model that does not generate. */
+  /**
+   * Sequences that a worker generates concurrently; undefined for a model that does not generate.
+   */
   readonly sequencesMax?: number | undefined;
-  /** How payloads and responses lie on its tensors; undefined where it has none. */
+  /** Mapping of payloads and responses to tensors; undefined without tensors. */
   readonly layout?: ModelLayout | undefined;
 }
 
-/** Memory of a tensor's elements; float16 lies in 16-bit numbers as IEEE 754 says. */
+/** Memory of a tensor's elements; float16 as 16-bit numbers, IEEE 754. */
 export type TensorElements =
   | Float32Array
   | Float64Array
@@ -105,7 +110,7 @@ interface Memory {
   new (buffer: ArrayBuffer, byteOffset: number, length: number): TensorElements;
 }
 
-/** ONNX's name in lower case → the name in ONNX Runtime's JavaScript API, and the memory that it wants. */
+/** ONNX name in lower case → name and array type in ONNX Runtime's JavaScript API. */
 const ROWS = {
   float: ['float32', Float32Array],
   double: ['float64', Float64Array],
@@ -132,48 +137,50 @@ function elementType([runtimeName, memory]: ElementRow): ElementType {
   };
 }
 
-/** Elements of tensors of one type. */
+/** Elements of one type. */
 export interface ElementType {
   /** Its name in ONNX Runtime's JavaScript API. */
   readonly runtimeName: ElementRow[0];
-  /** Of one element. */
+  /** Bytes of one element. */
   readonly bytes: number;
-  /** Elements on `count` elements' worth of `buffer`, from `byteOffset`, a multiple of `bytes`. */
+  /** A view of `count` elements of `buffer` from `byteOffset`, a multiple of `bytes`. */
   readonly view: (buffer: ArrayBuffer, byteOffset: number, count: number) => TensorElements;
 }
 
-/** Element types of tensors by ONNX's names in lower case: those that have a fixed size. */
+/** Fixed-size element types of tensors, by ONNX names in lower case. */
 export const ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map(
   Object.entries(ROWS).map(([name, row]) => [name, elementType(row)]),
 );
 
-/** Turns the payload of one sample into elements of the model's inputs. Timed work of the SUT. */
+/**
+ * Converts the payload of one sample into elements of the model's inputs. Timed work of the SUT.
+ */
 export interface Preprocessor {
-  /** Forms of payload that it reads; at least one. */
+  /** Payload forms that it reads; at least one. */
   readonly forms: readonly string[];
   /**
-   * Forms of which the payload is the sample's elements of the only input, byte for byte: such payloads need
-   * not be copied where they already lie one behind the other.
+   * Forms whose payload is exactly the elements of the only input: contiguous payloads need no
+   * copy.
    */
   readonly tensorForms: readonly string[];
   /**
-   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample. Where it is missing, no axis
-   * is free and every sample has the shapes of the inputs.
-   * @throws Error when no length fits the payload.
+   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample. Absent if no
+   * axis is free, so every sample has the shapes of the inputs.
+   * @throws Error if no length fits the payload.
    */
   readonly lengthOf?: (payload: BorrowedBytes, form: string) => number;
-  /** True where payloads of as many bytes may have different lengths; default: false. */
+  /** True if payloads of equal size may have different lengths; default: false. */
   readonly isLengthInContent?: boolean;
   /**
-   * Says whether a payload of one of {@link tensorForms} may go to the model as it is.
-   * @throws Error saying what is wrong with it (byte count, not a number).
+   * Checks a payload of one of {@link tensorForms}.
+   * @throws Error with its fault (byte count, NaN).
    */
   readonly checkTensor: (payload: BorrowedBytes, form: string) => void;
   /**
    * Decodes and pre-processes one sample.
-   * @param targets Per input, exactly the sample's elements of the batch tensor, in the order of the
-   *   pipeline's inputs.
-   * @throws Error saying what is wrong with the payload (not an image, wrong byte count, ...).
+   * @param targets Per input, exactly the sample's elements of the batch tensor, in the order of
+   * the pipeline's inputs.
+   * @throws Error with the payload's fault (not an image, wrong byte count, ...).
    */
   readonly preprocess: (
     payload: BorrowedBytes,
@@ -184,18 +191,18 @@ export interface Preprocessor {
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }
 
-/** Turns the model's outputs into response bytes. Timed work of the SUT. */
+/** Converts the model's outputs into response bytes. Timed work of the SUT. */
 export interface Postprocessor {
   /** Names of the outputs that it reads. */
   readonly outputNames: readonly string[];
   /**
-   * Type of the one number that a response is. Absent: the response is the elements of those outputs, one behind the
-   * other.
+   * Type of a response that is one number. Absent: the response is the elements of those outputs,
+   * concatenated.
    */
   readonly responseNumber?: ResponseNumber | undefined;
-  /** True where a response is neither: the benchmark's rules say what it is. Default: false. */
+  /** True if a response is neither: the benchmark's rules define it. Default: false. */
   readonly isOwnResponse?: boolean;
-  /** Response bytes of one sample (row of the batch) as the accuracy script reads them. */
+  /** Response bytes of one sample (row of the batch), in the accuracy script's format. */
   postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
 }
 
@@ -219,36 +226,40 @@ export type RunModel = (
   outputNames: readonly string[],
 ) => Promise<ReadonlyMap<string, OutputTensor>>;
 
-/** A sample as a pipeline gets it: decompressed, and borrowed from the batch until it is answered. */
+/** A sample for a pipeline: decompressed, and borrowed from the batch until it is answered. */
 export interface SamplePayload {
   readonly payload: BorrowedBytes;
   readonly form: string;
 }
 
 /**
- * Work on samples that are no rows of the model's batch axis: a volume is many windows, a query of pairs has as many rows as
- * pairs, a picture takes many steps. Made in the worker.
+ * Processing of samples that are no rows of the model's batch axis: a volume is many windows, a
+ * query of pairs has a row per pair, a picture takes many steps. Made in the worker.
  */
 export interface StepwisePipeline {
-  /** Forms of payload that it reads; at least one. */
+  /** Payload forms that it reads; at least one. */
   readonly forms: readonly string[];
   /**
    * Answers the samples of a batch.
-   * @param run One inference; as often as needed.
-   * @returns Per sample the response bytes as the accuracy script reads them, or an Error that says what is wrong with it.
-   * @throws Error where no sample of the batch can be answered.
+   * @param run One inference; call it as often as needed.
+   * @returns Per sample the response bytes in the accuracy script's format, or an Error with its
+   * fault.
+   * @throws Error if no sample of the batch can be answered.
    */
   readonly answer: (
     samples: readonly SamplePayload[],
     run: RunModel,
   ) => Promise<readonly (Uint8Array | Error)[]>;
-  /** Samples of a batch where more would only wait for each other; absent: as many as the settings say. */
+  /** Batch size above which samples would only wait for each other; absent: the settings decide. */
   readonly samplesAtOnce?: number;
   /** A payload for warm-up: the node is ready only after every worker answered it once. */
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }
 
-/** Sizes and names of a decoder-only model, whose keys and values of the tokens so far are inputs and outputs. */
+/**
+ * Sizes and names of a decoder-only model with keys and values of earlier tokens as inputs and
+ * outputs.
+ */
 export interface DecoderLayout {
   readonly layers: number;
   /** Heads of keys and values, and elements of each per token. */
@@ -258,23 +269,26 @@ export interface DecoderLayout {
   /** `float` or `float16`. */
   readonly cacheType: 'float' | 'float16';
   readonly logitsType: 'float' | 'float16';
-  /** True where it takes `position_ids`. */
+  /** True if the model takes `position_ids`. */
   readonly hasPositions: boolean;
 }
 
-/** Samples are prompts, which a decoder-only model goes on with, token by token, many side by side. Made in the worker. */
+/**
+ * Pipeline for prompts that a decoder-only model continues token by token, many concurrently. Made
+ * in the worker.
+ */
 export interface GeneratingPipeline {
-  /** Forms of payload that it reads; at least one. */
+  /** Payload forms that it reads; at least one. */
   readonly forms: readonly string[];
   readonly decoder: DecoderLayout;
   readonly limits: GenerationLimits;
-  /** Ids of a prompt, 1 or more. @throws Error saying what is wrong with the payload. */
+  /** Ids of a prompt, 1 or more. @throws Error with the payload's fault. */
   readonly promptOf: (payload: BorrowedBytes) => readonly number[];
   /** A payload for warm-up: the node is ready only after every worker answered it once. */
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }
 
-/** Any of the three. */
+/** Any of the three pipelines. */
 export type AnyPipeline = ModelPipeline | StepwisePipeline | GeneratingPipeline;
 
 /** True for a pipeline that runs the model by itself. */

@@ -4,17 +4,17 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { describeSystemError, modelError } from '../../shared/base/errors/mlperf-error.ts';
 
-/** Paths of ONNX files by the name of the part that each is. */
+/** Paths of ONNX files by the name of their part. */
 export type ModelParts = Readonly<Record<string, string>>;
 
-/** Where a model lies. */
+/** Files of a model. */
 export interface ModelFiles {
-  /** The model; of a model of several files its description. */
+  /** The model; for several files its description. */
   readonly file: string;
   readonly parts?: ModelParts;
 }
 
-/** A file of a model, and the SHA-256 that it must have, lower-case hexadecimal. */
+/** A file of a model, and its required SHA-256, lower-case hexadecimal. */
 export interface DigestedFile {
   readonly modelFile: string;
   readonly sha256: string;
@@ -22,13 +22,13 @@ export interface DigestedFile {
 
 /** A model whose files have been read once. */
 export interface DigestedModel extends DigestedFile {
-  /** Files of a model of several, by name; then `modelFile` only stands in messages. */
+  /** Files of a model of several files, by name; `modelFile` is then only for messages. */
   readonly parts?: Readonly<Record<string, DigestedFile>> | undefined;
 }
 
 /**
- * @param words Words that may stand in place of a file, one of which may be mistyped.
- * @throws MlperfError `ERR_MODEL` when the file is missing or empty.
+ * @param words Words accepted instead of a file, for a hint after a typing error.
+ * @throws MlperfError `ERR_MODEL` if the file is missing or empty.
  */
 export async function checkModelFile(path: string, words: readonly string[]): Promise<void> {
   let found: Stats;
@@ -45,7 +45,7 @@ export async function checkModelFile(path: string, words: readonly string[]): Pr
 
 /**
  * Checksum of a model file in lower-case hexadecimal.
- * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ * @throws MlperfError `ERR_MODEL` if the file cannot be read.
  */
 export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
   const hash = createHash(algorithm);
@@ -59,9 +59,9 @@ export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Pro
 }
 
 /**
- * Checksums of a model's files. That of a model of several files is that of their checksums, a line each, as sha256sum prints
- * them for files that are named as the parts.
- * @throws MlperfError `ERR_MODEL` when a file cannot be read.
+ * Checksums of a model's files. For several files it is the checksum of their checksums, one line
+ * each, as sha256sum prints them for files named like the parts.
+ * @throws MlperfError `ERR_MODEL` if a file cannot be read.
  */
 export async function digestedModel({
   file: modelFile,
@@ -78,7 +78,10 @@ export async function digestedModel({
   return { modelFile, sha256: lines.digest('hex'), parts: digested };
 }
 
-/** A buffer whose memory can be given back. Node 20 has it; the compiler's library of that year has not. */
+/**
+ * A buffer whose memory can be released. Node 20 has it, but the configured compiler library does
+ * not.
+ */
 interface ResizableBuffer extends ArrayBuffer {
   resize(byteLength: number): void;
 }
@@ -88,10 +91,10 @@ const ResizableBuffer = ArrayBuffer as unknown as new (
 ) => ResizableBuffer;
 
 /**
- * Reads a model's file and makes sure that it is the one whose checksum the node tells: what is loaded are these
- * bytes, so a file that is exchanged or still written while workers start is noticed in each of them.
+ * Reads a model's file and checks that it has the checksum that the node reports. These bytes are
+ * loaded, so every worker notices a file that changes while workers start.
  * @param sha256 Lower-case hexadecimal.
- * @param additionsTo Bytes that go behind those of the file, {@link ADDITIONS_BYTES_MAX} at most.
+ * @param additionsTo Returns bytes to append, {@link ADDITIONS_BYTES_MAX} at most.
  * @throws MlperfError `ERR_MODEL`
  */
 export async function readModelFile(
@@ -123,14 +126,15 @@ export async function readModelFile(
   buffer.resize(bytes.length + additions.length);
   // The view is as long as the buffer.
   bytes.set(additions, bytes.length - additions.length);
-  // `release` gives the memory back at once: the garbage collector of a quiet worker might not for hours.
+  // `release` frees the memory at once: the garbage collector of an idle worker might not for
+  // hours.
   return { bytes, release: () => buffer.resize(0) };
 }
 
-/** Room behind the bytes of a file, of which memory is taken only where it is used. */
+/** Room after the bytes of a file; memory is allocated only when used. */
 const ADDITIONS_BYTES_MAX = 1024 ** 2;
 
-/** The file's bytes in memory that can be given back; fewer than it had where it is cut off meanwhile. */
+/** The file's bytes in releasable memory; fewer if it was truncated meanwhile. */
 async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
   const { size } = await handle.stat();
   const buffer = new ResizableBuffer(size, { maxByteLength: size + ADDITIONS_BYTES_MAX });
@@ -144,15 +148,18 @@ async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
   return buffer;
 }
 
-/** Weights that the rules name. */
+/** Weights named by the rules. */
 export interface ReferenceModel {
   /** Description, and how to get it, for people who have none. */
   readonly howToGet: string;
-  /** Its files as far as their checksums are published; without checksums no file counts as the reference. */
+  /** Its files with published checksums; without checksums no file counts as the reference. */
   readonly files: readonly ReferenceFile[];
 }
 
-/** A file known by a checksum. MD5 tells files apart by accident only, and for some it is all that there is. */
+/**
+ * A file identified by a checksum. MD5 only excludes accidents, but for some files nothing else is
+ * published.
+ */
 interface ReferenceFile {
   readonly algorithm: 'sha256' | 'md5';
   /** Lower-case hexadecimal. */
@@ -160,9 +167,9 @@ interface ReferenceFile {
 }
 
 /**
- * True when a file is one of the reference model's.
- * @param sha256 Of the file, which is known already.
- * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ * True if a file is one of the reference model's.
+ * @param sha256 Checksum of the file, already known.
+ * @throws MlperfError `ERR_MODEL` if the file cannot be read.
  */
 export async function isReferenceFile(
   { files }: ReferenceModel,

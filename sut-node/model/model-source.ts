@@ -17,20 +17,20 @@ import type { ModelFiles, ModelParts, ReferenceModel } from './model-file.ts';
 export interface BenchmarkModels {
   readonly rules: BenchmarkRules;
   /**
-   * Models that longhaul makes itself: the word that `--model` takes → the model's name in logs and on the
-   * wire. The first one is the default, unless there is a {@link reference}.
+   * Models made by longhaul: word of `--model` → the model's name in logs and on the wire. The
+   * first one is the default, unless there is a {@link reference}.
    */
   readonly builtInModels: Readonly<Record<string, string>>;
-  /** The model that the rules ask for, which the user brings; undefined where there is none. */
+  /** The model required by the rules, which the user provides; undefined if there is none. */
   readonly reference: ReferenceModel | undefined;
-  /** Names of the files that its models have; absent where a model is one file. */
+  /** Names of a model's files; absent for models of one file. */
   readonly parts?: readonly string[];
 }
 
-/** Where a model comes from: one that longhaul makes, or a file of the user's. */
+/** Source of a model: made by longhaul, or a file of the user's. */
 export type ModelSource = {
   readonly name: string;
-  /** Settings of its description; none where there is no description. */
+  /** Settings of its description; empty without a description. */
   readonly usage: ModelUsage;
 } & (
   | { readonly builtIn: string; readonly file: undefined }
@@ -38,9 +38,9 @@ export type ModelSource = {
 );
 
 /**
- * Finds out what `--model` means: one of the benchmark's own words, a model file, or its description.
- * @throws MlperfError `ERR_MODEL` when no model is named and the rules require one that longhaul does not have;
- *   `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for a description that is wrong
+ * Resolves `--model`: one of the benchmark's own words, a model file, or its description.
+ * @throws MlperfError `ERR_MODEL` if no model is named and the rules require one that longhaul does
+ * not have; `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for an invalid description
  */
 export function modelSource(benchmark: BenchmarkModels, model: string | undefined): ModelSource {
   const { builtInModels, reference, rules, parts } = benchmark;
@@ -72,7 +72,7 @@ function fileWord(parts: readonly string[] | undefined): string {
   return parts === undefined ? 'FILE' : `FILE.yaml (its key parts: ${parts.join(', ')})`;
 }
 
-/** @throws MlperfError `ERR_MODEL` where the model has other files than the benchmark's models. */
+/** @throws MlperfError `ERR_MODEL` if the model's files differ from the benchmark's. */
 function checkParts(
   { rules, parts, builtInModels }: BenchmarkModels,
   model: string,
@@ -106,11 +106,11 @@ const PATH_WORDS = 'the path of an ONNX file, relative to this file';
 
 const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 0 or more';
 
-/** The file, key by key; for missing keys the benchmark decides, or the model itself. */
+/** The file, key by key; missing keys default to the benchmark's or the model's values. */
 const DESCRIPTION = z.strictObject({
   name: word('the name of the model').exactOptional(),
   model: word(PATH_WORDS).exactOptional(),
-  /** In place of `model`: the files of a model of several, by the names that the benchmark gives them. */
+  /** Replaces `model`: the files of a model of several, by the benchmark's names. */
   parts: z
     .record(
       z.string().regex(/^[\w.-]+$/),
@@ -118,7 +118,7 @@ const DESCRIPTION = z.strictObject({
       'must be a map: the name of each part (of letters, digits, _, - and .), and the path of its ONNX file',
     )
     .exactOptional(),
-  /** Inputs to feed, in the order in which a payload has them; a shape is that of one sample. */
+  /** Inputs to fill, in payload order; a shape is that of one sample. */
   inputs: z
     .array(
       z.strictObject({
@@ -142,21 +142,24 @@ const DESCRIPTION = z.strictObject({
     .exactOptional(),
   preprocess: oneOf(['tensor', 'imagenet-vgg', 'imagenet-mobilenet']).exactOptional(),
   postprocess: oneOf(['raw', 'class']).exactOptional(),
-  /** Name of the output that the post-processor reads. */
+  /** Name of the output for the post-processor. */
   output: word('the name of an output').exactOptional(),
-  /** Added to a class that the model tells: -1 where class 0 is the background. */
+  /** Added to a class from the model: -1 if class 0 is the background. */
   classOffset: z.int('must be a whole number').exactOptional(),
   response: oneOf(['float32', 'int32', 'int64']).exactOptional(),
   batchAxis: z
     .union([z.literal(0), z.literal('none')], { error: 'must be 0 or none' })
     .exactOptional(),
-  /** Samples of different lengths in a free axis: never in one batch, or padded to the longest with zeros. */
+  /**
+   * Samples of different lengths in a free axis: never in one batch, or padded with zeros to the
+   * longest.
+   */
   freeAxes: oneOf(['group', 'pad']).exactOptional(),
 });
 
 /**
- * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
- * Undefined: the benchmark decides, or the model itself.
+ * Usage of a model from its description file; plain data, since it is sent to workers. Undefined
+ * values: the benchmark or the model decides.
  */
 export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model' | 'parts'>>;
 
@@ -166,16 +169,16 @@ interface Described extends ModelFiles {
   readonly usage: ModelUsage;
 }
 
-/** True for a file that describes a model rather than being one. */
+/** True for a description file, false for a model file. */
 function isDescription(path: string): boolean {
   return EXTENSIONS.includes(extname(path).toLowerCase());
 }
 
 /**
- * Reads a model's description: its name on the wire and in logs, the paths of its ONNX files, and its usage
- * (docs/models.md shows one).
- * @throws MlperfError `ERR_MODEL` (cannot be read), `ERR_CONFIG_FILE` (is not YAML), `ERR_CONFIG_INVALID` listing
- *   everything that is wrong, each with its line.
+ * Reads a model's description: its name on the wire and in logs, the paths of its ONNX files, and
+ * its usage (docs/models.md shows one).
+ * @throws MlperfError `ERR_MODEL` (unreadable), `ERR_CONFIG_FILE` (not YAML), `ERR_CONFIG_INVALID`
+ * listing all faults with their lines.
  */
 export function readModelDescription(path: string): Described {
   let text: string;
@@ -212,7 +215,7 @@ export function readModelDescription(path: string): Described {
   return { ...named, parts: Object.fromEntries(files) as ModelParts };
 }
 
-/** A fault, and its place in the text. */
+/** A fault and its position in the text. */
 interface Problem {
   readonly offset: number;
   readonly text: string;
@@ -231,7 +234,7 @@ function describeIssue(issue: z.core.$ZodIssue, document: Document): Problem[] {
   const node = document.getIn(path, true);
   const name = path.join('.');
   if (!isNode(node)) {
-    // A key that is missing: the place is that of what it is missing in.
+    // A missing key: report the position of its parent.
     const parent = document.getIn(path.slice(0, -1), true);
     const offset = isNode(parent) ? (parent.range?.[0] ?? 0) : 0;
     return [{ offset, text: `"${name}" is needed: it ${issue.message}` }];
@@ -247,7 +250,7 @@ function keyOffset(document: Document, path: readonly (string | number)[], key: 
   return isScalar(pair?.key) ? (pair.key.range?.[0] ?? 0) : 0;
 }
 
-/** Files of a model that longhaul has made. @param path Of the model, or of its description. */
+/** Files of a model made by longhaul. @param path Path of the model, or of its description. */
 export function modelFiles(path: string): ModelFiles {
   return isDescription(path) ? readModelDescription(path) : { file: path };
 }

@@ -8,79 +8,83 @@ import type { LoadedModel } from '../../model/model-facts.ts';
 /** Samples that go through the model together. */
 export interface Batch {
   readonly samples: readonly WaitingSample[];
-  /** When the batch left the queue, in ns by the node's clock. */
+  /** When the batch left the queue, ns by the node's clock. */
   readonly takenAtNs: number;
 }
 
-/** The node, as its model uses it. */
+/** The node as its model sees it. */
 export interface ModelContext {
-  /** Encodings of a payload, by the number that a waiting sample has. */
+  /** Payload encodings, by the number in a waiting sample. */
   readonly encodings: readonly PayloadEncoding[];
-  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
+  /** Largest decompressed size of a sample, and of a query compressed as a whole, bytes. */
   readonly sampleBytesMax: number;
   readonly queryBytesMax: number;
   readonly onProgress: BuildProgress;
   /** A worker can take a batch. */
   onRoom(): void;
-  /** No batch will ever be taken again. Called once. */
+  /** No further batch will be taken. Called once. */
   onFatal(error: MlperfError): void;
 }
 
 /**
- * The model of a node: it takes batches and gives the answers to the owners of their samples.
- * Order of calls: `load`, `warmUp`, `run`..., `stop`; `stop` may come at any time, once.
+ * The model of a node: takes batches and returns answers to the samples' owners. Order of calls:
+ * `load`, `warmUp`, `run`..., `stop`; `stop` may come at any time, once.
  */
 export interface SutModel {
   readonly rules: BenchmarkRules;
   /** Name of the model on the wire and in logs. */
   readonly name: string;
-  /** Compressions that it takes samples out of, in timed work. */
+  /** Compressions that it can decompress, in timed work. */
   readonly compressions: readonly CompressionName[];
   /**
-   * Elements of one sample: as floats, samples of any sensible encoding are not much larger. Undefined where
-   * only the loaded model tells.
+   * Elements of one sample as floats: samples in any sensible encoding are not much larger.
+   * Undefined if only the loaded model has the number.
    */
   readonly sampleElements: number | undefined;
-  /** Workers that live, and how many were replaced; absent where there are none. */
+  /** Live workers, and the number replaced; absent without workers. */
   readonly workerCounts?: { readonly count: number; readonly replacedCount: number };
-  /** Ids of the workers' own processes; absent where there are none. */
+  /** Process ids of the workers; absent without worker processes. */
   readonly workerPids?: readonly number[];
   /**
-   * Makes or finds the model and starts what is needed to tell what it looks like. Untimed.
+   * Makes or finds the model and starts what is needed to describe it. Untimed.
    * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
-   *   `ERR_INTERRUPTED` when {@link stop} was called meanwhile
+   * `ERR_INTERRUPTED` if {@link stop} was called meanwhile
    */
   load(context: ModelContext): Promise<LoadedModel>;
-  /** A payload that the loaded model can work on, for a measurement without a peer; absent where any will do. */
+  /**
+   * A valid payload for the loaded model, for a measurement without a peer; absent if any payload
+   * is valid.
+   */
   samplePayload?(): { readonly form: string; readonly payload: Uint8Array };
   /** Runs the model once in every worker. @throws MlperfError as {@link load} */
   warmUp(): Promise<void>;
   /** True when a worker is idle. */
   readonly hasIdle: boolean;
-  /** True when a worker can take a batch now: idle, or busy with none waiting behind. */
+  /** True if a worker can take a batch now: idle, or busy without a waiting batch. */
   readonly hasRoom: boolean;
-  /** Takes a batch. Only after {@link hasRoom}; an idle worker goes first. */
+  /** Takes a batch. Requires {@link hasRoom}; prefers an idle worker. */
   run(batch: Batch): void;
   /**
-   * Where not every two samples fit into one batch (a model with free axes, say): samples of one number do.
-   * Undefined: all do. Never throws. Asked for once the model is loaded, then once per sample.
+   * Group of a sample, if not all samples fit into one batch (a model with free axes, for example):
+   * samples of one group do. Undefined: all do. Never throws. Read once the model is loaded, then
+   * called once per sample.
    */
   groupOf?: ((sample: WaitingSample) => number) | undefined;
-  /** An owner wants no answers any more: what it has at workers may end early. */
+  /** An owner no longer needs answers: its work may end early. */
   leave?(owner: SampleOwner): void;
   /**
-   * Ends all workers behind the batches that they run now. What they hold gets no answer.
-   * @param giveUp Aborted when they have had time enough: those that hang are not awaited.
+   * Ends all workers after their current batches. Their other samples get no answer.
+   * @param giveUp Aborted after the grace time: hanging workers are not awaited.
    */
   stop(giveUp: AbortSignal): Promise<void>;
 }
 
-/** A model, as the batcher uses it. */
+/** The model as the batcher sees it. */
 export type BatchWorkers = Pick<SutModel, 'hasIdle' | 'hasRoom' | 'run' | 'groupOf' | 'leave'>;
 
 /**
- * Where a sample lies in what a query compressed as a whole holds: bytes `begin` to `end` of `total`,
- * all counted after decompression.
+ * Place of a sample in a query compressed as a whole: bytes `begin` to `end` of `total`, after
+ * decompression.
  */
 export interface PayloadSlice {
   readonly begin: number;
@@ -88,34 +92,34 @@ export interface PayloadSlice {
   readonly total: number;
 }
 
-/** One whole sample on its way through the node. */
+/** One complete sample inside the node. */
 export interface WaitingSample {
-  /** Id on the wire: unique within a run, not among the runs. */
+  /** Wire id: unique within a run only. */
   readonly id: number;
-  /** The payload in order, as views into the messages that brought it; one unless it came in pieces. */
+  /** The payload in order, as views of its messages; one piece unless it was sent in several. */
   readonly pieces: readonly Uint8Array[];
-  /** Payload bytes that arrived for the sample: of all pieces, or its share of the query's payload. */
+  /** Payload bytes received for the sample: of all pieces, or its share of the query's payload. */
   readonly bytes: number;
-  /** Index into the node's list of encodings: form and compression of the payload. */
+  /** Index into the node's list of encodings. */
   readonly form: number;
-  /** Set where the one piece is the payload of the sample's whole query, compressed. */
+  /** Set if the only piece is the compressed payload of the whole query. */
   readonly slice: PayloadSlice | undefined;
   readonly owner: SampleOwner;
-  /** Holds the pieces until the answer went out; undefined where they are not shared. */
+  /** Keeps the pieces until the answer was sent; undefined if they are not shared. */
   readonly memory?: PayloadMemory | undefined;
-  /** When its last byte had arrived, and when it was put into the queue, in ns by the node's clock. */
+  /** When its last byte arrived, and when it was queued, ns by the node's clock. */
   readonly arrivedAtNs: number;
   readonly queuedAtNs: number;
 }
 
-/** Memory of a message, which its samples share. */
+/** Memory of a message, shared by its samples. */
 export interface PayloadMemory {
-  /** One holder less: the last one gives it back. */
+  /** Drops one reference; the last one returns the memory. */
   release(): void;
-  /** All of it, to be transferred to a worker; undefined where it is shared. */
+  /** The whole memory, for transfer to a worker; undefined if it is shared. */
   lend(): ArrayBuffer | undefined;
   readonly isLent: boolean;
-  /** It came back from the worker. */
+  /** Takes the memory back from the worker. */
   restore(memory: ArrayBuffer): void;
 }
 
@@ -126,8 +130,8 @@ export interface SampleFault {
 }
 
 /**
- * Times of a worker on one batch, in ns by the clock that all threads of the process share. The
- * three lengths lie between `beganAtNs` and `endedAtNs` without a gap.
+ * Times of a worker on one batch, ns by the clock that all threads of the process share. The three
+ * durations fill `beganAtNs` to `endedAtNs` without a gap.
  */
 export interface BatchTimes {
   /** When the batch left the queue. */
@@ -142,33 +146,36 @@ export interface BatchTimes {
 /** Result of one sample. */
 export interface SampleAnswer {
   readonly sample: WaitingSample;
-  /** Response bytes; empty where there is a fault. */
+  /** Response bytes; empty with a fault. */
   readonly payload: Uint8Array;
   readonly fault: SampleFault | undefined;
-  /** Output tokens, of a model that has tokens. */
+  /** Output tokens, for a model with tokens. */
   readonly tokenCount?: number;
-  /** Undefined for a sample that no worker saw to its end. */
+  /** Undefined for a sample that no worker finished. */
   readonly times: BatchTimes | undefined;
 }
 
 /** Output tokens of a sample, known before the rest. */
 export interface SampleTokens {
   readonly sample: WaitingSample;
-  /** Bytes as they stand in the answer's payload: of the first token at its beginning, of further ones behind those before. */
+  /**
+   * Bytes as in the answer's payload: the first token at its start, further tokens after earlier
+   * ones.
+   */
   readonly payload: Uint8Array;
 }
 
-/** Who sent a sample and wants its answer: a stream. */
+/** Sender of a sample, which receives its answer: a stream. */
 export interface SampleOwner {
   /**
-   * Takes first tokens that became known at one instant, before the answers of their samples. Dropped where
-   * the run does not measure them. Never throws.
+   * Receives first tokens that became known together, before the answers of their samples. Ignored
+   * if the run does not measure them. Never throws.
    */
   firstTokens(tokens: readonly SampleTokens[]): void;
-  /** True where {@link tokens} are wanted. */
+  /** True if {@link tokens} are requested. */
   readonly takesTokens: boolean;
-  /** Takes further tokens in the same way, but for those that end a sample: the answer has them. */
+  /** Receives further tokens, except those that end a sample: the answer has them. */
   tokens(tokens: readonly SampleTokens[]): void;
-  /** Takes the answers of the samples that became known at one instant. Never throws. */
+  /** Receives answers that became known together. Never throws. */
   answer(answers: readonly SampleAnswer[]): void;
 }

@@ -22,19 +22,19 @@ import type {
 import { deliverAnswers, deliverFirstTokens, deliverTokens } from '../workers/batch-answers.ts';
 import { BuiltInModel, NO_MODEL } from './immediate-model.ts';
 
-/** Answer to one sample, decided when its service begins. Times are ns from there. */
+/** Answer to one sample, decided when its service begins. Times are ns from then on. */
 export interface DelayedAnswer {
   readonly atNs: number;
   /** A view that many answers may share. */
   readonly payload: Uint8Array;
-  /** Undefined where the model has no tokens. */
+  /** Undefined if the model has no tokens. */
   readonly tokens:
     | {
         readonly count: number;
         readonly firstAtNs: number;
-        /** From each to the next. */
+        /** Time between tokens. */
         readonly eachNs: number;
-        /** Of each in the payload. */
+        /** Bytes of each token in the payload. */
         readonly bytes: number;
       }
     | undefined;
@@ -42,13 +42,15 @@ export interface DelayedAnswer {
 
 /** Parts of a {@link DelayModel}. */
 interface DelayModelParts {
-  /** Of the origin that the whole node has. */
+  /** The node's common clock. */
   readonly clock: Clock;
-  /** Samples that are served at once. 1 or more. */
+  /** Samples served concurrently. 1 or more. */
   readonly concurrency: number;
-  /** Each sequence that generates adds this to the time of every token behind the first, in ns. Default: 0. */
+  /**
+   * Added by each generating sequence to the time of every token after the first, ns. Default: 0.
+   */
   readonly perSequenceNs?: number;
-  /** Makes the sequence of answers, in the order in which services begin. @throws MlperfError `ERR_MODEL` */
+  /** Returns the answers, in the order in which services begin. @throws MlperfError `ERR_MODEL` */
   readonly answers: () => Promise<() => DelayedAnswer>;
 }
 
@@ -59,10 +61,10 @@ interface Service {
   readonly beganAtNs: number;
 }
 
-/** Something that will be due: a token or the end of a service. */
+/** A future event: a token or the end of a service. */
 interface Due {
   readonly atNs: number;
-  /** Of two that are due at one instant, the one that was planned earlier comes first. */
+  /** Breaks ties: of two events due together, the one planned first comes first. */
   readonly order: number;
   /** Number of the token, from 0; {@link END}: the end. */
   readonly token: number;
@@ -72,14 +74,16 @@ interface Due {
 const END = -1;
 
 /**
- * The benchmark `delay`: N servers that work on one sample each and take as long as the settings say; a sample
- * that finds them all busy waits in the batcher's queue. All on the node's I/O thread: there is no computation.
+ * The benchmark `delay`: N servers that each work on one sample for the configured time; if all are
+ * busy, a sample waits in the batcher's queue. Everything runs on the node's I/O thread, since
+ * there is no computation.
  *
- * A service begins when its sample is in the queue and a server is free, and it ends when its time is over: what this
- * thread is late makes answers late, but no server busy for longer. So lateness does not add up in a queue.
- * No answer comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
- * until then. It holds no payload, so a sample in service costs some hundred bytes.
- * With `perSequenceNs` it is a simple model of continuous batching: a token takes longer the more sequences generate when it begins.
+ * A service begins when its sample is in the queue and a server is free, and it ends after its
+ * time: if this thread is late, answers are late, but no server stays busy longer. So lateness does
+ * not accumulate in a queue. No answer comes early: a measured latency is the delay or more. A
+ * service whose stream is lost continues to its end, like an inference. It holds no payload, so a
+ * sample in service costs a few hundred bytes. With `perSequenceNs` it is a simple model of
+ * continuous batching: a token takes longer the more sequences generate when it begins.
  */
 export class DelayModel extends BuiltInModel {
   readonly #parts: DelayModelParts;
@@ -88,10 +92,10 @@ export class DelayModel extends BuiltInModel {
     throw new Error('the delay model is loaded before it is used');
   };
   #onRoom: () => void = () => {};
-  /** When the idle servers that have served before became free. */
+  /** When the idle servers that have already served became free. */
   readonly #freedAtNs = new TinyQueue<number>();
   #busyCount = 0;
-  /** Sequences between their first token and their end; counted where they slow one another down. */
+  /** Sequences between their first token and their end; counted if they slow one another down. */
   #generatingCount = 0;
   #dueCount = 0;
   #isAwake = false;
@@ -110,7 +114,7 @@ export class DelayModel extends BuiltInModel {
   override async load(context: ModelContext): Promise<LoadedModel> {
     this.#next = await this.#parts.answers();
     this.#onRoom = () => context.onRoom();
-    // Each server takes a sample of its own.
+    // Each server takes a single sample.
     return { ...NO_MODEL, batchSizeFixed: 1 };
   }
 
@@ -133,7 +137,10 @@ export class DelayModel extends BuiltInModel {
     return super.stop();
   }
 
-  /** Takes an idle server: one that has never served, or that which became free first. @returns Since when it is free. */
+  /**
+   * Takes an idle server: an unused one, or the one that became free first. @returns Since when it
+   * is free.
+   */
   #freeServer(): number {
     const usedCount = this.#busyCount + this.#freedAtNs.length;
     return usedCount < this.#parts.concurrency ? 0 : (this.#freedAtNs.pop() ?? 0);
@@ -144,12 +151,12 @@ export class DelayModel extends BuiltInModel {
     this.#dueCount += 1;
   }
 
-  /** True where a token takes as long as the sequences beside it let it: its end is not known before. */
+  /** True if concurrent sequences slow a token down: its end is not known in advance. */
   #isShared({ tokens }: DelayedAnswer): boolean {
     return tokens !== undefined && (this.#parts.perSequenceNs ?? 0) > 0;
   }
 
-  /** The token behind one, for those who want it; the last one comes with the answer. */
+  /** Plans the next token if it is requested; the last one comes with the answer. */
   #planNext({ service, token, atNs }: Due): void {
     const { tokens } = service.answer;
     if (this.#isShared(service.answer)) {
@@ -165,7 +172,7 @@ export class DelayModel extends BuiltInModel {
     this.#plan(service, atNs + tokens.eachNs, token + 1);
   }
 
-  /** The service is over: its server takes the next sample. */
+  /** The service ended: its server takes the next sample. */
   #free({ atNs, service: { answer } }: Due): void {
     this.#freedAtNs.push(atNs);
     this.#busyCount -= 1;
@@ -173,7 +180,7 @@ export class DelayModel extends BuiltInModel {
     this.#onRoom();
   }
 
-  /** One call is planned: for what is due first. */
+  /** Plans one call: for the earliest event. */
   #wakeInTime(): void {
     const first = this.#due.peek();
     if (this.#isAwake || first === undefined || first.atNs >= this.#wakeUpAtNs) return;
@@ -183,8 +190,9 @@ export class DelayModel extends BuiltInModel {
   }
 
   /**
-   * Hands over all that is due by now: first tokens, then others, then answers, as the wire has them. A server that becomes free
-   * takes its next sample before anything later is looked at: that service may be over by now as well.
+   * Delivers everything due by now: first tokens, then others, then answers, as on the wire. A
+   * server that becomes free takes its next sample before later events are handled: that service
+   * may be due by now too.
    */
   readonly #wake = (): void => {
     this.#isAwake = true;
@@ -233,12 +241,12 @@ function answerOf({ sample, answer, beganAtNs }: Service, nowNs: number): Sample
   return tokens === undefined ? known : { ...known, tokenCount: tokens.count };
 }
 
-/** Which of the sequences of one seed; token counts have another. */
+/** Random sequence of the service times under a seed; token counts have another. */
 const TIMES_STREAM = 1;
 
 /**
- * Service times one after the other, in whole ns, 0 or more. The same in every node with the same settings.
- * @throws MlperfError `ERR_MODEL` for a list that cannot be read
+ * Consecutive service times in whole ns, 0 or more. Equal in every node with the same settings.
+ * @throws MlperfError `ERR_MODEL` for an unreadable list
  */
 export async function serviceTimes(times: DelayTimes, seed: number): Promise<() => number> {
   switch (times.kind) {
@@ -254,7 +262,7 @@ export async function serviceTimes(times: DelayTimes, seed: number): Promise<() 
   }
 }
 
-/** The numbers in their order, and again from the start. */
+/** The numbers in order, repeated from the start. */
 function inTurn(numbers: Float64Array): () => number {
   let next = 0;
   return () => {
@@ -265,11 +273,11 @@ function inTurn(numbers: Float64Array): () => number {
 }
 
 /**
- * Reads a file with one number per line; empty lines are passed over.
- * @param parse Undefined for a line that is no such number.
- * @param like What a line should be, for the message: "a time such as 10ms".
+ * Reads a file with one number per line; skips empty lines.
+ * @param parse Returns undefined for an invalid line.
+ * @param like Form of a line, for the message: "a time such as 10ms".
  * @returns 1 or more numbers, in the file's order.
- * @throws MlperfError `ERR_MODEL` when the file is unreadable, empty, or has a wrong line.
+ * @throws MlperfError `ERR_MODEL` if the file is unreadable, empty, or has an invalid line.
  */
 async function readNumberList(
   file: string,
@@ -300,29 +308,30 @@ async function readNumberList(
   return Float64Array.from(numbers);
 }
 
-/** Which of the sequences of one seed; service times have another. */
+/** Random sequence of the token counts under a seed; service times have another. */
 const COUNTS_STREAM = 2;
 
 /**
- * Id of a sample's first token; the others count on from it. No id is a special one: TEST06 looks for the end of
- * a sequence (2 in the models of the rules).
+ * Id of a sample's first token; later ids count up. None is an end token: TEST06 looks for the end
+ * of a sequence (2 in the models of the rules).
  */
 const FIRST_TOKEN_ID = 1_000;
 
-/** Parts of the answers of a model with tokens. */
+/** Settings of answers with tokens. */
 interface TokenAnswerParts {
   readonly counts: TokenCounts;
   readonly seed: number;
-  /** From the begin of the service to the first token, and from each token to the next. */
+  /** Time from the start of the service to the first token, and between tokens. */
   readonly firstTokenNs: number;
   readonly tokenNs: number;
   readonly type: NonNullable<DelaySettings['tokenType']>;
 }
 
 /**
- * Answers with tokens: the first after its time, n of them after `firstTokenNs` + (n - 1) * `tokenNs`. The payload
- * is the ids of all of them, that of the first token its beginning (rule: TEST06 compares the two).
- * @throws MlperfError `ERR_MODEL` for a list that cannot be read
+ * Answers with tokens: the first after its time, n of them after `firstTokenNs` + (n - 1) *
+ * `tokenNs`. The payload is all token ids and begins with the first token (rule: TEST06 compares
+ * the two).
+ * @throws MlperfError `ERR_MODEL` for an unreadable list
  */
 export async function tokenAnswers(parts: TokenAnswerParts): Promise<() => DelayedAnswer> {
   const { firstTokenNs, tokenNs, type } = parts;
@@ -338,7 +347,7 @@ export async function tokenAnswers(parts: TokenAnswerParts): Promise<() => Delay
   };
 }
 
-/** Numbers of tokens one after the other, and the largest of them. */
+/** Consecutive token counts, and the largest of them. */
 async function tokenCounts({
   counts,
   seed,
@@ -359,7 +368,7 @@ async function tokenCounts({
   }
 }
 
-/** Ids as bytes, little-endian whatever the machine is. */
+/** Ids as little-endian bytes. */
 function tokenIds(
   type: TokenAnswerParts['type'],
   count: number,

@@ -12,7 +12,7 @@ import type {
 } from '../batcher/sut-model.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
 
-/** Facts of a built-in model: no tensors and no file, so no weights that could be wrong. */
+/** Facts of a built-in model: no tensors and no file, so no wrong weights. */
 export const NO_MODEL: LoadedModel = {
   tensors: { inputs: [], outputs: [] },
   sha256: '',
@@ -64,8 +64,8 @@ interface ImmediateAnswers {
 }
 
 /**
- * Answers every sample on the node's I/O thread. There is no model and no worker, and the rest of the node
- * is in use as in any run: what is measured is the wire.
+ * Answers every sample on the node's I/O thread. Without model and worker, the rest of the node
+ * runs as usual: this measures the wire.
  */
 class ImmediateModel extends BuiltInModel {
   readonly hasIdle = true;
@@ -79,7 +79,10 @@ class ImmediateModel extends BuiltInModel {
     this.#respond = respond;
   }
 
-  /** Answers in the next turn of the event loop, as a worker's message would come: all that came in this one at once. */
+  /**
+   * Answers in the next turn of the event loop, like a worker's message: all samples of this turn
+   * together.
+   */
   run(batch: Batch): void {
     this.#taken.push(batch);
     if (this.#taken.length === 1) setImmediate(this.#answer);
@@ -110,7 +113,7 @@ class ImmediateModel extends BuiltInModel {
   };
 }
 
-/** The benchmark `null`: answers every sample with zeros, as many as it is told. */
+/** The benchmark `null`: answers every sample with the configured number of zeros. */
 export function createNullModel(
   clock: Clock,
   responseBytes: number = SYNTHETIC_RESPONSE_BYTES_DEFAULT,
@@ -127,8 +130,8 @@ export function createConstantModel(clock: Clock, response: Uint8Array): Immedia
 }
 
 /**
- * The benchmark `echo`: answers every sample with its own payload. That is a view into the message that
- * brought it, or one copy where it came in pieces. What does not fit a message fails with the code `limit`.
+ * The benchmark `echo`: answers every sample with its own payload: a view of its message, or one
+ * copy if it came in pieces. A payload that does not fit a message fails with the code `limit`.
  */
 export function createEchoModel(clock: Clock): ImmediateModel {
   return new ImmediateModel(clock, {

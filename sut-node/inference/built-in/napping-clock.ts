@@ -1,27 +1,32 @@
 import { type Clock, machineNowNs, type PlannedCall } from '../../../shared/base/clock.ts';
 
-/** How the thread of a {@link NappingClock} sleeps, and what time it is. */
+/** Sleep and time of a {@link NappingClock}'s thread. */
 interface Sleeper {
   nowNs(): number;
-  /** Blocks the thread for about so long. */
+  /** Blocks the thread for about that time. */
   sleep(ns: number): void;
 }
 
-/** Longest sleep, in which no I/O is done, and least time from a call to the next: what is due in between comes with it. */
+/**
+ * Longest sleep, during which no I/O is done, and shortest time between calls: events due in
+ * between are delivered together.
+ */
 const NAP_NS = 200_000;
 
-/** The kernel joins wakes that are near to each other: one comes so much late. */
+/** Delay of a wake-up: the kernel joins wake-ups that are close together. */
 const WAKE_NS = 60_000;
 
-/** Farther calls begin with a timer, which comes a ms late or more. */
+/** Later calls start with a timer, which is late by a ms or more. */
 const NEAR_NS = 3_000_000;
 const TIMER_LEAD_NS = 2_000_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Clock of a thread that has nothing else to do: calls come a fraction of a ms late at most, and never early. Timers of Node.js count in
- * ms, so between two turns of the event loop the thread itself sleeps. One that spins makes those that it wakes on its core wait for
- * the end of its time slice: LoadGen's threads on the same machine for 1 to 4 ms, 40 times a second (docs/benchmarks.md).
+ * Clock of an otherwise idle thread: calls are at most a fraction of a ms late, and never early.
+ * Node.js timers count in ms, so the thread itself sleeps between two turns of the event loop. A
+ * spinning thread would make the threads that it wakes on its core wait for the end of its time
+ * slice: LoadGen's threads on the same machine for 1 to 4 ms, 40 times a second
+ * (docs/benchmarks.md).
  */
 export class NappingClock implements Clock {
   readonly #sleeper: Sleeper;

@@ -3,20 +3,20 @@ import { BestOf } from '../../pipeline/best-of.ts';
 import type { Scores } from './cached-decoder.ts';
 import { type NextRow, noNumbers, type TokenSearch } from './token-search.ts';
 
-/** New tokens of a beam, the last one first. */
+/** New tokens of a beam, last one first. */
 interface Link {
   readonly token: number;
   readonly before: Link | undefined;
 }
 
-/** A row that goes on. */
+/** A row of an unfinished beam. */
 interface Beam {
   readonly end: Link | undefined;
-  /** Sum over its tokens of the logarithms of their probabilities. */
+  /** Sum of its tokens' log probabilities. */
   readonly logProbability: number;
 }
 
-/** A beam with a token behind it. */
+/** A beam extended by one token. */
 interface Candidate {
   /** Its {@link Beam.logProbability}. */
   readonly score: number;
@@ -25,10 +25,11 @@ interface Candidate {
 }
 
 /**
- * Beam search as Hugging Face's transformers has it with `early_stopping=True` and a length penalty of 1: of twice as many
- * candidates as there are beams, the best ones that do not end go on; those that end, and are among the best `beams`, are
- * finished. It ends when as many are finished, or at the most tokens, where all that go on count as finished. The
- * answer is the finished one with the highest mean over its tokens, the end token among them.
+ * Beam search equal to Hugging Face transformers' with `early_stopping=True` and a length penalty
+ * of 1. Twice as many candidates as beams are considered: the best ones that do not end continue;
+ * those that end, and rank among the best `beams`, are finished. The search ends at `beams`
+ * finished ones, or at the token limit, where all continuing beams count as finished. The answer is
+ * the finished beam with the highest mean over its tokens, end token included.
  */
 export class BeamTokenSearch implements TokenSearch {
   tokens: readonly number[] = [];
@@ -63,7 +64,7 @@ export class BeamTokenSearch implements TokenSearch {
     return [];
   }
 
-  /** @throws Error where a score is no number, or no token has a probability. */
+  /** @throws Error if a score is NaN, or no token has a probability. */
   #candidates(scores: readonly Scores[]): readonly Candidate[] {
     const { beams: width, endToken, newTokensMin } = this.#limits;
     const excluded = this.#length < newTokensMin ? endToken : undefined;
@@ -101,7 +102,7 @@ function bestTokens(scores: Scores, count: number, excluded: number | undefined)
   let { worst } = best;
   for (let token = 0; token < scores.length; token += 1) {
     const score = scores[token] as number;
-    // Most tokens end here.
+    // Early exit: most tokens score too low.
     if (!(score > worst) || token === excluded) continue;
     best.add({ score, token });
     worst = best.worst;
@@ -109,10 +110,10 @@ function bestTokens(scores: Scores, count: number, excluded: number | undefined)
   return best.candidates;
 }
 
-/** Terms so far below the largest one change the sum less than the rounding of float32 scores does. */
+/** Terms this far below the largest change the sum less than float32 rounding does. */
 const NEGLIGIBLE = -32;
 
-/** @throws Error where a score is no number, or none is above negative infinity. */
+/** @throws Error if a score is NaN, or none is above negative infinity. */
 function logSumOfExponentials(scores: Scores): number {
   let highest = Number.NEGATIVE_INFINITY;
   for (let id = 0; id < scores.length; id += 1) {
@@ -122,7 +123,7 @@ function logSumOfExponentials(scores: Scores): number {
   let sum = 0;
   for (let id = 0; id < scores.length; id += 1) {
     const below = (scores[id] as number) - highest;
-    // True of NaN as well, which must come out.
+    // Also true for NaN, which must reach the sum.
     if (!(below < NEGLIGIBLE)) sum += Math.exp(below);
   }
   if (!Number.isFinite(sum)) throw noNumbers();

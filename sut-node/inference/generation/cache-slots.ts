@@ -5,10 +5,13 @@ import {
   type OutputTensor,
 } from '../../model/model-facts.ts';
 
-/** Numbers of a cache; float16 as bits. */
+/** Elements of a cache; float16 as bits. */
 type CacheElements = Float32Array | Uint16Array;
 
-/** A sequence: its keys and values lie in a slot, or, until the next step, as the model gave them for its prompt. */
+/**
+ * A sequence: its keys and values are in a slot, or, until the next step, as the model returned
+ * them for its prompt.
+ */
 export interface CachedRow {
   readonly at: number | readonly OutputTensor[];
   /** Tokens so far. */
@@ -20,16 +23,19 @@ export interface PlacedRow extends CachedRow {
   readonly at: number;
 }
 
-/** Tokens by which slots become longer and shorter. */
+/** Tokens by which slots grow and shrink. */
 const CAPACITY_STEP = 16;
 
-/** Filling of the longest row from which slots become shorter: a row that leaves, another one comes, and they would be moved for nothing. */
+/**
+ * Unused tokens of the longest row above which slots shrink. Less would move them for nothing,
+ * since a new row replaces one that leaves.
+ */
 const FILLING_MAX = 3 * CAPACITY_STEP;
 
-/** Steps behind which the slots are moved back to the beginning of their memory. */
+/** Steps after which the slots are moved back to the start of their memory. */
 const ROOM_TOKENS = 256;
 
-/** Memory is taken for so many times as much as is needed; what is not written yet takes none. */
+/** Factor on the allocated memory; unwritten pages take none. */
 const GROWTH = 2;
 
 /**
@@ -49,14 +55,14 @@ export class CacheSlots {
   readonly #width: number;
   readonly #elements: ElementType;
   #tensors: CacheElements[];
-  /** Tokens of a slot, filling included; one more than any row has. */
+  /** Tokens of a slot, padding included; one more than any row has. */
   #capacity = 0;
-  /** Slots in use: as many as rows. */
+  /** Slots in use: one per row. */
   #count = 0;
-  /** Tokens by which the slots have moved on. */
+  /** Tokens by which the slots have moved forward. */
   #moved = 0;
 
-  /** @param tensorCount Keys and values of each layer. */
+  /** @param tensorCount Number of key and value tensors over all layers. */
   constructor({ heads, headWidth, cacheType }: DecoderLayout, tensorCount: number) {
     this.#heads = heads;
     this.#width = headWidth;
@@ -68,14 +74,17 @@ export class CacheSlots {
     return this.#capacity;
   }
 
-  /** The slots per tensor, one behind the other. */
+  /** The slots per tensor, contiguous. */
   get tensors(): readonly CacheElements[] {
     const begin = this.#moved * this.#width;
     const length = this.#chunkBegin(this.#count * this.#heads) - begin;
     return this.#tensors.map((tensor) => tensor.subarray(begin, begin + length));
   }
 
-  /** Puts rows into the first slots, with room for a token, and forgets all others. A row that is there twice is copied. */
+  /**
+   * Places rows in the first slots, with room for a token, and drops all others. A repeated row is
+   * copied.
+   */
   arrange(rows: readonly CachedRow[]): readonly PlacedRow[] {
     this.#fit(rows);
     const taken = new Set<number>();
@@ -97,7 +106,7 @@ export class CacheSlots {
     return placed;
   }
 
-  /** Adds a token to each slot. @param outputs Keys and values per tensor, those of the new token behind any others. */
+  /** Adds a token to each slot. @param outputs Key and value tensors, with the new token last. */
   add(outputs: readonly OutputTensor[]): void {
     const width = this.#width;
     const chunks = this.#count * this.#heads;
@@ -108,14 +117,14 @@ export class CacheSlots {
         let from = ((chunk + 1) * tokens - 1) * width;
         const end = from + width;
         let to = this.#chunkBegin(chunk + 1);
-        // Shorter than a view of both would take.
+        // Faster than a view of both for so few elements.
         while (from < end) target[to++] = data[from++] as number;
       }
     }
     this.#moved += 1;
   }
 
-  /** Where a head of a slot begins; those of a slot, and the slots, lie one behind the other. */
+  /** Start of a head in a slot; the heads of a slot, and the slots, are contiguous. */
   #chunkBegin(chunk: number, capacity: number = this.#capacity): number {
     return (this.#moved + chunk * capacity) * this.#width;
   }
@@ -134,13 +143,13 @@ export class CacheSlots {
           const from = head * length * this.#width;
           target.set(source.subarray(from, from + length * this.#width), own);
         }
-        // A number that is none would come through the mask.
+        // A NaN would pass the mask.
         target.fill(0, begin, own);
       }
     }
   }
 
-  /** Makes slots that are as many and as long as needed. */
+  /** Makes enough slots of sufficient length. */
   #fit(rows: readonly CachedRow[]): void {
     const { capacity: before } = this;
     const lengths = new Map(rows.map(({ at, length }) => [at, length]));
@@ -159,7 +168,7 @@ export class CacheSlots {
     const chunks = slots.flatMap((slot) =>
       Array.from({ length: this.#heads }, (_, head) => [slot, slot * this.#heads + head] as const),
     );
-    // Longer ones from the last to the first: none is written where another one still lies.
+    // When growing, go from last to first: no target overwrites an unmoved source.
     if (capacity > before) chunks.reverse();
     for (const [slot, chunk] of chunks) {
       const content = (lengths.get(slot) as number) * this.#width;
@@ -173,7 +182,7 @@ export class CacheSlots {
     this.#capacity = capacity;
   }
 
-  /** @param tokens Of all heads of all slots. */
+  /** @param tokens Total tokens of all heads of all slots. */
   #grow(tokens: number): void {
     const needed = (tokens + ROOM_TOKENS) * this.#width;
     const { length: before = 0 } = this.#tensors[0] ?? {};

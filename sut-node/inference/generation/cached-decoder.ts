@@ -16,32 +16,38 @@ import { type CachedRow, CacheSlots } from './cache-slots.ts';
 export type Scores = Float32Array;
 
 /**
- * Sequences that a model goes on with side by side, one per row. Implemented by {@link CachedDecoder}; a fake in tests. One
- * call at a time.
+ * Sequences that a model continues concurrently, one per row. Implemented by {@link CachedDecoder};
+ * a fake in tests. One call at a time.
  */
 export interface SequenceModel {
-  /** Takes a prompt as the last row. The other rows stay as they are, also where it throws. @throws Error of the model */
+  /**
+   * Adds a prompt as the last row. Other rows do not change, even if it throws. @throws Error of
+   * the model
+   */
   enter(prompt: readonly number[]): Promise<Scores>;
-  /** Adds a token to each row, in their order. @throws Error of the model: then the rows are as before. */
+  /**
+   * Adds a token to each row, in order. @throws Error of the model: the rows are then unchanged.
+   */
   step(tokens: readonly number[]): Promise<readonly Scores[]>;
-  /** The rows from now on: numbers of those that there are, any number of times, in any order. */
+  /** Selects the rows from now on: indices of current rows, with repetition, in any order. */
   keep(rows: readonly number[]): void;
 }
 
-/** Tokens of rows, side by side. */
+/** Tokens of several rows. */
 interface Inference {
-  /** Tokens of the cache, filling included. */
+  /** Tokens of the cache, padding included. */
   readonly past: number;
   readonly caches: readonly TensorElements[];
   /** Tokens of each row so far. */
   readonly lengths: readonly number[];
-  /** Of all rows, row by row, as many of each. */
+  /** Tokens of all rows, row by row, the same number for each. */
   readonly tokens: readonly number[];
 }
 
 /**
- * A decoder-only model in ONNX Runtime that gets the keys and values of the tokens so far as inputs. Those of new tokens are taken
- * from outputs of their own where the model has them (cache-additions.ts), else from the end of all, and kept in slots.
+ * A decoder-only model in ONNX Runtime with the keys and values of earlier tokens as inputs. Those
+ * of new tokens are read from separate outputs if the model has them (cache-additions.ts), else
+ * from the end of the full outputs, and stored in slots.
  */
 export class CachedDecoder implements SequenceModel {
   readonly #layout: DecoderLayout;
@@ -50,7 +56,7 @@ export class CachedDecoder implements SequenceModel {
   readonly #pasts: readonly string[];
   /** Outputs with the keys and values of all tokens. */
   readonly #presents: readonly string[];
-  /** Outputs with those of the new tokens, which have no others if there are such outputs. */
+  /** Outputs with keys and values of the new tokens: only these if the model has separate ones. */
   readonly #outputs: readonly string[];
   readonly #nothing: TensorElements;
   #rows: readonly CachedRow[] = [];
@@ -102,8 +108,8 @@ export class CachedDecoder implements SequenceModel {
   }
 
   /**
-   * Scores behind a prompt, and behind each of further tokens, of a sequence without filling and without others beside it: its
-   * cache is as the model gave it. No row of the others changes. @throws Error of the model
+   * Scores after a prompt and after each further token, for a sequence alone and without padding:
+   * its cache is the model's own. Does not change other rows. @throws Error of the model
    */
   async scoresAlone(prompt: readonly number[], next: readonly number[]): Promise<Scores[]> {
     const found: Scores[] = [];
@@ -119,7 +125,7 @@ export class CachedDecoder implements SequenceModel {
     return found;
   }
 
-  /** One inference. @param cacheOutputs Those with keys and values. */
+  /** One inference. @param cacheOutputs Outputs with keys and values. */
   async #run({ past, caches, lengths, tokens }: Inference, cacheOutputs = this.#outputs) {
     const rows = lengths.length;
     const count = tokens.length / rows;
@@ -144,7 +150,7 @@ export class CachedDecoder implements SequenceModel {
     }
     const names = [DECODER_TENSORS.logits, ...cacheOutputs];
     const outputs = await this.#session.run(inputs, names);
-    const output = (name: string): OutputTensor => outputs.get(name) as OutputTensor; // All were asked for.
+    const output = (name: string): OutputTensor => outputs.get(name) as OutputTensor; // All requested outputs are present.
     const given = cacheOutputs === this.#presents ? total : count;
     const added = cacheOutputs.map((name) => {
       const tensor = output(name);
@@ -154,7 +160,10 @@ export class CachedDecoder implements SequenceModel {
     return { scores: this.#lastScores(output(DECODER_TENSORS.logits), rows), added };
   }
 
-  /** Scores behind the last token of each row; some models give those of all tokens, some only these. */
+  /**
+   * Scores after the last token of each row; some models return those of all tokens, some only
+   * these.
+   */
   #lastScores({ data, dims }: OutputTensor, rows: number): Scores[] {
     const { vocabulary, logitsType } = this.#layout;
     const [foundRows, tokens = 0] = dims;

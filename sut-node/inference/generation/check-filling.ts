@@ -3,16 +3,18 @@ import type { DecoderLayout } from '../../model/model-facts.ts';
 import type { CachedDecoder, Scores } from './cached-decoder.ts';
 
 /**
- * Difference of scores, as a share of their standard deviation, that may be rounding: with other numbers of rows and of cached tokens a
- * model may add in another order. Decoders of 12 and 32 layers with random weights differed by about 1e-6, and by 0.3 to 0.9 with
- * positions from the length of the cache. Between the two there is room for a model that quantises by what is in its batch.
+ * Largest difference of scores that may be rounding, as a share of their standard deviation: a
+ * model may add in another order for other numbers of rows and cached tokens. Decoders of 12 and 32
+ * layers with random weights differed by about 1e-6, and by 0.3 to 0.9 if positions were wrongly
+ * counted from the cache's length. The margin allows models that quantise by the contents of their
+ * batch.
  */
 const DIFFERENCE_MAX = 0.2;
 
 /**
- * Checks that a model gives a sequence in slots the scores that it gives it alone, where its cache has no filling. Not every
- * graph does: one may count positions from the length of the cache, or look for the filling on the right.
- * @param prompts Sequences side by side; of different lengths, so that shorter ones have much filling.
+ * Checks that a model gives a sequence in padded slots the same scores as alone without padding.
+ * Some graphs do not: they count positions from the cache's length, or expect padding on the right.
+ * @param prompts Concurrent sequences of different lengths, so that shorter ones have much padding.
  * @param next Tokens that follow in each of them.
  * @throws MlperfError `ERR_MODEL`, or an Error of the model
  */
@@ -46,7 +48,10 @@ export async function checkFilling(
   model.keep([]);
 }
 
-/** Root of the mean square of the differences, as a share of the standard deviation. Scores may be negative infinity in both. */
+/**
+ * Root mean square of the differences, as a share of the standard deviation. Scores may be negative
+ * infinity in both.
+ */
 function differenceOf(found: Scores, right: Scores): number {
   const numbers = right.filter(Number.isFinite);
   const mean = numbers.reduce((sum, score) => sum + score / numbers.length, 0);

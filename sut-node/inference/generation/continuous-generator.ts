@@ -5,21 +5,24 @@ import type { Scores, SequenceModel } from './cached-decoder.ts';
 import { GreedyTokenSearch, type NextRow, type TokenSearch } from './token-search.ts';
 
 /**
- * Prompt tokens that enter between two steps, unless a single prompt has more: so long the sequences under way are held up at
- * most. The longest prompt of llama2-70b has 1,024.
+ * Most prompt tokens that enter between two steps, unless a single prompt has more: this bounds the
+ * delay of running sequences. The longest prompt of llama2-70b has 1,024.
  */
 const PROMPT_TOKENS_PER_STEP = 1024;
 
-/** A prompt and what becomes of it. */
+/** A prompt and the callbacks for its tokens. */
 export interface Sequence {
   readonly prompt: readonly number[];
-  /** Most new tokens; undefined: as the limits say. */
+  /** Most new tokens; undefined: the model's limits apply. */
   readonly newTokensMax?: number;
   /** Called as soon as the first token is known. */
   onFirstToken(id: number): void;
-  /** Called with further tokens as they are settled, but for those of the end. */
+  /** Called with further tokens as they are final, except those of the end. */
   onTokens?: ((ids: readonly number[]) => void) | undefined;
-  /** All new tokens, the end token included. Called once, unless {@link onFailed} or a stop comes first. */
+  /**
+   * Called once with all new tokens, end token included, unless {@link onFailed} or a stop comes
+   * first.
+   */
   onEnd(tokens: readonly number[]): void;
   onFailed(error: Error): void;
 }
@@ -27,29 +30,31 @@ export interface Sequence {
 interface ContinuousGeneratorOptions {
   readonly model: SequenceModel;
   readonly limits: GenerationLimits;
-  /** Most sequences side by side. */
+  /** Most concurrent sequences. */
   readonly sequencesMax: number;
-  /** Prompt tokens that enter between two steps at most, unless a single prompt has more. */
+  /** Most prompt tokens that enter between two steps, unless a single prompt has more. */
   readonly promptTokensPerStep?: number;
-  /** Called after each step, when all sequences have told its tokens. */
+  /** Called after each step, when all sequences have reported their tokens. */
   readonly onStepped?: () => void;
 }
 
-/** A sequence under way. */
+/** A running sequence. */
 interface Active {
   readonly sequence: Sequence;
   readonly search: TokenSearch;
-  /** Its rows of the model, which stand one behind the other: the tokens that they get in the next step. */
+  /** Its consecutive rows of the model: the tokens for the next step. */
   tokens: readonly number[];
 }
 
 /**
- * Continuous batching at a token's border. Each round takes in waiting prompts, oldest first, while there is room for
- * them (one inference each: the first token), and then adds one token to all sequences (one inference). A sequence that ends
- * makes room at the next border; none waits for the end of another, as it would in a batch that stays together. In a beam search
- * a sequence is as many rows as it has beams, and its first token is settled with its last.
+ * Continuous batching at token boundaries. Each round admits waiting prompts, oldest first, while
+ * there is room (one inference each: the first token), and then adds one token to all sequences
+ * (one inference). A sequence that ends makes room at the next boundary; unlike in a static batch,
+ * none waits for another's end. A beam search uses one row per beam, and its first token is final
+ * only with its last.
  *
- * A prompt that fails, or scores that are no numbers, fail one sequence. A step that fails fails those that were in it.
+ * A failing prompt, or scores with NaN, fail one sequence. A failing step fails all sequences in
+ * it.
  */
 export class ContinuousGenerator {
   readonly #options: ContinuousGeneratorOptions;
@@ -63,18 +68,18 @@ export class ContinuousGenerator {
     this.#options = options;
   }
 
-  /** Begins at the next border. Never throws. */
+  /** Adds a sequence at the next token boundary. Never throws. */
   add(sequence: Sequence): void {
     this.#waiting.push(sequence);
     if (!this.#isRunning) void this.#loop();
   }
 
-  /** Nobody waits for it any more: it fails at the next border, unless it has ended. */
+  /** Cancels a sequence: it fails at the next boundary, unless it has ended. */
   cancel(sequence: Sequence): void {
     this.#cancelled.add(sequence);
   }
 
-  /** No inference begins any more; what is under way gets no answer. */
+  /** Starts no further inference; running sequences get no answer. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -150,7 +155,10 @@ export class ContinuousGenerator {
     this.#rearrange(next);
   }
 
-  /** Gives a sequence its next token. @returns Its rows of the next step; none: it has ended, and its owner knows. */
+  /**
+   * Gives a sequence its next token. @returns Its rows of the next step; empty: it has ended and
+   * its owner was notified.
+   */
   #advance({ sequence, search }: Active, scores: readonly Scores[]): readonly NextRow[] {
     const settledCount = search.tokens.length;
     let next: readonly NextRow[];
@@ -167,7 +175,7 @@ export class ContinuousGenerator {
       if (tokens.length > toldCount) sequence.onTokens?.(tokens.slice(toldCount));
       return next;
     }
-    // Rule: LoadGen divides by the tokens behind the first, so there are 2 or more.
+    // Rule: LoadGen divides by the number of tokens after the first, so 2 or more are needed.
     const isShort = tokens.length === 1;
     sequence.onEnd(isShort ? [...tokens, this.#options.limits.endToken] : tokens);
     return next;
@@ -177,7 +185,7 @@ export class ContinuousGenerator {
     this.#rearrange(new Map(this.#active.filter(isLeft).map((one) => [one, []])));
   }
 
-  /** @param next Rows of the next step, of sequences whose rows change. */
+  /** @param next Rows of the next step, for sequences whose rows change. */
   #rearrange(next: ReadonlyMap<Active, readonly NextRow[]>): void {
     const rows: number[] = [];
     let begin = 0;
@@ -194,7 +202,7 @@ export class ContinuousGenerator {
   }
 }
 
-/** Stands for the token of a row that has only its prompt. */
+/** Placeholder token of a row that has only its prompt. */
 const NONE = -1;
 
 function searchOf({ beams, ...limits }: GenerationLimits, prompt: readonly number[]): TokenSearch {

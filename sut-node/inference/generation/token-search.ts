@@ -1,7 +1,7 @@
 import type { GenerationLimits } from '../../../shared/rules/rows/benchmark-card.ts';
 import type { Scores } from './cached-decoder.ts';
 
-/** A row of the next step: row `from` of the sequence's rows so far, with one more token. */
+/** A row of the next step: row `from` of the sequence's current rows, plus one token. */
 export interface NextRow {
   readonly from: number;
   readonly token: number;
@@ -9,23 +9,24 @@ export interface NextRow {
 
 /** How the tokens of one sequence are chosen. */
 export interface TokenSearch {
-  /** New tokens that are settled, the end token included; further ones may still become others. */
+  /** Final new tokens, end token included; later ones may still change. */
   readonly tokens: readonly number[];
   /**
    * Chooses the next token.
-   * @param scores Of the sequence's rows: of one behind the prompt, then of those that the last call gave.
-   * @returns None: the sequence has ended.
-   * @throws Error where scores are no numbers
+   * @param scores Scores of the sequence's rows: first of one row after the prompt, then of the
+   * rows returned by the last call.
+   * @returns Rows of the next step; empty: the sequence has ended.
+   * @throws Error if scores are NaN
    */
   advance(scores: readonly Scores[]): readonly NextRow[];
 }
 
-/** Takes the highest score each time, the lowest id of equal ones; behind the end mark the end token. */
+/** Takes the highest score, the lowest id of equal ones; after the end mark the end token. */
 export class GreedyTokenSearch implements TokenSearch {
   readonly tokens: number[] = [];
   readonly #limits: GenerationLimits;
   readonly #endMark: readonly number[] | undefined;
-  /** As many tokens as the end mark has, the latest ones, those of the prompt too. */
+  /** The latest tokens, prompt included, as many as the end mark has. */
   readonly #latest: number[];
 
   constructor(limits: GenerationLimits, prompt: readonly number[]) {
@@ -40,7 +41,7 @@ export class GreedyTokenSearch implements TokenSearch {
     const { endToken, newTokensMin, newTokensMax } = this.#limits;
     const excluded = this.tokens.length < newTokensMin ? endToken : undefined;
     const isMarked = this.#endMark?.every((id, i) => this.#latest[i] === id);
-    const token = isMarked === true ? endToken : bestToken(scores as Scores, excluded); // It has one row.
+    const token = isMarked === true ? endToken : bestToken(scores as Scores, excluded); // In range: it has one row.
     this.tokens.push(token);
     const isEnd = token === endToken || this.tokens.length >= newTokensMax;
     if (isEnd) return [];
@@ -50,13 +51,13 @@ export class GreedyTokenSearch implements TokenSearch {
   }
 }
 
-/** @throws Error where a score is NaN, or none is above negative infinity. */
+/** @throws Error if a score is NaN, or none is above negative infinity. */
 function bestToken(scores: Scores, excluded: number | undefined): number {
   let best: number | undefined;
   let highest = Number.NEGATIVE_INFINITY;
   for (let id = 0; id < scores.length; id += 1) {
     const score = scores[id] as number;
-    // One comparison for nearly all: NaN fails it as well.
+    // One comparison for nearly all scores: NaN fails it too.
     if (score <= highest) continue;
     if (Number.isNaN(score)) throw noNumbers();
     if (id === excluded) continue;

@@ -12,7 +12,7 @@ import type {
 } from '../batcher/sut-model.ts';
 import type { DoneMessage } from './worker-thread.ts';
 
-/** Gives the results of a batch to those who sent its samples, one call per owner. */
+/** Sends the results of a batch to its samples' owners, one call per owner. */
 export function answerBatch(batch: Batch, done: DoneMessage): void {
   const { beganAtNs, preprocessNs, computeNs, postprocessNs, endedAtNs } = done;
   const steps = { preprocessNs, computeNs, postprocessNs };
@@ -31,18 +31,18 @@ export function answerBatch(batch: Batch, done: DoneMessage): void {
   deliverAnswers(answers);
 }
 
-/** Tells the owners of samples that will never be answered, for example because their worker ended. */
+/** Fails samples that will never be answered, for example because their worker ended. */
 export function failSamples(samples: readonly WaitingSample[], fault: SampleFault): void {
   deliverAnswers(samples.map((sample) => ({ sample, payload: NO_BYTES, fault, times: undefined })));
 }
 
-/** Tells the owners of a batch that its worker is gone. */
+/** Fails a batch whose worker is lost. */
 export function failBatch(batch: Batch, error: MlperfError): void {
   const text = `the worker that had the sample ended: ${error.message}`;
   failSamples(batch.samples, { code: FAILURE_CODES.inference, text });
 }
 
-/** Faults by row; undefined when there is none, as in nearly every batch. */
+/** Faults by row; undefined if there is none, as in nearly every batch. */
 function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefined {
   if (done.failure === undefined && done.badSamples.length === 0) return undefined;
   const faults = new Map<number, SampleFault>();
@@ -50,29 +50,29 @@ function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefin
     const text = `the model failed: ${done.failure.text}`;
     for (const row of done.failure.rows) faults.set(row, { code: FAILURE_CODES.inference, text });
   }
-  // A bad sample gets its own error, also where the batch failed.
+  // A bad sample has its own error, even if the batch failed.
   for (const { row, text } of done.badSamples) {
     faults.set(row, { code: FAILURE_CODES['bad-sample'], text });
   }
   return faults;
 }
 
-/** Gives answers to those who sent the samples, one call per owner. */
+/** Sends answers to the samples' owners, one call per owner. */
 export function deliverAnswers(answers: readonly SampleAnswer[]): void {
   deliver(answers, (owner, own) => owner.answer(own));
 }
 
-/** Gives first tokens to those who sent the samples, one call per owner. */
+/** Sends first tokens to the samples' owners, one call per owner. */
 export function deliverFirstTokens(tokens: readonly SampleTokens[]): void {
   deliver(tokens, (owner, own) => owner.firstTokens(own));
 }
 
-/** Gives further tokens to those who sent the samples, one call per owner. */
+/** Sends further tokens to the samples' owners, one call per owner. */
 export function deliverTokens(tokens: readonly SampleTokens[]): void {
   deliver(tokens, (owner, own) => owner.tokens(own));
 }
 
-/** A batch is nearly always of one owner; one of several is cut into one list per owner. */
+/** A batch nearly always has one owner; otherwise it is split into one list per owner. */
 function deliver<T extends { readonly sample: WaitingSample }>(
   all: readonly T[],
   give: (owner: SampleOwner, own: readonly T[]) => void,

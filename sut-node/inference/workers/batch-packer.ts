@@ -3,16 +3,16 @@ import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { Batch, WaitingSample } from '../batcher/sut-model.ts';
 import type { BatchMessage } from './worker-thread.ts';
 
-/** Makes the messages that bring batches to workers, in memory that comes back for the next ones. */
+/** Makes the messages that carry batches to workers, in reusable memory. */
 export class BatchPacker {
   readonly #buffers: ReusedBuffers;
 
   constructor(workerCount: number) {
-    // A batch that runs, and one that waits behind it.
+    // Per worker: a running batch, and a waiting one.
     this.#buffers = new ReusedBuffers(2 * workerCount);
   }
 
-  /** The one copy of the payloads: from the messages that brought them into the buffer that travels. */
+  /** The only copy of the payloads: from their messages into the transferred buffer. */
   pack(batch: Batch): BatchMessage {
     const { samples } = batch;
     const lent = lentMessage(samples);
@@ -50,7 +50,7 @@ export class BatchPacker {
     return hasSlices ? { ...message, slices: samples.map((sample) => sample.slice) } : message;
   }
 
-  /** Takes the memory of a batch that a worker is done with. */
+  /** Takes back the memory of a finished batch. */
   takeBack(batch: Batch, payloads: ArrayBuffer): void {
     const { memory } = batch.samples[0] as WaitingSample; // A batch has one.
     if (memory?.isLent === true) memory.restore(payloads);
@@ -58,7 +58,10 @@ export class BatchPacker {
   }
 }
 
-/** A sample alone in its message: the message's memory travels to the worker as it is. Undefined where it must be copied. */
+/**
+ * A sample alone in its message: the message's memory is transferred uncopied. Undefined if it must
+ * be copied.
+ */
 function lentMessage([sample, ...others]: readonly WaitingSample[]): BatchMessage | undefined {
   const piece = sample?.pieces[0];
   if (sample === undefined || piece === undefined || sample.pieces.length > 1) return undefined;
@@ -78,7 +81,7 @@ function lentMessage([sample, ...others]: readonly WaitingSample[]): BatchMessag
   };
 }
 
-/** True when both are samples of one query that travelled, compressed, as a whole. */
+/** True if both are samples of one query that was compressed as a whole. */
 function sharesPayload(sample: WaitingSample, before: WaitingSample | undefined): boolean {
   return sample.slice !== undefined && sample.pieces[0] === before?.pieces[0];
 }

@@ -11,9 +11,9 @@ import { BatchTensors, type Chunk, cutIntoChunks, directTensor } from './batch-t
 import { PayloadReader } from './payload-reader.ts';
 import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-thread.ts';
 
-/** Samples of the largest size that one inference of padded tensors may be as large as. */
+/** Bound of padded tensors in one inference, in samples of the largest size. */
 const PADDED_SAMPLES_MAX = 4;
-/** Padded tensors up to here are no burden, however small samples must be. */
+/** Bytes of padded tensors that are always allowed, however small samples must be. */
 const PADDED_BYTES_FREE = 64 * 1024 ** 2;
 
 /** Parts and settings of a runner. */
@@ -25,11 +25,11 @@ export interface BatchRunnerOptions
   readonly pipeline: ModelPipeline;
   readonly session: ModelSession;
   readonly shape: BatchShape;
-  /** Samples that are decoded at the same time: decoders have threads of their own. */
+  /** Samples decoded concurrently: decoders have threads of their own. */
   readonly decodeCount: number;
 }
 
-/** One batch under work. */
+/** A batch in progress. */
 type BatchWork = ReturnType<typeof beginWork>;
 
 /**
@@ -46,7 +46,7 @@ export class BatchRunner {
   readonly #tensors: BatchTensors;
   readonly #payloads: PayloadReader;
   readonly #responseCodec: Codec;
-  /** Most samples of one inference. */
+  /** Most samples per inference. */
   readonly #sizeMax: number;
 
   constructor(options: BatchRunnerOptions) {
@@ -63,8 +63,8 @@ export class BatchRunner {
   }
 
   /**
-   * Runs the model on the benchmark's warm-up sample, alone and as a full batch: the runtime plans its
-   * memory per batch size. The codecs load what they need with their first payload.
+   * Runs the model on the benchmark's warm-up sample, alone and as a full batch: the runtime plans
+   * its memory per batch size. Codecs initialise at their first payload.
    * @throws Error of the benchmark or of the model.
    */
   async warmUp(): Promise<void> {
@@ -82,7 +82,7 @@ export class BatchRunner {
     }
   }
 
-  /** @throws MlperfError `ERR_MODEL` that tells on what the model failed. */
+  /** @throws MlperfError `ERR_MODEL` with the shapes on which the model failed. */
   async #runWarmUp(count: number): Promise<ReadonlyMap<string, OutputTensor>> {
     const inputs = this.#tensors.tensors;
     try {
@@ -92,13 +92,13 @@ export class BatchRunner {
       const advice =
         this.#options.pipeline.lengthOf === undefined
           ? ''
-          : '; where it wants other lengths in its free axes, say them in its description';
+          : '; if it needs other lengths in its free axes, set them in its description';
       const what = `the model does not run on ${shapes.join(', ')}: ${messageOf(error)}${advice}`;
       throw modelError(what, error);
     }
   }
 
-  /** Works on a batch. Never throws: what failed stands in the result. */
+  /** Works on a batch. Never throws: failures are in the result. */
   async run(batch: BatchMessage): Promise<DoneMessage> {
     const beganAtNs = machineNowNs();
     const work = this.#begin(batch, beganAtNs);
@@ -120,7 +120,7 @@ export class BatchRunner {
     };
   }
 
-  /** Finds the length of each sample, where an axis is free. */
+  /** Determines the length of each sample, if an axis is free. */
   #begin(batch: BatchMessage, beganAtNs: number): BatchWork {
     const { pipeline, encodings } = this.#options;
     const count = batch.ends.length;
@@ -142,14 +142,14 @@ export class BatchRunner {
 
   #cut({ lengths }: BatchWork): Chunk[] {
     const rows = [...lengths.keys()].filter((row) => lengths[row] !== undefined);
-    const lengthOf = (row: number): FreeLength => lengths[row] as FreeLength; // Only rows that have one.
+    const lengthOf = (row: number): FreeLength => lengths[row] as FreeLength; // Present: these rows have one.
     const { freeAxes, sizeFixed } = this.#options.shape;
     const { pipeline, sampleBytesMax } = this.#options;
     return cutIntoChunks(rows, lengthOf, {
       sizeMax: this.#sizeMax,
       freeAxes,
       bytesOf: (length) => sampleTensorBytes(pipeline.inputs, length),
-      // A model with a fixed batch fills up a smaller one, which gains no time.
+      // A model with a fixed batch pads a smaller one, which saves no time.
       paddedBytesMax:
         sizeFixed === undefined ? paddedBytesMax(sampleBytesMax) : Number.POSITIVE_INFINITY,
     });
@@ -174,7 +174,10 @@ export class BatchRunner {
     endStep(work, 'postprocessNs');
   }
 
-  /** @throws RangeError where there is no memory for the tensors: padded ones may be far larger than the payloads. */
+  /**
+   * @throws RangeError if there is no memory for the tensors: padded ones may be far larger than
+   * the payloads.
+   */
   async #inputsOf(
     work: BatchWork,
     chunk: Chunk,
@@ -190,7 +193,7 @@ export class BatchRunner {
     return this.#tensors.tensors;
   }
 
-  /** @throws Error of the model; MlperfError `ERR_MODEL` where it gave another number of rows. */
+  /** @throws Error of the model; MlperfError `ERR_MODEL` for a wrong number of rows. */
   async #runModel(
     inputs: readonly InputTensor[],
     rowCount: number,
@@ -207,7 +210,7 @@ export class BatchRunner {
     return outputs;
   }
 
-  /** Pre-processes into the tensors, several samples at a time; rows behind the last sample are zeros. */
+  /** Pre-processes into the tensors, several samples concurrently; unused rows are zeros. */
   async #fillTensors(
     work: BatchWork,
     { rows, freeLength }: Chunk,
@@ -229,7 +232,7 @@ export class BatchRunner {
     await Promise.all(Array.from({ length: laneCount }, lane));
   }
 
-  /** Fills a row of the tensors; returns what is wrong with the sample, if anything. */
+  /** Fills a row of the tensors; returns the sample's fault, if any. */
   async #preprocessSample(
     { batch, lengths }: BatchWork,
     row: number,
@@ -238,7 +241,7 @@ export class BatchRunner {
   ): Promise<string | undefined> {
     const { pipeline, encodings } = this.#options;
     const { form } = encodings[batch.forms[row] as number] as PayloadEncoding;
-    const length = lengths[row] as FreeLength; // Rows without one are in no chunk.
+    const length = lengths[row] as FreeLength; // Present: rows without one are in no chunk.
     try {
       checkForm(form, pipeline.forms);
       const payload = this.#payloads.read(batch, row);
@@ -251,13 +254,16 @@ export class BatchRunner {
       }
       return undefined;
     } catch (error) {
-      // Half a sample, or the one that had this row before, must not go through the model.
+      // A partial sample, or the previous one of this row, must not go through the model.
       this.#tensors.clearRow(position);
       return messageOf(error);
     }
   }
 
-  /** Fills in the responses of a chunk; a bad sample has none. A row that fails here becomes a bad sample. */
+  /**
+   * Fills in the responses of a chunk, except for bad samples. A row that fails here becomes a bad
+   * sample.
+   */
   #postprocess(
     { badSamples, responses }: BatchWork,
     rows: readonly number[],
@@ -281,7 +287,7 @@ function paddedBytesMax(sampleBytesMax: number): number {
   return Math.max(PADDED_SAMPLES_MAX * sampleBytesMax, PADDED_BYTES_FREE);
 }
 
-/** @param lengths Length of the free axes per row; undefined where the row cannot be read. */
+/** @param lengths Length of the free axes per row; undefined for an unreadable row. */
 function beginWork(
   batch: BatchMessage,
   lengths: readonly (FreeLength | undefined)[],
@@ -292,12 +298,12 @@ function beginWork(
     batch,
     lengths,
     badSamples,
-    /** Response bytes per row; undefined where there is none (yet). */
+    /** Response bytes per row; undefined without a response. */
     responses: new Array<Uint8Array | undefined>(lengths.length).fill(undefined),
-    /** Rows whose inference failed, and why the last of them did. */
+    /** Rows with a failed inference, and the last reason. */
     failedRows: [] as number[],
     failure: undefined as string | undefined,
-    /** Where the clock stood when the last step ended. */
+    /** End of the last step, ns. */
     lapAtNs: beganAtNs,
     preprocessNs: 0,
     computeNs: 0,
@@ -305,14 +311,14 @@ function beginWork(
   };
 }
 
-/** Counts what has passed since the last step ended. */
+/** Counts the time since the end of the last step. */
 function endStep(work: BatchWork, step: 'preprocessNs' | 'computeNs' | 'postprocessNs'): void {
   const nowNs = machineNowNs();
   work[step] += nowNs - work.lapAtNs;
   work.lapAtNs = nowNs;
 }
 
-/** Puts the responses one behind the other into one buffer that can be transferred. */
+/** Concatenates the responses in one transferable buffer. */
 export function packResponses(responses: readonly (Uint8Array | undefined)[]): {
   responses: ArrayBuffer;
   ends: Float64Array;

@@ -15,21 +15,21 @@ import type { BatchMessage } from './worker-thread.ts';
 interface InputMemory {
   readonly input: PipelineInput;
   readonly type: ElementType;
-  /** Grows to the largest batch that there was, up to the bytes that are kept, and is used again. */
+  /** Grows to the largest batch so far, up to the kept bytes, and is reused. */
   buffer: ArrayBuffer;
   sampleShape: readonly number[];
   sampleElements: number;
   data: TensorElements;
 }
 
-/** Memory of the model's inputs for one inference after another. */
+/** Reusable memory for the model's inputs. */
 export class BatchTensors {
   readonly #hasBatchAxis: boolean;
   readonly #keptBytesMax: number;
   readonly #inputs: readonly InputMemory[];
   #rowCount = 0;
 
-  /** @param keptBytesMax A larger input gives its memory back before the next that needs less. */
+  /** @param keptBytesMax A larger input releases its memory before a smaller one. */
   constructor(inputs: readonly PipelineInput[], hasBatchAxis: boolean, keptBytesMax: number) {
     this.#keptBytesMax = keptBytesMax;
     this.#hasBatchAxis = hasBatchAxis;
@@ -41,7 +41,7 @@ export class BatchTensors {
     });
   }
 
-  /** Lays the memory out for so many samples; what is in it is not defined. */
+  /** Lays out memory for that many samples; contents are undefined. */
   layOut(rowCount: number, freeLength: FreeLength): void {
     assert(this.#hasBatchAxis || rowCount === 1);
     this.#rowCount = rowCount;
@@ -52,7 +52,7 @@ export class BatchTensors {
       const bytes = count * memory.type.bytes;
       const held = memory.buffer.byteLength;
       if (held < bytes || (held > this.#keptBytesMax && bytes < held)) {
-        // The old memory may go before the new is there.
+        // Release the old memory before allocating the new.
         memory.buffer = new ArrayBuffer(0);
         memory.data = memory.type.view(memory.buffer, 0, 0);
         memory.buffer = new ArrayBuffer(bytes);
@@ -74,7 +74,7 @@ export class BatchTensors {
     }
   }
 
-  /** Memory for a sample of its own length, to be given to {@link padRow}. */
+  /** Memory for a sample of its own length, for {@link padRow}. */
   newSample(freeLength: FreeLength): TensorElements[] {
     return this.#inputs.map(({ input, type }) => {
       const count = sampleElements(input.sampleShape, freeLength);
@@ -82,7 +82,7 @@ export class BatchTensors {
     });
   }
 
-  /** Puts a sample that is shorter than the tensors into a row of zeros. */
+  /** Copies a shorter sample into a row of zeros. */
   padRow(row: number, sample: readonly TensorElements[], freeLength: FreeLength): void {
     this.clearRow(row);
     for (const [i, memory] of this.#inputs.entries()) {
@@ -92,7 +92,7 @@ export class BatchTensors {
     }
   }
 
-  /** The tensors as laid out; views, which the next layout overwrites. */
+  /** The tensors as laid out: views that the next layout overwrites. */
   get tensors(): InputTensor[] {
     return this.#inputs.map(({ input, sampleShape, data }) => ({
       name: input.name,
@@ -108,9 +108,9 @@ function rowOf({ data, sampleElements: count }: InputMemory, row: number): Tenso
 }
 
 /**
- * Copies a tensor into the beginning of every axis of a larger one; what it does not cover stays as it is.
+ * Copies a tensor to the start of every axis of a larger one; other elements stay unchanged.
  * @param source Elements of `shape`, row-major.
- * @param target Elements of `targetShape`, row-major: as many axes, none shorter.
+ * @param target Elements of `targetShape`, row-major: same number of axes, none shorter.
  */
 function copyIntoLarger(
   source: TensorElements,
@@ -120,7 +120,7 @@ function copyIntoLarger(
 ): void {
   const from = bytesOf(source);
   const to = bytesOf(target);
-  // The last axis that differs: from there on, elements lie in one piece in both.
+  // The last different axis: from there on, elements are contiguous in both.
   const last = shape.findLastIndex((length, axis) => length !== targetShape[axis]);
   const piece = sizeOf(shape, last + 1) * source.BYTES_PER_ELEMENT;
   const copy = (axis: number, fromAt: number, toAt: number): void => {
@@ -153,9 +153,9 @@ interface DirectOptions {
 }
 
 /**
- * The model's input as it lies in the batch's buffer: where all payloads of a chunk are uncompressed tensors, one
- * behind the other, that buffer is the input, without a copy. Undefined where it is not so, or where one of
- * the payloads is wrong: then samples are copied one by one, and only the wrong one fails.
+ * The batch's buffer as the model's input, without a copy: if all payloads of a chunk are
+ * contiguous uncompressed tensors. Undefined otherwise, or if a payload is bad: then samples are
+ * copied one by one, and only the bad one fails.
  */
 export function directTensor(
   batch: BatchMessage,
@@ -169,7 +169,7 @@ export function directTensor(
   const { bytes: elementBytes, view } = ELEMENT_TYPES.get(input.elementType) as ElementType; // Checked with the model.
   const elements = sampleElements(input.sampleShape, freeLength);
   const sampleBytes = elements * elementBytes;
-  const begin = batch.begins[rows[0] as number] as number; // A chunk has a row.
+  const begin = batch.begins[rows[0] as number] as number; // In range: a chunk has a row.
   if (begin % elementBytes !== 0) return undefined;
   let next = begin;
   for (const row of rows) {
@@ -190,7 +190,7 @@ export function directTensor(
   };
 }
 
-/** False for a bad payload; the way that copies tells what is wrong with it. */
+/** False for a bad payload; the copying path reports its fault. */
 function isGood(pipeline: ModelPipeline, payload: Uint8Array, form: string): boolean {
   try {
     pipeline.checkTensor(payload, form);
@@ -200,11 +200,11 @@ function isGood(pipeline: ModelPipeline, payload: Uint8Array, form: string): boo
   }
 }
 
-/** Samples of a batch that go through the model in one inference. */
+/** Samples of a batch in one inference. */
 export interface Chunk {
   /** Rows of the batch, ascending. */
   readonly rows: readonly number[];
-  /** Length that the free axes have in the tensors; no sample of the chunk is longer. */
+  /** Length of the free axes in the tensors: the longest of the chunk. */
   readonly freeLength: FreeLength;
 }
 
@@ -215,15 +215,17 @@ interface ChunkLimits {
   readonly freeAxes: 'group' | 'pad';
   /** Bytes of a sample's tensors by the length of its free axes. */
   bytesOf(length: FreeLength): number;
-  /** Most bytes of padded tensors of several samples; infinite where fewer samples would need no less. */
+  /**
+   * Most bytes of padded tensors of several samples; infinite if fewer samples would not need less.
+   */
   readonly paddedBytesMax: number;
 }
 
 /**
- * Cuts a batch into inferences: nearly always one. More where the batcher joined samples of different lengths
- * that may not be padded, more samples than the model takes at once, or where one long sample would make all others
- * so long that the tensors have no bound but the memory.
- * @param rows Rows of the batch that can be read, ascending.
+ * Splits a batch into inferences: nearly always one. More if the batch has samples of different
+ * lengths that may not be padded, more samples than the model takes at once, or one long sample
+ * that would pad all others beyond the memory bound.
+ * @param rows Readable rows of the batch, ascending.
  * @param lengthOf Length of a sample's free axes.
  */
 export function cutIntoChunks(
@@ -253,7 +255,7 @@ export function cutIntoChunks(
   return chunks;
 }
 
-/** Short samples go with short ones, so that few inferences are enough. */
+/** Short samples are grouped together, so that few inferences are enough. */
 function cutByBytes(
   part: readonly number[],
   lengthOf: (row: number) => FreeLength,

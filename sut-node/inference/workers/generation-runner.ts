@@ -19,23 +19,27 @@ interface GenerationRunnerOptions
   > {
   readonly pipeline: GeneratingPipeline;
   readonly session: ModelSession;
-  /** Gets the tokens of one step, of batches that want them. */
+  /** Receives the tokens of one step, for batches that request them. */
   readonly onTokens: (message: TokensMessage) => void;
 }
 
-/** Tokens of a warm-up: one of a step alone, one of a step of two sequences, and what follows. */
+/**
+ * Tokens of a warm-up: one of a step alone, one of a step of two sequences, and the following ones.
+ */
 const WARM_UP_TOKENS = 4;
 
-/** Of a prompt that is much shorter than that of the warm-up, so that it has much filling beside it, and some alone. */
+/** Length of a warm-up prompt that is much shorter than the other, so that it has much padding. */
 const SHORT_PROMPT_TOKENS = 3;
 
-/** A sequence's tokens, or why there are none. */
+/** A sequence's tokens, or its error. */
 type Outcome = readonly number[] | Error;
 
 /**
- * The work of a worker on prompts: many batches of one sample each at once, which end in any order. A response is the ids of
- * all new tokens, int32 little-endian; its first 4 bytes are told as soon as they are known, and the others where they are wanted. The time from the prompt's ids to
- * the last token counts as compute, waiting for the next border and steps of other sequences included.
+ * A worker's processing of prompts: many concurrent batches of one sample each, which end in any
+ * order. A response is the ids of all new tokens, int32 little-endian; the first 4 bytes are
+ * reported as soon as they are known, the others if requested. The time from the prompt's ids to
+ * the last token counts as compute, including waits for a token boundary and steps of other
+ * sequences.
  */
 export class GenerationRunner {
   readonly #options: GenerationRunnerOptions;
@@ -44,7 +48,7 @@ export class GenerationRunner {
   readonly #model: CachedDecoder;
   readonly #generator: ContinuousGenerator;
   readonly #sequences = new Map<number, Sequence>();
-  /** Tokens of the step at hand, and whose they are. */
+  /** Tokens of the current step, with their batches' numbers. */
   #toldNumbers: number[] = [];
   #toldIds: number[] = [];
   #toldEnds: number[] = [];
@@ -63,7 +67,10 @@ export class GenerationRunner {
     });
   }
 
-  /** Generates alone and side by side, and checks the scores. @throws MlperfError `ERR_MODEL` that tells on what the model failed. */
+  /**
+   * Generates alone and concurrently, and compares the scores. @throws MlperfError `ERR_MODEL` with
+   * the model's fault.
+   */
   async warmUp(): Promise<void> {
     const { pipeline, batchSizeMax } = this.#options;
     const { payload } = pipeline.warmUpPayload();
@@ -89,9 +96,10 @@ export class GenerationRunner {
   }
 
   /**
-   * Works on a batch of one sample, beside others. Never throws: what failed stands in the result.
-   * @param number Which {@link cancel} names.
-   * @param onFirstToken Gets the first bytes of the response before it is compressed.
+   * Works on a batch of one sample, concurrently with others. Never throws: failures are in the
+   * result.
+   * @param number Number for {@link cancel}.
+   * @param onFirstToken Receives the first bytes of the response before compression.
    */
   async run(
     batch: BatchMessage,
@@ -136,13 +144,13 @@ export class GenerationRunner {
     };
   }
 
-  /** Ends the work on a batch at the next border; it is answered as failed. */
+  /** Ends the work on a batch at the next token boundary; it is answered as failed. */
   cancel(number: number): void {
     const sequence = this.#sequences.get(number);
     if (sequence !== undefined) this.#generator.cancel(sequence);
   }
 
-  /** Sequences under way get no answer. */
+  /** Running sequences get no answer. */
   stop(): void {
     this.#generator.stop();
   }

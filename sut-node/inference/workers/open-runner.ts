@@ -8,13 +8,13 @@ import { GenerationRunner } from './generation-runner.ts';
 import { StepwiseRunner } from './stepwise-runner.ts';
 import type { TokensMessage, WorkerStart } from './worker-thread.ts';
 
-/** Works on batches in the thread that calls it. */
+/** Processes batches in the calling thread. */
 export type Runner = BatchRunner | StepwiseRunner | GenerationRunner;
 
 /**
  * Loads a benchmark's model and joins it with its pre- and post-processing.
  * @param onLoaded Called with the model's tensors before the rest.
- * @param onTokens Gets tokens of batches that want them.
+ * @param onTokens Receives tokens of batches that request them.
  * @throws MlperfError `ERR_MODEL`, `ERR_NOT_INSTALLED`, `ERR_BENCHMARK_UNKNOWN`
  */
 export async function openRunner(
@@ -37,7 +37,7 @@ export async function openRunner(
     pipeline,
     session,
     shape: batchShapeOf(model, start.usage),
-    // No more cores than the worker was given.
+    // As many as the worker's threads.
     decodeCount: start.runtime.threadsPerWorker,
   });
 }

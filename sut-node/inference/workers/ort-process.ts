@@ -25,7 +25,7 @@ import {
  * gone: then the process ends as it stands.
  */
 
-/** Batches at a worker: one that runs and one behind it. */
+/** Per worker: a running batch, and a waiting one. */
 const buffers: ReusedBuffers = new ReusedBuffers(2);
 
 let worker: WorkerThread | undefined;
@@ -37,12 +37,12 @@ const reader = new WorkerFrameReader({
   takeBuffer: (bytes) => buffers.take(bytes),
   onFrame: (head, body) => take(head as ToProcessHead, body),
 });
-/** Node's documentation has `onread` here, its types have not. */
+/** Node.js documents `onread` here, but its types lack it. */
 const socketOptions: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
   fd: WORKER_SOCKET_FD,
   readable: true,
   writable: true,
-  // Straight into the buffer of the batch.
+  // Reads directly into the batch's buffer.
   onread: {
     buffer: () => reader.space,
     callback: (bytes) => {
@@ -89,7 +89,7 @@ function forward(message: FromWorker): void {
   send(message, NO_BYTES);
 }
 
-/** The worker thread is gone, and so is this process once it has said why. */
+/** The worker thread has ended: reports the reason and ends the process. */
 function end(name: string, reason: string): void {
   hasEnded = true;
   if (!hasFailed && !isStopping) {
@@ -99,13 +99,14 @@ function end(name: string, reason: string): void {
   socket.end(() => process.exit(0));
 }
 
-/** Ends the process at once without its node: an inference in it cannot be waited for. */
+/** Ends the process at once when the node is lost: an inference cannot be awaited. */
 function endWithNode(): void {
   if (!hasEnded) process.kill(process.pid, 'SIGKILL');
 }
 
 disableTelemetry();
-// Signals to the whole group (Ctrl-C, a service manager) are the node's to answer: it drains, then asks.
+// The node handles signals to the whole group (Ctrl-C, a service manager): it drains, then asks
+// this process to end.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
 socket.on('end', endWithNode);
 socket.on('error', endWithNode);

@@ -6,10 +6,11 @@ import type { FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
 
 /**
  * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a
- * batch that arrives while another runs waits here as a promise. A runner that generates takes them side by side.
+ * batch that arrives meanwhile waits here as a promise. A generating runner takes them
+ * concurrently.
  */
 
-const port = parentPort as MessagePort; // This file is only ever a thread.
+const port = parentPort as MessagePort; // This file only runs as a thread.
 const start = workerData as WorkerData;
 
 let isEnding = false;
@@ -47,7 +48,10 @@ function end(): void {
   port.close();
 }
 
-/** Says why and lets the thread end. What waits behind is left: the I/O thread knows what that was. */
+/**
+ * Reports the reason and lets the thread end. Waiting batches are dropped: the I/O thread knows
+ * them.
+ */
 function giveUp(error: unknown): void {
   const code = error instanceof MlperfError ? error.code : 'ERR_SUT_WORKER';
   post({ kind: 'failed', code, text: messageOf(error) });
@@ -59,7 +63,7 @@ async function main(): Promise<void> {
     const runner = await openRunner(
       start,
       (tensors) => post({ kind: 'loaded', tensors }),
-      // What ends behind the port is left.
+      // Results after the port closed are dropped.
       (message) => isEnding || post(message),
     );
     let last: Promise<void> = Promise.resolve();

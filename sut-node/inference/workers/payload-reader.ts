@@ -6,7 +6,7 @@ import type { BatchMessage, WorkerStart } from './worker-thread.ts';
 /** Encodings of the payloads, and limits. */
 type PayloadReaderOptions = Pick<WorkerStart, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'>;
 
-/** A query's payload, decompressed or found broken, until one of another query is requested. */
+/** A query's payload, decompressed or found corrupt, kept until another query's is requested. */
 interface OpenedQuery {
   readonly batch: BatchMessage;
   readonly begin: number;
@@ -14,13 +14,13 @@ interface OpenedQuery {
 }
 
 /**
- * Takes the payloads of a batch out of their compression: timed work of the SUT (rule: inference_rules
- * v4.1, Network division: "SUT can do the required pre-processing of the data, e.g. [...] decompression").
- * Never more memory per payload than the limits say, whatever a peer sends.
+ * Decompresses the payloads of a batch: timed work of the SUT (rule: inference_rules v4.1, Network
+ * division: "SUT can do the required pre-processing of the data, e.g. [...] decompression"). Memory
+ * per payload never exceeds the limits, whatever a peer sends.
  */
 export class PayloadReader {
   readonly #options: PayloadReaderOptions;
-  /** One per encoding. */
+  /** One codec per encoding. */
   readonly #codecs: readonly Codec[];
   #query: OpenedQuery | undefined;
 
@@ -29,7 +29,7 @@ export class PayloadReader {
     this.#codecs = options.encodings.map(({ compression }) => codecNamed(compression));
   }
 
-  /** Lets every codec work once. */
+  /** Runs every codec once. */
   warmUp(payload: Uint8Array): void {
     for (const codec of new Set(this.#codecs)) {
       codec.decompress(codec.compress(payload), payload.length);
@@ -37,8 +37,9 @@ export class PayloadReader {
   }
 
   /**
-   * Payload of one sample of a batch, decompressed; uncompressed ones are borrowed of the batch, whose buffer is used again.
-   * @throws MlperfError `ERR_WIRE_PROTOCOL` when it is broken or larger than the limits.
+   * Payload of one sample of a batch, decompressed; uncompressed ones are borrowed from the batch,
+   * whose buffer is reused.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` if it is corrupt or larger than the limits.
    */
   read(batch: BatchMessage, row: number): BorrowedBytes {
     const begin = batch.begins[row] as number; // In range: the batch has this row.
@@ -56,7 +57,10 @@ export class PayloadReader {
     return content.subarray(slice.begin, slice.end);
   }
 
-  /** Samples of a query lie side by side in a batch: its payload is decompressed once, broken or not. */
+  /**
+   * Samples of a query are neighbours in a batch: its payload is decompressed once, even if
+   * corrupt.
+   */
   #openQuery(
     batch: BatchMessage,
     begin: number,

@@ -19,9 +19,9 @@ interface StepwiseRunnerOptions
 }
 
 /**
- * The work of a worker on batches whose samples are no rows of the model's batch axis: the pipeline answers them and runs
- * the model as often as it needs. All time inside the model counts as compute, the time before its first run as
- * pre-processing, and the time between its runs and behind the last one as post-processing.
+ * A worker's processing of batches whose samples are no rows of the model's batch axis: the
+ * pipeline answers them and runs the model as often as needed. Time inside the model counts as
+ * compute, time before its first run as pre-processing, and all other time as post-processing.
  */
 export class StepwiseRunner {
   readonly #options: StepwiseRunnerOptions;
@@ -46,7 +46,7 @@ export class StepwiseRunner {
     this.#responseCodec.compress(response);
   }
 
-  /** Works on a batch. Never throws: what failed stands in the result. */
+  /** Works on a batch. Never throws: failures are in the result. */
   async run(batch: BatchMessage): Promise<DoneMessage> {
     const beganAtNs = machineNowNs();
     const badSamples: BadSample[] = [];

@@ -18,21 +18,21 @@ import type {
   WorkerThreadEvents,
 } from './worker-thread.ts';
 
-/** Workers that end one after another, without a batch completed in between, before the pool gives up. */
+/** Consecutive worker ends without a completed batch after which the pool gives up. */
 const LOSSES_MAX = 3;
 
 /** Events of the pool. */
 interface WorkerPoolEvents {
   onDone(batch: Batch, done: DoneMessage): void;
-  /** The first token of the batch's one sample, before its end. */
+  /** The first token of the batch's only sample, before its end. */
   onFirstToken(batch: Batch, payload: Uint8Array): void;
-  /** Further tokens of batches of one sample each, of one instant. */
+  /** Further tokens of one instant, for batches of one sample each. */
   onTokens(tokens: readonly (readonly [batch: Batch, payload: Uint8Array])[]): void;
-  /** The worker that had the batch is gone. */
+  /** The worker of the batch is lost. */
   onLost(batch: Batch, error: MlperfError): void;
   /** A worker can take a batch. */
   onRoom(): void;
-  /** Workers cannot be replaced any more: no batch will ever be taken again. Called once. */
+  /** Workers can no longer be replaced: no batch will be taken again. Called once. */
   onFatal(error: MlperfError): void;
 }
 
@@ -42,15 +42,16 @@ interface WorkerPoolOptions {
   readonly start: WorkerStart;
   readonly spawn: SpawnWorker;
   readonly clock: Clock;
-  /** Longest time for a worker to load the model, and again to warm up. */
+  /** Longest time for a worker to load the model, and again to warm up, ns. */
   readonly startTimeoutNs: number;
   readonly logger: Logger;
   readonly events: WorkerPoolEvents;
 }
 
 /**
- * The workers, threads or processes, each with a model session of its own. A worker that ends is replaced, and the
- * batches that it held are reported as lost; the pool gives up after {@link LOSSES_MAX} such ends in a row.
+ * The workers, threads or processes, each with its own model session. A worker that ends is
+ * replaced, and its batches are reported as lost; the pool gives up after {@link LOSSES_MAX}
+ * consecutive ends.
  */
 export class WorkerPool implements BatchWorkers {
   readonly #options: WorkerPoolOptions;
@@ -61,9 +62,9 @@ export class WorkerPool implements BatchWorkers {
   /** Why a worker ended before all were ready. */
   #startFailure: MlperfError | undefined;
   #nextNumber = 0;
-  /** Most batches at a worker. A model that generates works on many side by side. */
+  /** Most batches at a worker. A generating model processes many concurrently. */
   batchesMax = BATCHES_MAX;
-  /** Workers that had to be replaced. */
+  /** Number of replaced workers. */
   replacedCount = 0;
 
   constructor(options: WorkerPoolOptions) {
@@ -72,10 +73,10 @@ export class WorkerPool implements BatchWorkers {
   }
 
   /**
-   * Starts the first worker and returns what its model looks like, so that a model that does not fit
-   * is refused before all workers have loaded it.
-   * @throws MlperfError `ERR_MODEL`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`, `ERR_INTERRUPTED` when the pool was
-   *   stopped meanwhile
+   * Starts the first worker and returns its model's tensors, so that an unsuitable model is refused
+   * before all workers load it.
+   * @throws MlperfError `ERR_MODEL`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`, `ERR_INTERRUPTED` if
+   * the pool was stopped meanwhile
    */
   load(): Promise<ModelTensors> {
     return this.#unlessStopped(this.#add().loaded);
@@ -85,19 +86,19 @@ export class WorkerPool implements BatchWorkers {
   async warmUp(): Promise<void> {
     while (this.#workers.length < this.#options.workerCount) this.#add();
     await this.#unlessStopped(Promise.all(this.#workers.map((worker) => worker.getReady())));
-    // One that had run the model may have ended while others had not.
+    // A worker that had run the model may have ended while others had not.
     if (this.#startFailure !== undefined) throw this.#startFailure;
     assert.equal(this.#state, 'starting');
     this.#state = 'running';
     this.#options.events.onRoom();
   }
 
-  /** Workers that live, those that are loading included. */
+  /** Live workers, including those that are loading. */
   get workerCountNow(): number {
     return this.#workers.length;
   }
 
-  /** Ids of the workers' own processes; none where they are threads. */
+  /** Process ids of the workers; empty for threads. */
   get pids(): number[] {
     return this.#workers.flatMap(({ pid }) => pid ?? []);
   }
@@ -121,7 +122,7 @@ export class WorkerPool implements BatchWorkers {
     chosen.run(batch, this.#packer.pack(batch));
   }
 
-  /** Tells workers of the batches that nobody waits for any more. */
+  /** Cancels batches at workers that nobody needs any more. */
   cancel(isLeft: (batch: Batch) => boolean): void {
     for (const worker of this.#workers) worker.cancel(isLeft);
   }
@@ -131,21 +132,21 @@ export class WorkerPool implements BatchWorkers {
   }
 
   /**
-   * Ends all workers behind the batches that they run now. What they hold gets no answer.
-   * @param giveUp Aborted when they have had time enough; the log says which are given up then.
+   * Ends all workers after their current batches. Their other batches get no answer.
+   * @param giveUp Aborted after the grace time; the log names the workers given up.
    */
   async stop(giveUp: AbortSignal): Promise<void> {
     this.#state = 'stopped';
     await Promise.all(
       this.#workers.splice(0).map(async (worker) => {
         if (await worker.stop(giveUp)) return;
-        const text = 'a worker did not end when it was asked to, and is given up';
+        const text = 'a worker did not end on request and is given up';
         this.#options.logger.error({ worker: worker.name }, text);
       }),
     );
   }
 
-  /** A part of the start; that workers end when they are told to is no failure of theirs. */
+  /** A part of the start; the requested end of workers is no failure. */
   async #unlessStopped<T>(part: Promise<T>): Promise<T> {
     const [outcome] = await Promise.allSettled([part]);
     if (this.#state === 'stopped') {
@@ -169,7 +170,7 @@ export class WorkerPool implements BatchWorkers {
     this.#lossesInRow = 0;
     this.#packer.takeBack(batch, done.payloads);
     if (this.#state === 'stopped') return;
-    // The worker goes on first, the answers go out while it computes.
+    // Feed the worker first; answers are sent while it computes.
     this.#options.events.onRoom();
     this.#options.events.onDone(batch, done);
   };
@@ -177,7 +178,7 @@ export class WorkerPool implements BatchWorkers {
   readonly #onEnd = (worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void => {
     const index = this.#workers.indexOf(worker);
     if (index >= 0) this.#workers.splice(index, 1);
-    // While the pool starts, load() and warmUp() tell the error.
+    // During the start, load() and warmUp() report the error.
     if (this.#state === 'starting') this.#startFailure ??= error;
     if (this.#state === 'starting' || this.#state === 'stopped') return;
     this.#lossesInRow += 1;
@@ -202,7 +203,7 @@ export class WorkerPool implements BatchWorkers {
   }
 
   #giveUp(error: MlperfError): void {
-    // Workers that still live end what they hold.
+    // Live workers finish their batches.
     this.#state = 'failed';
     this.#options.events.onFatal(
       workerError(
@@ -213,13 +214,16 @@ export class WorkerPool implements BatchWorkers {
   }
 }
 
-/** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */
+/**
+ * Batches at a worker: a running one and a waiting one, so that no full batch waits for this
+ * thread.
+ */
 const BATCHES_MAX = 2;
 
 /** Events of a worker. */
 interface PoolWorkerEvents extends Pick<WorkerPoolEvents, 'onFirstToken' | 'onTokens'> {
   onDone(batch: Batch, done: DoneMessage): void;
-  /** The worker has ended and holds these batches without an answer. Called once. */
+  /** The worker has ended with these unanswered batches. Called once. */
   onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
 }
 
@@ -241,7 +245,7 @@ class PoolWorker implements WorkerThreadEvents {
   readonly name: string;
   readonly #options: PoolWorkerOptions;
   readonly #thread: WorkerThread;
-  /** By number, in the order in which they came. */
+  /** By number, in order of arrival. */
   readonly #batches = new Map<number, Batch>();
   #nextNumber = 0;
   readonly #loaded = new Deferred<ModelTensors>();
@@ -259,7 +263,7 @@ class PoolWorker implements WorkerThreadEvents {
     this.#limitTo('load the model');
   }
 
-  /** Resolves when the model is loaded. @throws MlperfError when the worker cannot start. */
+  /** Resolves when the model is loaded. @throws MlperfError if the worker cannot start. */
   get loaded(): Promise<ModelTensors> {
     return this.#loaded.promise;
   }
@@ -276,7 +280,7 @@ class PoolWorker implements WorkerThreadEvents {
     return this.#batches.size;
   }
 
-  /** Runs the model once when it is loaded; from then on the worker takes batches. @throws MlperfError */
+  /** Runs the model once after loading; then the worker takes batches. @throws MlperfError */
   async getReady(): Promise<void> {
     await this.loaded;
     this.#limitTo('run the model for the first time');
@@ -284,7 +288,7 @@ class PoolWorker implements WorkerThreadEvents {
     await this.#warm.promise;
   }
 
-  /** Sends a batch. Only when it {@link isReady}. */
+  /** Sends a batch. Requires {@link isReady}. */
   run(batch: Batch, message: BatchMessage): void {
     assert(this.isReady);
     const number = this.#nextNumber;
@@ -300,9 +304,9 @@ class PoolWorker implements WorkerThreadEvents {
   }
 
   /**
-   * Lets the worker end behind the batch that it runs now.
-   * @param giveUp Aborted when it has had time enough: a worker that has not ended by then is given up.
-   * @returns False where it was given up: its thread may still run.
+   * Lets the worker end after its current batch.
+   * @param giveUp Aborted after the grace time: a worker that has not ended is given up.
+   * @returns False if it was given up: its thread may still run.
    */
   async stop(giveUp: AbortSignal): Promise<boolean> {
     const ended = Promise.race([this.#thread.stop(), this.#ended.promise]).then(() => true);
@@ -312,7 +316,7 @@ class PoolWorker implements WorkerThreadEvents {
   }
 
   onMessage(message: FromWorker): void {
-    // It was given up, and came back.
+    // It was given up, and ended later.
     if (this.#isEnded) return;
     switch (message.kind) {
       case 'loaded':
@@ -325,7 +329,7 @@ class PoolWorker implements WorkerThreadEvents {
         this.#warm.resolve();
         break;
       case 'failed':
-        // The thread ends now; onEnd tells the rest.
+        // The thread ends now; onEnd handles the rest.
         this.#failure = message;
         break;
       case 'first-token':
@@ -372,7 +376,7 @@ class PoolWorker implements WorkerThreadEvents {
     return batch;
   }
 
-  /** Where the machine has no thread or process left, the worker counts as ended. */
+  /** If the machine has no thread or process left, the worker counts as ended. */
   #spawn(): WorkerThread {
     try {
       const { spawn, start } = this.#options;
@@ -386,7 +390,7 @@ class PoolWorker implements WorkerThreadEvents {
     }
   }
 
-  /** A worker that hangs counts as ended, so that the node says so instead of waiting for ever. */
+  /** A hanging worker counts as ended, so that the node reports it instead of waiting for ever. */
   #limitTo(what: string): void {
     const { clock, startTimeoutNs } = this.#options;
     this.#deadline?.cancel();
@@ -403,7 +407,7 @@ class PoolWorker implements WorkerThreadEvents {
   }
 }
 
-/** Resolves, with false, when the signal is aborted. */
+/** Resolves with false when the signal is aborted. */
 function abortOf(signal: AbortSignal): Promise<false> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(false);

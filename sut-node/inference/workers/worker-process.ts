@@ -17,10 +17,10 @@ import type {
   WorkerThreadEvents,
 } from './worker-thread.ts';
 
-/** Longest wait for a process that was asked to end; what it holds gets no answer anyway. */
+/** Longest wait for a process that was asked to end; its batches get no answer anyway. */
 const STOP_MS_MAX = 5_000;
 
-/** Starts a worker as a process of its own: a native crash ends only that worker. */
+/** Starts a worker as its own process: a native crash ends only that worker. */
 export const spawnOrtProcess: SpawnWorker = (name, start, events) =>
   new WorkerProcess(name, start, events);
 
@@ -30,7 +30,10 @@ class WorkerProcess implements WorkerThread {
   readonly #child: ChildProcess;
   readonly #socket: Duplex;
   readonly #ended = new Deferred<void>();
-  /** Buffers of the batches at the worker by number: they do not travel, but come back with the answer. */
+  /**
+   * Buffers of the batches at the worker, by number: they are not sent, but come back with the
+   * answer.
+   */
   readonly #payloads = new Map<number, ArrayBuffer>();
   #killTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
@@ -42,7 +45,7 @@ class WorkerProcess implements WorkerThread {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
       windowsHide: true,
     });
-    // Before anything may throw: an unhandled error event would end the node.
+    // Register before anything may throw: an unhandled error event would end the node.
     this.#child.on('error', (error) => {
       if (this.#child.pid === undefined) {
         this.#end(`its process cannot start: ${describeSystemError(error)}`);
@@ -54,10 +57,10 @@ class WorkerProcess implements WorkerThread {
       onFrame: (head, body) => this.#take(head as FromProcessHead, body),
     });
     this.#socket.on('data', (chunk: Uint8Array) => reader.read(chunk));
-    // A process whose socket is gone has ended or is about to.
+    // A process with a closed socket has ended or is about to.
     this.#socket.on('end', () => this.#killSoon());
     this.#socket.on('error', () => this.#killSoon());
-    // Behind the last message: the socket is closed by then.
+    // After the last message: the socket is closed by then.
     this.#child.on('close', (code, signal) => {
       this.#end(
         signal === null ? `its process ended with code ${code}` : `${signal} ended its process`,
@@ -111,7 +114,7 @@ class WorkerProcess implements WorkerThread {
     this.#killTimer ??= setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
   }
 
-  /** Behind a failed start comes 'close' as well. */
+  /** A failed start is also followed by 'close'. */
   #end(reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -121,9 +124,12 @@ class WorkerProcess implements WorkerThread {
   }
 }
 
-/** The socket of a process; a closed one where the node had no file descriptor left for it: 'error' tells that. */
+/**
+ * The socket of a process; a closed one if the node has no file descriptor left, which 'error'
+ * reports.
+ */
 function socketOf({ stdio }: ChildProcess): Duplex {
-  // Undefined then, against its type.
+  // Undefined in this case, contrary to its type.
   const socket = (stdio as ChildProcess['stdio'] | undefined)?.[WORKER_SOCKET_FD];
   return (socket as Duplex | undefined) ?? new PassThrough().destroy(); // A pipe is one.
 }
@@ -149,7 +155,7 @@ type FromWorkerDone = Extract<FromWorker, { readonly kind: 'done' }>;
 /** Body: the payloads. */
 type BatchHead = Omit<ToWorkerBatch, 'payloads'>;
 
-/** Body: the responses. The buffer of the payloads stays where it is. */
+/** Body: the responses. The buffer of the payloads stays with the node. */
 type DoneHead = Omit<FromWorkerDone, 'payloads' | 'responses'>;
 
 /** Node to worker process. */
@@ -187,15 +193,15 @@ export function encodeFrame(head: object, body: Uint8Array): [Buffer, Uint8Array
 
 /** Callbacks of a {@link WorkerFrameReader}. */
 interface FrameReaderOptions {
-  /** Memory for a body; may be longer. Not called for an empty one. */
+  /** Returns memory for a body; it may be longer. Not called for an empty one. */
   readonly takeBuffer: (bytes: number) => ArrayBuffer;
-  /** A message is whole; `body` is empty where it has none. */
+  /** A message is complete; `body` may be empty. */
   readonly onFrame: (head: object, body: ArrayBuffer) => void;
 }
 
 /**
- * Reads frames out of a stream of bytes: the caller puts the next bytes into {@link space}, as many as it has
- * or fit, and says how many. Trusts the other end, which is this program.
+ * Reads frames from a stream of bytes: the caller puts the next bytes into {@link space} and
+ * reports their number. Trusts the peer, which is this program.
  */
 export class WorkerFrameReader {
   readonly #options: FrameReaderOptions;
@@ -209,18 +215,18 @@ export class WorkerFrameReader {
     this.#options = options;
   }
 
-  /** Where the next bytes belong; never empty. */
+  /** Destination of the next bytes; never empty. */
   get space(): Uint8Array {
     return this.#target.subarray(this.#filledBytes);
   }
 
-  /** So many bytes lie in {@link space} now. */
+  /** `bytes` bytes are now in {@link space}. */
   filled(bytes: number): void {
     this.#filledBytes += bytes;
     if (this.#filledBytes === this.#target.length) this.#endPart();
   }
 
-  /** Takes bytes that lie elsewhere. */
+  /** Reads bytes from another buffer. */
   read(chunk: Uint8Array): void {
     let position = 0;
     while (position < chunk.length) {
@@ -238,7 +244,7 @@ export class WorkerFrameReader {
       case 'prefix': {
         const prefix = new DataView(whole.buffer, whole.byteOffset, PREFIX_BYTES);
         this.#bodyBytes = prefix.getFloat64(4, true);
-        // Of its own: typed arrays in the head are views into it.
+        // Separate memory: typed arrays in the head are views of it.
         this.#begin('head', Buffer.allocUnsafeSlow(prefix.getUint32(0, true)));
         break;
       }

@@ -12,24 +12,24 @@ import type { BatchTimes, PayloadSlice } from '../batcher/sut-model.ts';
 
 /** A worker, thread or process, as the pool sees it; a fake in tests. */
 export interface WorkerThread {
-  /** Id of the worker's own process; undefined for a thread, and for a process that could not start. */
+  /** Process id of the worker; undefined for a thread, and for a process that could not start. */
   readonly pid?: number | undefined;
-  /** Sends a message; the buffers in `transfer` are gone on this side. */
+  /** Sends a message; the buffers in `transfer` are detached on this side. */
   post(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
-  /** Lets the thread end behind the batch that it runs now. Resolves when it has ended. */
+  /** Lets the thread end after its current batch. Resolves when it has ended. */
   stop(): Promise<void>;
   /**
-   * Gives up a worker that hangs: it gets no more batches, and is not awaited. A process is
-   * killed. A thread is left alone until it comes back by itself: to terminate it inside ONNX Runtime would
-   * end the node (how the process ends with it: onnxruntime.ts).
+   * Gives up a worker that hangs: it gets no more batches, and is not awaited. A process is killed.
+   * A thread is left alone until it returns: terminating it inside ONNX Runtime would end the node
+   * (how the process ends with it: onnxruntime.ts).
    */
   abandon(): void;
 }
 
-/** Where a worker reports. Both are called from the event loop only. */
+/** Events of a worker, called from the event loop only. */
 export interface WorkerThreadEvents {
   onMessage(message: FromWorker): void;
-  /** Called once, when the worker has ended for whatever reason. */
+  /** Called once, when the worker has ended for any reason. */
   onEnd(reason: string): void;
 }
 
@@ -52,8 +52,8 @@ export const spawnOrtWorker: SpawnWorker = (name, start, events) => {
 };
 
 /**
- * Joins a thread to its pool.
- * @param isStopping As in {@link WorkerData}.
+ * Connects a thread to its pool.
+ * @param isStopping See {@link WorkerData}.
  * @internal
  */
 export function watchThread(
@@ -108,17 +108,17 @@ export function watchThread(
 
 /** Model and settings of a worker. */
 export interface WorkerStart extends DigestedModel {
-  /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
+  /** Key of the benchmark: functions cannot be sent to threads, so the worker looks it up. */
   readonly benchmark: string;
   readonly usage: ModelUsage;
   readonly runtime: RuntimeSettings;
-  /** Most samples of one inference where the model takes any number. */
+  /** Most samples per inference, if the model takes any number. */
   readonly batchSizeMax: number;
-  /** The same where the settings say it; undefined: the default. */
+  /** Requested {@link batchSizeMax}; undefined: the default. */
   readonly batchSizeAsked?: number | undefined;
-  /** Encodings of payloads by the number that stands in {@link BatchMessage.forms}. */
+  /** Payload encodings by the number in {@link BatchMessage.forms}. */
   readonly encodings: readonly PayloadEncoding[];
-  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
+  /** Largest decompressed size of a sample, and of a query compressed as a whole, bytes. */
   readonly sampleBytesMax: number;
   readonly queryBytesMax: number;
   /** Compression of every response. */
@@ -127,7 +127,7 @@ export interface WorkerStart extends DigestedModel {
 
 /** `workerData` of a worker thread. */
 export interface WorkerData extends WorkerStart {
-  /** One element on shared memory; 1 says that batches which have not begun are to be left. */
+  /** One element on shared memory; 1 means: skip batches that have not begun. */
   readonly isStopping: Int32Array;
 }
 
@@ -135,27 +135,27 @@ export interface WorkerData extends WorkerStart {
 export interface BatchMessage {
   readonly kind: 'batch';
   /**
-   * Payloads of the samples, one behind the other; that of sample i lies from `begins[i]` to `ends[i]`.
-   * Neighbours of one query that is compressed as a whole lie at the same place. May be longer.
+   * Payloads of the samples, concatenated; sample i is from `begins[i]` to `ends[i]`. Neighbours of
+   * one query compressed as a whole share a place. The buffer may be longer.
    */
   readonly payloads: ArrayBuffer;
   readonly begins: Float64Array;
   readonly ends: Float64Array;
-  /** Per sample, where it lies in its query's payload; absent when no sample of the batch has one. */
+  /** Per sample, its place in its query's payload; absent if no sample has one. */
   readonly slices?: readonly (PayloadSlice | undefined)[];
   readonly forms: Uint8Array;
-  /** Whether tokens behind the first are wanted as they come. */
+  /** True if tokens after the first are requested. */
   readonly takesTokens: boolean;
 }
 
-/** Which of a worker's batches a message is about: batches of a model that generates end in any order. */
+/** Number of a worker's batch: a generating model ends batches in any order. */
 interface Numbered {
   readonly number: number;
 }
 
 /**
- * I/O thread to worker: run the model once per batch size that matters, so that no query pays for first-time work; a batch;
- * nobody waits for that batch any more; no more will come.
+ * I/O thread to worker: run the model once per relevant batch size, so that no query pays for
+ * first-time work; a batch; cancel a batch; stop.
  */
 export type ToWorker =
   | { readonly kind: 'warm-up' }
@@ -170,7 +170,7 @@ export interface FailedMessage {
   readonly text: string;
 }
 
-/** A sample that has no response, and why. */
+/** A sample without a response, with the reason. */
 export interface BadSample {
   readonly row: number;
   readonly text: string;
@@ -179,35 +179,35 @@ export interface BadSample {
 /** Results of a batch. Both buffers are transferred. */
 export interface DoneMessage extends Omit<BatchTimes, 'takenAtNs'> {
   readonly kind: 'done';
-  /** The buffer of the batch, for the next one. */
+  /** The buffer of the batch, for reuse. */
   readonly payloads: ArrayBuffer;
-  /** Response bytes of the samples, one behind the other; sample i ends at `ends[i]`. */
+  /** Response bytes of the samples, concatenated; sample i ends at `ends[i]`. */
   readonly responses: ArrayBuffer;
   readonly ends: Float64Array;
-  /** Samples that could not be read, or whose output could not. */
+  /** Samples with an unreadable payload or output. */
   readonly badSamples: readonly BadSample[];
-  /** Set where the model itself failed: those rows have no response. */
+  /** Set if the model failed: these rows have no response. */
   readonly failure: { readonly text: string; readonly rows: readonly number[] } | undefined;
-  /** Output tokens of each sample, of a model that generates. */
+  /** Output tokens of each sample, for a generating model. */
   readonly tokenCounts?: readonly number[];
 }
 
-/** The first token of a batch's one sample, before the rest: bytes as at the beginning of its response. */
+/** The first token of a batch's only sample, before the rest: the first bytes of its response. */
 export interface FirstTokenMessage {
   readonly kind: 'first-token';
   readonly payload: Uint8Array;
 }
 
-/** Further tokens of batches of one sample, as one step gave them; not those that end a sample. */
+/** Further tokens of one step, for batches of one sample; without those that end a sample. */
 export interface TokensMessage {
   readonly kind: 'tokens';
   readonly numbers: readonly number[];
-  /** Bytes of the batches' tokens, one behind the other; those of batch i end at `ends[i]`. */
+  /** Token bytes of the batches, concatenated; batch i ends at `ends[i]`. */
   readonly payload: Uint8Array;
   readonly ends: readonly number[];
 }
 
-/** Worker to I/O thread: the model is loaded; it has run. */
+/** Worker to I/O thread: the model is loaded; it has run; results. */
 export type FromWorker =
   | { readonly kind: 'loaded'; readonly tensors: ModelTensors }
   | { readonly kind: 'ready' }

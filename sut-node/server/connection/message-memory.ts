@@ -1,7 +1,7 @@
 import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { PayloadMemory } from '../../inference/batcher/sut-model.ts';
 
-/** Messages whose memory is kept for the next ones, and the size above which it is not. */
+/** Messages whose memory is kept for reuse, and the size above which it is not. */
 const KEPT_MESSAGES = 64;
 const KEPT_BYTES_MAX: number = 8 * 1024 * 1024;
 
@@ -9,15 +9,15 @@ const KEPT_BYTES_MAX: number = 8 * 1024 * 1024;
 export class MessagePool {
   readonly #buffers = new ReusedBuffers(KEPT_MESSAGES, KEPT_BYTES_MAX);
 
-  /** Memory for a message of that length, held once. */
+  /** Memory for a message of that length, with one reference. */
   take(bytes: number): MessageMemory {
     return new MessageMemory(this.#buffers, bytes);
   }
 }
 
 /**
- * One message as long as it is read. Its memory serves another message when the last holder lets go; where a
- * holder never does (the peer is gone), it is left to V8.
+ * One message while it is read. The last release returns its memory for reuse; if a holder never
+ * releases it (the peer is lost), V8 collects it.
  */
 export class MessageMemory implements PayloadMemory {
   readonly bytes: Buffer;

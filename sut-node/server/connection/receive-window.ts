@@ -2,39 +2,39 @@ import http2 from 'node:http2';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
 import { internalError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 
-/** HTTP/2's own window, which holds until the settings of a session are acknowledged. */
+/** HTTP/2's default window, which applies until a session's SETTINGS are acknowledged. */
 const WINDOW_BYTES_PROTOCOL = 65_535;
 
-/** Receive windows as they are in force, in bytes. */
+/** Effective receive windows, bytes. */
 export interface WindowBytes {
   readonly stream: number;
   readonly connection: number;
 }
 
-/** Where the windows of the node's sessions are reported. */
+/** Events about the windows of the node's sessions. */
 export interface WindowEvents {
   /** A session has smaller windows than requested. */
   onRefused(error: MlperfError): void;
 }
 
-/** The HTTP/2 side of a gRPC server: takes connections, and knows its receive windows. */
+/** The HTTP/2 side of a gRPC server: accepts connections and knows its receive windows. */
 export interface WindowedInjector {
   readonly injector: ConnectionInjector;
-  /** grpc-js's HTTP/2 server behind it. */
+  /** grpc-js's own HTTP/2 server. */
   readonly http2Server: http2.Http2Server;
-  /** Windows in force: those of the session seen last; the ones asked for before the first. */
+  /** Effective windows of the newest session; the requested ones before the first. */
   windows(): WindowBytes;
 }
 
 /**
- * Makes a grpc-js server receive with larger HTTP/2 windows than the 64 KiB that it has no option for
- * (grpc-js 1.14). With those, a link of 1 ms delay carries 34 queries of 602 KB per second; with 16 MiB
- * it carries 1,552.
+ * Gives a grpc-js server larger HTTP/2 receive windows than 64 KiB, for which grpc-js 1.14 has no
+ * option. With 64 KiB, a link of 1 ms delay carries 34 queries of 602 KB per second; with 16 MiB it
+ * carries 1,552.
  *
- * grpc-js makes its HTTP/2 server inside `createConnectionInjector`, synchronously; for the length of
- * that call, and so for no other server, `createServer` is ours. TLS, where there is any, is ended before
- * (sut-server.ts), so that this is the only way in. What comes out is checked on every session.
- * @throws MlperfError `ERR_INTERNAL` when this grpc-js makes its server in another way.
+ * grpc-js makes its HTTP/2 server synchronously inside `createConnectionInjector`; only during that
+ * call, so for no other server, `createServer` is replaced. TLS ends earlier (sut-server.ts), so
+ * this is the only way in. The effective windows are checked on every session.
+ * @throws MlperfError `ERR_INTERNAL` if this grpc-js makes its server differently.
  */
 export function createWindowedInjector(
   server: Server,
@@ -62,7 +62,7 @@ export function createWindowedInjector(
   let windows: WindowBytes = { stream: windowBytes, connection: windowBytes };
   made.on('session', (session) => {
     session.setLocalWindowSize(windowBytes);
-    // Settings bind once the peer has acknowledged them.
+    // Settings apply once the peer has acknowledged them.
     session.once('localSettings', (settings) => {
       windows = {
         stream: settings.initialWindowSize ?? WINDOW_BYTES_PROTOCOL,

@@ -10,7 +10,7 @@ import { type GateRules, gateCalls } from '../guard/call-gate.ts';
 import type { ConnectionGuard } from '../guard/connection-guard.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
 
-/** How long calls that are ending may take when a server closes. */
+/** Grace time for ending calls when a server closes. */
 const CLOSE_GRACE_MS = 1_000;
 
 const WHERE_TAKEN = 'end the program that listens there, or choose another port with';
@@ -21,7 +21,8 @@ const flagOf = (purpose: string): string =>
 
 /**
  * Opens a port.
- * @param purpose What it is for, behind the address in the message: " for health"; empty for the node's own.
+ * @param purpose Text after the address in the message: " for health"; empty for the node's own
+ * port.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
 export function listenOn(
@@ -44,11 +45,13 @@ export function listenOn(
   });
 }
 
-/** How long the last bytes of calls that have ended may take into the socket, and turns of the event loop that write them. */
+/**
+ * Time for the last bytes of ended calls to reach the socket, over several turns of the event loop.
+ */
 const LAST_BYTES_MS = 20;
 const LAST_BYTES_TURNS = 10;
 
-/** Stops listening, lets calls end for a moment, then ends all connections. */
+/** Stops listening, gives calls a grace time, then closes all connections. */
 async function closeServers(
   { tcpServer, grpcServer }: { readonly tcpServer: NetServer; readonly grpcServer: Server },
   guard: ConnectionGuard,
@@ -65,7 +68,8 @@ async function closeServers(
       resolve();
     });
   });
-  // From Node.js 24 on calls are over before their last bytes are in the socket. On a busy machine the time is over in one turn.
+  // From Node.js 24 on calls end before their last bytes are in the socket. On a busy machine the
+  // time may expire within one turn.
   await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
   for (let turn = 0; turn < LAST_BYTES_TURNS; turn += 1) await new Promise(setImmediate);
   grpcServer.forceShutdown();
@@ -76,24 +80,25 @@ async function closeServers(
 
 /** A TCP port on which a gRPC server serves. */
 export interface GrpcPort {
-  /** Address as bound: the real one also where a name or port 0 was requested. */
+  /** The bound address: the real one for a name or port 0. */
   readonly host: string;
   readonly port: number;
-  /** HTTP/2 receive windows in force. */
+  /** Effective HTTP/2 receive windows. */
   windows(): WindowBytes;
   /**
-   * Stops listening, lets calls end for a moment, then ends all connections.
-   * @param others Resolves when the calls have ended that grpc-js does not serve.
+   * Stops listening, gives calls a grace time, then closes all connections.
+   * @param others Resolves when the calls not served by grpc-js have ended.
    */
   close(others?: Promise<unknown>): Promise<void>;
 }
 
 /**
- * Opens a port for a gRPC server, whose connections are guarded and whose calls pass the gate. The TCP server is our
- * own and hands its connections to grpc-js: so that an address in use is told by its system error, connections are
- * guarded (connection-guard.ts), and the HTTP/2 server can have larger windows (receive-window.ts).
- * @param options.purpose As of {@link listenOn}.
- * @param options.serving What takes a connection.
+ * Opens a port for a gRPC server with guarded connections and gated calls. The TCP server is ours
+ * and passes its connections to grpc-js, so that a used address is reported by its system error,
+ * connections are guarded (connection-guard.ts), and the HTTP/2 server can have larger windows
+ * (receive-window.ts).
+ * @param options.purpose See {@link listenOn}.
+ * @param options.serving Receives the connections.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
 export async function openGrpcPort(
@@ -101,7 +106,7 @@ export async function openGrpcPort(
   options: WindowEvents & {
     readonly at: { readonly host: string; readonly port: number };
     readonly purpose?: string;
-    /** HTTP/2's, of this end. */
+    /** HTTP/2 settings of this end. */
     readonly settings: Settings & { readonly initialWindowSize: number };
     readonly rules: GateRules;
     serving(injector: ConnectionInjector): (accepted: Socket) => void;
@@ -114,7 +119,7 @@ export async function openGrpcPort(
   const serve = options.serving(injector);
   const tcpServer = createServer({ noDelay: true }, (socket) => {
     serve(socket);
-    // A connection that breaks is closed as well, which is what counts.
+    // A broken connection is also closed, and that is handled.
     socket.on('error', () => {});
     guard.admit(socket);
   });
@@ -131,10 +136,10 @@ export async function openGrpcPort(
   return { host, port, windows, close };
 }
 
-/** A gRPC service of the node beside its own: health, reflection. */
+/** A gRPC service besides the node's own: health, reflection. */
 export interface SideService {
-  /** Registers the service; before the server listens. */
+  /** Registers the service before the server listens. */
   addTo(server: Server): void;
-  /** Ends the calls that would not end by themselves. The server closes. */
+  /** Ends the calls that would not end by themselves, because the server closes. */
   close(reason: string): void;
 }

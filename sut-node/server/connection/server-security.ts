@@ -12,13 +12,13 @@ import type { SutSettings } from '../../settings/sut-settings.ts';
 
 /** TLS of the node's side. */
 export interface ServerTls extends TlsIdentity {
-  /** Authorities of the certificates that clients must show; undefined: clients show none. */
+  /** Authorities of client certificates; undefined: clients need none. */
   readonly clientAuthorities: Buffer | undefined;
 }
 
 /**
  * Reads the files that the settings name.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and its fault.
  */
 export function readServerSecurity(settings: SutSettings) {
   const { tlsCert, tlsKey, tlsClientCa, tokenFile, listen } = settings;
@@ -57,7 +57,7 @@ export function exposureWarnings({
   if (!isLoopback(listen.host) && tlsCert === undefined && tokenFile === undefined) {
     warnings.push(
       `anyone who reaches ${hostAndPort(listen.host, listen.port)} can use this node and read its traffic; ` +
-        'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
+        'outside a private network give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
         '--tls-client-ca FILE (docs/secure.md)',
     );
   }

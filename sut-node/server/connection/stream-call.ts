@@ -6,38 +6,41 @@ import type { MessageMemory } from './message-memory.ts';
 /** A gRPC call with messages in both directions, as bytes. */
 export type StreamCall = ServerDuplexStream<Buffer, Buffer>;
 
-/** The other end of a stream, as gRPC shows it. */
+/** The peer of a stream, through gRPC. */
 export interface StreamPeer {
-  /** Hands a message to gRPC; false when it holds enough, until {@link StreamHandler.drained}. */
+  /** Passes a message to gRPC; false if its buffer is full, until {@link StreamHandler.drained}. */
   write(message: Buffer): boolean;
-  /** Reads no more messages, for now, or again. */
+  /** Stops or resumes reading messages. */
   pause(): void;
   resume(): void;
-  /** Ends the stream behind what was written. */
+  /** Ends the stream after everything written. */
   end(end: ServerCallEnd): void;
 }
 
-/** Receiver of a stream's events. Its methods never throw, whatever bytes come. */
+/** Receiver of a stream's events. Its methods never throw, whatever the bytes. */
 export interface StreamHandler {
-  /** @param memory Owner of the bytes: release it, once, when they are no longer read. Absent: they are the handler's. */
+  /**
+   * @param memory Owner of the bytes: release it once they are no longer read. Absent: the handler
+   * owns them.
+   */
   message(message: Buffer, memory?: MessageMemory): void;
   /** The peer ended its side. */
   halfClosed(): void;
   /** gRPC takes messages again. */
   drained(): void;
-  /** The peer is gone: its requests are dropped. */
+  /** The peer is lost: drop its requests. */
   cancelled(): void;
-  /** Ends the stream: the peer's bytes can no longer be read as messages. */
+  /** Ends the stream: the peer's bytes are no longer valid messages. */
   breakOff(end: ServerCallEnd): void;
 }
 
-/** Opens a stream for a call; undefined where it is refused, and ended with the status that says why. */
+/** Opens a stream for a call; undefined if it was refused and ended with a status. */
 export type OpenStream = (
   peer: Pick<StreamPeer, 'write' | 'end'> & { readonly seen: CallSeen | null },
   address: string,
 ) => { readonly handler: StreamHandler; readonly receiveBytesMax: number } | undefined;
 
-/** Opens the streams that carry queries and link tests, on either HTTP/2 implementation. */
+/** Opens the streams for queries and link tests, for both HTTP/2 implementations. */
 export interface StreamOpeners {
   readonly infer: OpenStream;
   readonly testLink: OpenStream;
@@ -51,7 +54,7 @@ export function peerOfCall(call: StreamCall): StreamPeer {
     resume: () => call.resume(),
     end: (end) => {
       if (end.code === STREAM_OK.code) call.end();
-      // grpc-js ends a stream with a status by this event, behind what was written.
+      // grpc-js ends a stream with a status by this event, after everything written.
       else call.emit('error', end);
     },
   };
@@ -65,7 +68,7 @@ export function serveStream(call: StreamCall, stream: StreamHandler): void {
   call.on('cancelled', () => stream.cancelled());
 }
 
-/** A set of open things, such as streams, that can be waited for until it is empty. */
+/** A set of open objects, such as streams, whose emptying can be awaited. */
 export class OpenStreams<T> extends Set<T> {
   #whenEmpty: (() => void)[] = [];
 

@@ -25,7 +25,7 @@ export interface NodeOffer {
   readonly responseEncoding: PayloadEncoding;
 }
 
-/** Facts that do not change while the node lives. */
+/** Constant facts of a running node. */
 export interface NodeFacts {
   readonly name: string;
   readonly identity: string;
@@ -35,7 +35,8 @@ export interface NodeFacts {
 
 /**
  * Name of the node on the wire.
- * @throws MlperfError `ERR_CONFIG_INVALID` when no LoadGen node would take it: the name of a stand-in makes it longer.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if it is too long for LoadGen nodes: a stand-in's name
+ * extends it.
  */
 export function servedName(settings: SutSettings, model: SutModel): string {
   const name = sutNodeName(settings.node, model.name);
@@ -46,16 +47,17 @@ export function servedName(settings: SutSettings, model: SutModel): string {
   );
 }
 
-/** Encodings that the benchmark allows; the loaded model may read fewer: {@link readBy}. */
+/** Encodings of the benchmark; the loaded model may read fewer: {@link readBy}. */
 export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
   return {
     benchmark: model.rules.key,
     model: model.name,
-    // In the order of their numbers. Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
+    // In the order of their numbers. All that the model can decompress: the LoadGen node decides
+    // what a run may use.
     encodings: Object.values(model.rules.encodings).flatMap(({ form }): PayloadEncoding[] =>
       model.compressions.map((compression) => ({ form, compression })),
     ),
-    // A run that does not read it is refused: a setting that the node tells is in force.
+    // A run that cannot read it is refused: a reported setting is always in effect.
     responseEncoding: { form: 'raw', compression: settings.responseCompression } as PayloadEncoding,
   };
 }
@@ -74,14 +76,14 @@ export function payloadContext(
 }
 
 /**
- * Tells the encodings that a loaded model's pre-processor reads from the others of the benchmark: another than the
- * benchmark's own, which a description can name, need not read all.
+ * Returns a filter for the encodings that this model's pre-processor reads. A pre-processor named
+ * in a description may support only some of the benchmark's encodings.
  */
 export function readBy({ forms }: LoadedModel): (encoding: PayloadEncoding) => boolean {
   return ({ form }) => forms === undefined || forms.includes(form);
 }
 
-/** Optional parts of the protocol that this node supports (Describe.features). */
+/** Optional protocol features of this node (Describe.features). */
 export const NODE_FEATURES: readonly string[] = [
   PAYLOAD_DIGESTS_FEATURE,
   WARM_UP_FEATURE,
@@ -89,7 +91,7 @@ export const NODE_FEATURES: readonly string[] = [
   TOKEN_STREAM_FEATURE,
 ];
 
-/** Those of Open.features that are in use from then on (Opened.features). */
+/** The features of Open.features that the stream uses (Opened.features). */
 export function agreedFeatures({
   features,
   tokenLatencies,
@@ -101,7 +103,7 @@ export function agreedFeatures({
   return NODE_FEATURES.filter((feature) => features.includes(feature) && isUsable(feature));
 }
 
-/** Settings that tell where a node is and who watches it: equal nodes of a SUT differ in these. */
+/** Settings that describe a node's place and observers: equal nodes of a SUT differ in these. */
 const PLACES: readonly string[] = [
   'node',
   'listen',
@@ -111,22 +113,25 @@ const PLACES: readonly string[] = [
   'cacheFolder',
 ];
 
-/** Settings as they were given, where the effective value is a setting of its own. */
+/** Requested settings whose effective value is a separate setting. */
 const SAID: readonly string[] = ['batchSizeAsked'];
 
-/** Files: that they are there is a setting, their path is a place. The model's content has its own digest. */
+/**
+ * Files: their presence is a setting, their path a place. The model's content has its own digest.
+ */
 const FILES: readonly string[] = ['model', 'tlsCert', 'tlsKey', 'tlsClientCa', 'tokenFile'];
 
-/** Hexadecimal digits of the digest: 32 bits tell the configurations of a submission apart. */
+/** Hexadecimal digits of the digest: 32 bits distinguish the configurations of a submission. */
 const DIGEST_DIGITS = 8;
 
 /**
  * Name of the configuration in which a node runs its model, for example
- * `digits/longhaul-digits-example/cpu-w1t1b16/3f2a9c1b`: benchmark, model, provider with the numbers of
- * workers, of threads in each and of samples at once in each (the largest batch, or sequences side by side), and a digest over all settings, the
- * description of the model, and its SHA-256. Equal settings and model give equal names, wherever the node is; any other gives another.
- * Rule: inference_rules v4.1, Network division, "SUT parameters and configuration must be uniquely and
- * specifically named".
+ * `digits/longhaul-digits-example/cpu-w1t1b16/3f2a9c1b`: benchmark, model, provider with the
+ * numbers of workers, of threads in each and of samples at once in each (the largest batch, or
+ * sequences side by side), and a digest over all settings, the description of the model, and its
+ * SHA-256. Equal settings and model give equal names on any node; others give different names.
+ * Rule: inference_rules v4.1, Network division, "SUT parameters and configuration must be uniquely
+ * and specifically named".
  */
 export function configurationName(
   { settings, offer }: Pick<NodeFacts, 'settings' | 'offer'>,
@@ -138,7 +143,7 @@ export function configurationName(
   return `${offer.benchmark}/${offer.model}/${shape}/${digestOf(settings, model)}`;
 }
 
-/** Where the model runs, in ONNX Runtime's words, the best first. */
+/** Preferred execution provider, in ONNX Runtime's name. */
 export function providerOf({ providers }: SutSettings): string {
   return providers.join('+');
 }
@@ -156,7 +161,7 @@ function digestOf(settings: SutSettings, { sha256, usage }: LoadedModel): string
   return hash.digest('hex').slice(0, DIGEST_DIGITS);
 }
 
-/** State of a node in the words of the wire. */
+/** State of a node as on the wire. */
 export type NodeStateName = Exclude<NodeState, number | 'NODE_STATE_UNSPECIFIED'>;
 
 /**
@@ -176,17 +181,17 @@ export class NodeStatus {
     return this.#state;
   }
 
-  /** Why the node is not ready, in words. */
+  /** Why the node is not ready. */
   get detail(): string {
     return this.#detail;
   }
 
-  /** Calls the listener after every change of the state; not where only the detail changes. */
+  /** Calls the listener after every change of the state, but not of the detail alone. */
   onChange(listener: (state: NodeStateName, detail: string) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** No effect once the node has failed: a start or a drain that still goes on does not hide that. */
+  /** No effect once the node has failed: a start or drain in progress must not hide that. */
   set(state: NodeStateName, detail: string): void {
     if (this.#state === 'NODE_STATE_FAILED') return;
     const isOther = state !== this.#state;

@@ -2,32 +2,36 @@ import { Worker } from 'node:worker_threads';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 
-/** A payload on its way to the digest thread: the only view of a buffer that is transferred. */
+/** A payload for the digest thread: the only view of a transferred buffer. */
 export type ToDigestThread = Uint8Array;
 
-/** Its SHA-256 as words; answers come in the order of the payloads. */
+/** Its SHA-256 as words; results come in the order of the payloads. */
 export type FromDigestThread = Uint32Array;
 
 /**
- * Payloads up to this size are digested at once: SHA-256 takes less time than handing them to another
- * thread and taking the answer (measured: 3 µs for 4 KB, 10 µs for 16 KB; a message and its answer 10 µs).
+ * Payloads up to this size are digested synchronously: SHA-256 takes less time than a message to
+ * another thread and back (measured: 3 µs for 4 KB, 10 µs for 16 KB; a message and its answer 10
+ * µs).
  */
 const INLINE_BYTES_MAX = 16_384;
 
-/** Most bytes that wait for the thread. Beyond it the calling thread digests: no payload is skipped, no queue grows. */
+/**
+ * Most bytes waiting for the thread. Above it the calling thread digests: no payload is skipped, no
+ * queue grows.
+ */
 const BACKLOG_BYTES_MAX: number = 64 * 1024 * 1024;
 
 /** The thread as {@link DigestThread} sees it; a fake in tests. */
 interface DigestWorker {
-  /** Sends a payload; its buffer is gone on this side. */
+  /** Sends a payload; its buffer is detached on this side. */
   post(payload: ToDigestThread): void;
   stop(): Promise<unknown>;
 }
 
-/** Where the thread reports, from the event loop only. */
+/** Events of the thread, from the event loop only. */
 export interface DigestWorkerEvents {
   onDigest(digest: FromDigestThread): void;
-  /** The thread has ended, whatever for; called once. */
+  /** The thread has ended, for any reason; called once. */
   onEnd(): void;
 }
 
@@ -63,7 +67,7 @@ export class DigestThread implements PayloadDigester {
       onEnd: () => {
         this.#isEnded = true;
         this.#waitingBytes = 0;
-        // The payloads are gone with the thread: who waits must know.
+        // The payloads are lost with the thread: notify the waiting callers.
         for (const { onDigest } of this.#waiting.splice(0)) onDigest(undefined);
       },
     });
@@ -77,7 +81,7 @@ export class DigestThread implements PayloadDigester {
       onDigest(sha256Words(pieces));
       return;
     }
-    // Not from the pool: the whole buffer moves to the other thread.
+    // Not from the pool: the whole buffer is transferred.
     const copy = Buffer.allocUnsafeSlow(bytes);
     let position = 0;
     for (const piece of pieces) {
@@ -89,7 +93,7 @@ export class DigestThread implements PayloadDigester {
     worker.post(copy);
   }
 
-  /** Ends the thread. What waits is given up. */
+  /** Ends the thread. Waiting payloads are given up. */
   async stop(): Promise<void> {
     this.#isEnded = true;
     await this.#worker?.stop();
@@ -103,14 +107,14 @@ export class DigestThread implements PayloadDigester {
   }
 }
 
-/** A real thread, from the compiled JavaScript. It keeps no process alive. */
+/** A real thread, from the compiled JavaScript. It does not keep the process alive. */
 function spawnDigestWorker(events: DigestWorkerEvents): DigestWorker {
   const worker = new Worker(compiledModule('sut-node/server/digest/digest-worker.js'), {
     name: 'digests',
   });
   worker.unref();
   worker.on('message', (digest: FromDigestThread) => events.onDigest(digest));
-  // The end reports it as well; unheard it would end the process.
+  // The end event reports it too; an unhandled error would end the process.
   worker.on('error', () => {});
   worker.once('exit', () => events.onEnd());
   return {
@@ -119,23 +123,23 @@ function spawnDigestWorker(events: DigestWorkerEvents): DigestWorker {
   };
 }
 
-/** Gets a payload's digest; undefined where it can no longer be made. Never throws. */
+/** Receives a payload's digest; undefined if it can no longer be computed. Never throws. */
 export type OnDigest = (digest: Uint32Array | undefined) => void;
 
-/** Makes digests of payloads for the ledger (shared/evidence/payload-digest.ts). */
+/** Digests payloads for the ledger (shared/evidence/payload-digest.ts). */
 export interface PayloadDigester {
-  /** Be ready: a run that asks for digests has opened a stream. */
+  /** Prepares the thread: a stream with digests was opened. */
   prepare(): void;
   /**
    * Digests one payload. Never throws.
-   * @param pieces In order; they need not stay as they are after the call.
-   * @param bytes Of all pieces.
-   * @param onDigest Called during the call or later, once, in the order of the calls or not.
+   * @param pieces In order; they may change after the call.
+   * @param bytes Total bytes.
+   * @param onDigest Called once, during the call or later, in any order.
    */
   digest(pieces: readonly Uint8Array[], bytes: number, onDigest: OnDigest): void;
 }
 
-/** Digests on the thread that asks. */
+/** Digests on the calling thread. */
 export const inlineDigester: PayloadDigester = {
   prepare: () => {},
   digest: (pieces, _bytes, onDigest) => onDigest(sha256Words(pieces)),

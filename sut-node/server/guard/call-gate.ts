@@ -21,18 +21,18 @@ import { ResetBudget } from './reset-budget.ts';
 export interface GateRules {
   /** Undefined: calls need no token. */
   readonly token: TokenCheck | undefined;
-  /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
+  /** Longest wait for a call's complete first message, and for the end of a unary call, ms. */
   readonly firstMessageMs: number;
   readonly guard: ConnectionGuard;
-  /** Room for messages with samples that come in unary calls; undefined: all messages must be small. */
+  /** Memory bound for unary messages with samples; undefined: all messages must be small. */
   readonly requests?: RequestBytes | undefined;
   /** Largest message with a part of a query. */
   readonly partMessageBytesMax: number;
-  /** Open calls of the rules that have a bound. */
+  /** Number of open calls, for rules with a bound. */
   readonly openCalls: Map<CallRule, number>;
   /** Rule for a call, by its method. */
   readonly ruleOf: (path: string | undefined) => CallRule;
-  /** A call was not served, or reset, for this reason. */
+  /** Called when a call was refused or reset. */
   onRefused(reason: CallRefusal): void;
 }
 
@@ -50,7 +50,7 @@ export const CALL_REFUSALS = [
 /** One of {@link CALL_REFUSALS}. */
 export type CallRefusal = (typeof CALL_REFUSALS)[number];
 
-/** A call that is refused by its headers. */
+/** A call refused because of its headers. */
 interface Refusal extends ServerCallEnd {
   readonly reason: CallRefusal;
 }
@@ -62,35 +62,36 @@ type ServeStream = (
   rawHeaders: string[],
 ) => void;
 
-/** How long a peer may take to notice that a call of bounded life has ended. */
+/** Time for a peer to notice that a call of bounded life has ended. */
 const AFTER_END_MS = 500;
 
 /**
- * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
- * the peer likes: 64 MiB in each of a hundred calls on each connection.
+ * Stands between HTTP/2 and grpc-js, which (1.14) buffers whatever a call declares for as long as
+ * the peer likes: 64 MiB in each of a hundred calls per connection.
  *
- * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
- * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
- * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
- * Of Watch, reflection and link tests it counts the bytes to the end. A call with samples of the Open Inference
- * Protocol may begin with a large message; a unary one needs room for it among all others, and has no second.
+ * A call passes to grpc-js if it has the token (or needs none: call-rules.ts) and does not use gRPC
+ * message compression. Its first message (a unary request, or Open) must be small and complete in
+ * time, or the call is reset. After that a unary call has its answer and Infer is bounded by
+ * credit, so the gate stops watching. For Watch, reflection and link tests it counts bytes to the
+ * end. A call with samples of the Open Inference Protocol may begin with a large message; a unary
+ * one needs room for it in a bound shared by all, and has only one.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
   server.removeAllListeners('stream');
   const take: ServeStream = (stream, headers, flags, rawHeaders) => {
-    // A stream that breaks is closed as well, which is what counts.
+    // A broken stream is also closed, and that is handled.
     stream.on('error', () => {});
     if (!countResets(stream)) return;
     if (!admit(stream, { headers, rawHeaders }, rules)) return;
     for (const listener of serve) listener.call(server, stream, headers, flags, rawHeaders);
-    // Answered at once (no such method): reads and drops the rest of the request.
+    // Already answered (no such method): reads and drops the rest of the request.
     if (stream.headersSent) stream.resume();
   };
   server.on('stream', take);
 }
 
-/** Takes a call and keeps an eye on it, or refuses it and returns false. */
+/** Admits a call and watches it, or refuses it and returns false. */
 function admit(stream: ServerHttp2Stream, call: CallHeaders, rules: GateRules): boolean {
   const { headers } = call;
   const { socket } = stream.session ?? {};
@@ -107,13 +108,13 @@ function admit(stream: ServerHttp2Stream, call: CallHeaders, rules: GateRules): 
   return true;
 }
 
-/** Judges a call by its headers alone: its rule, or why it is not served. A refusal is counted. */
+/** Judges a call by its headers alone: its rule, or why it is refused. Refusals are counted. */
 export function judgeCall(
   call: CallHeaders,
   rules: GateRules,
 ): {
   readonly rule: CallRule;
-  /** It has the node's token, or does not need it. */
+  /** True if it has the node's token, or needs none. */
   readonly isKnown: boolean;
   readonly refusal: (Refusal & Partial<CallFault>) | undefined;
 } {
@@ -128,7 +129,7 @@ export function judgeCall(
   return { rule, isKnown, refusal };
 }
 
-/** Why a call is not served, judged by its headers alone. */
+/** Why a call is refused, judged by its headers alone. */
 function refusalOf({ headers, rawHeaders }: CallHeaders, isAdmitted: boolean): Refusal | undefined {
   if (listBytes(rawHeaders) > CALL_HEADERS_BYTES_MAX) {
     const details = `the headers of a call may have ${CALL_HEADERS_BYTES_MAX} bytes`;
@@ -136,7 +137,7 @@ function refusalOf({ headers, rawHeaders }: CallHeaders, isAdmitted: boolean): R
   }
   const tokenCount = valuesOf(rawHeaders, AUTHORIZATION_KEY).length;
   if (tokenCount > 1) {
-    // Which of them counts is for each reader to choose: this end and a proxy before it must not differ.
+    // With two headers this end and a proxy before it might choose different ones.
     const details = `a call has one header ${AUTHORIZATION_KEY}; this one has ${tokenCount}`;
     return { code: status.UNAUTHENTICATED, details, reason: 'token' };
   }
@@ -149,12 +150,12 @@ function refusalOf({ headers, rawHeaders }: CallHeaders, isAdmitted: boolean): R
   }
   const encoding = headers['grpc-encoding'] ?? 'identity';
   if (encoding === 'identity') return undefined;
-  // Rule: inference_rules v4.1, Network division: "Compression is performed by QSL". It keeps bombs out as
-  // well: grpc-js would expand such a message on the thread that serves all peers.
+  // Rule: inference_rules v4.1, Network division: "Compression is performed by QSL". It also stops
+  // decompression bombs: grpc-js would expand such a message on the thread that serves all peers.
   const details =
-    `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
+    `gRPC message compression (grpc-encoding: ${encoding}) is refused: ` +
     'samples are compressed by the sample library, see Encoding.compression; ' +
-    'if the LoadGen node did not compress, a proxy between the two did: switch that off there';
+    'if the LoadGen node does not compress, a proxy does: switch it off there';
   return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
 }
 
@@ -165,7 +166,7 @@ function malformed(call: CallHeaders): Refusal | undefined {
 
 function tooMany(rule: CallRule, count: number): Refusal | undefined {
   if (rule.callsMax === undefined || count < rule.callsMax) return undefined;
-  const details = `the node has ${count} calls of this kind already; try again later`;
+  const details = `the node has ${count} open calls of this kind, the limit; try again later`;
   return { code: status.RESOURCE_EXHAUSTED, details, reason: 'too-many' };
 }
 
@@ -181,11 +182,11 @@ function countCall(
     isOver = true;
   };
   stream.once('close', end);
-  // On a slow link the peer's own end comes behind all that it has sent.
+  // On a slow link the peer's end arrives after everything that it has sent.
   if (rule.lifeMsMax !== undefined) stream.once('finish', end);
 }
 
-/** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
+/** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 only announces the limit. */
 function listBytes(namesAndValues: readonly string[]): number {
   let bytes = (namesAndValues.length / 2) * 32;
   for (const text of namesAndValues) bytes += text.length;
@@ -197,16 +198,16 @@ function refuse(
   stream: ServerHttp2Stream,
   end: (ServerCallEnd & Partial<CallFault>) | undefined,
 ): void {
-  // A call that the peer has reset cannot be answered: node:http2 throws.
+  // A call reset by the peer cannot be answered: node:http2 throws.
   if (stream.closed || stream.destroyed) return;
   if (end !== undefined) {
     const { httpStatus = constants.HTTP_STATUS_OK } = end;
     const head = { ':status': httpStatus, 'content-type': 'application/grpc+proto' };
     const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
     stream.respond({ ...head, ...trailers }, { endStream: true });
-    // Until the stream is closed grpc-js, which may have the call, would answer as well: that throws.
+    // Until the stream is closed grpc-js, which may have the call, would answer too: that throws.
     stream.respond = () => {};
-    // Not at once: from Node.js 22 on a reset overtakes the response.
+    // Deferred: from Node.js 22 on a reset overtakes the response.
     setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
     return;
   }
@@ -219,13 +220,13 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
   const firstBytesMax = hasRequests ? rules.requests?.messageBytesMax : undefined;
   const heads = new MessageHeads();
   let seenBytes = 0;
-  /** True for too many bytes: none may follow a unary request. */
+  /** True for too many bytes: nothing may follow a unary request. */
   const isTooLarge = (): boolean =>
     heads.firstBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
     seenBytes > (rule.bytesMax ?? seenBytes) ||
     (rule.carries === 'parts' && heads.largestBytes > rules.partMessageBytesMax) ||
     (rule.carries === 'request' && seenBytes > HEAD_BYTES + heads.firstBytes);
-  /** Takes room for a request once its head is there. @returns Why there is no room. */
+  /** Takes room for a request once its prefix came. @returns Why there is no room. */
   const takeRoom = (hadHead: boolean): ServerCallEnd | undefined => {
     if (rule.carries !== 'request' || hadHead || seenBytes < HEAD_BYTES) return undefined;
     if (rules.requests?.take(stream, heads.firstBytes) !== false) return undefined;
@@ -262,23 +263,26 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
     onFirstWhole();
   };
   const onEnd = (): void => {
-    // A reset of the peer's ends its bytes as well, and breaks no rule.
+    // A reset by the peer also ends its bytes, and breaks no rule.
     if (heads.isInside && !stream.closed) end('incomplete', () => fail(stream, INCOMPLETE_MESSAGE));
   };
   stream.on('data', onData);
   stream.on('end', onEnd);
 }
 
-/** Resets a call that sends too much; one that is answered already, as that of an unknown method, ends by its answer. */
+/**
+ * Resets a call that sends too much; one already answered, such as that of an unknown method, ends
+ * by its answer.
+ */
 function closeTooLarge(stream: ServerHttp2Stream): void {
   if (!stream.writableEnded) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  // Not at once: from Node.js 22 on a reset overtakes the response.
+  // Deferred: from Node.js 22 on a reset overtakes the response.
   else setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
 }
 
-/** Ends a call that breaks the rules of gRPC. Where its answer has begun, only a reset can say so. */
+/** Ends a call that breaks the rules of gRPC: by a reset if its answer has begun. */
 function fail(stream: ServerHttp2Stream, end: ServerCallEnd): void {
-  // Not by close: on Node.js 24 that ends the answer first, and the stream is not reset.
+  // Not by close: on Node.js 24 that ends the answer first, and does not reset the stream.
   if (stream.headersSent) stream.destroy(new Error(end.details));
   else refuse(stream, end);
 }
@@ -290,7 +294,9 @@ function noRoomFor(bytes: number, requests: RequestBytes): ServerCallEnd {
   return { code: status.RESOURCE_EXHAUSTED, details };
 }
 
-/** Ends a call that takes too long. @returns To be called when its first message is whole. */
+/**
+ * Ends a call that takes too long. @returns A function to call when its first message is complete.
+ */
 function watchTime(
   stream: ServerHttp2Stream,
   rule: CallRule,
@@ -307,7 +313,7 @@ function watchTime(
     if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
     if (rule.lifeMsMax === undefined) return;
     timer = closeAfter(rule.lifeMsMax);
-    // The node has answered: further bytes of the peer would be read and dropped beside a run.
+    // The node has answered: further bytes would only be read and dropped during a run.
     stream.once('finish', () => {
       clearTimeout(timer);
       timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
@@ -315,16 +321,16 @@ function watchTime(
   };
 }
 
-/** The headers of a call as node:http2 gives them. */
+/** The headers of a call as node:http2 reports them. */
 export interface CallHeaders {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values by turns: `headers` has one content-type, whatever was sent. */
+  /** Alternating names and values: `headers` keeps only one content-type. */
   readonly rawHeaders: readonly string[];
 }
 
-/** Headers that no call of gRPC has. */
+/** Headers that no gRPC call has. */
 interface CallFault extends ServerCallEnd {
-  /** For clients that speak no gRPC. */
+  /** HTTP status for clients that do not speak gRPC. */
   readonly httpStatus: number;
 }
 
@@ -333,7 +339,7 @@ const CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
 /** Rule: gRPC over HTTP/2, TimeoutValue: at most 8 digits. */
 const TIMEOUT = /^\d{1,8}[HMSmun]$/;
 
-/** Fault in the headers of a call that claims to be gRPC; grpc-js (1.14) serves such calls. */
+/** Fault in the headers of a call that claims to be gRPC; grpc-js (1.14) would serve it. */
 export function formFault({ headers, rawHeaders }: CallHeaders): CallFault | undefined {
   const { ':method': method, 'grpc-timeout': timeout } = headers;
   if (method !== 'POST') {
@@ -364,10 +370,10 @@ function fault(httpStatus: number, details: string): CallFault {
 const budgets = new WeakMap<Http2Session, ResetBudget>();
 
 /**
- * Counts the call if it ends by a reset of either end, and closes a connection that has too many. nghttp2 counts
- * the resets that the peer sends. A peer that makes this end reset (WINDOW_UPDATE of 0 on an open call: CVE-2025-8671)
- * is outside of that, and costs as much.
- * @returns False where the connection has too many already and is about to be closed: what still comes is not served.
+ * Counts the call if either end reset it, and closes a connection with too many resets. nghttp2
+ * counts only the peer's resets. A peer that makes this end reset (WINDOW_UPDATE of 0 on an open
+ * call: CVE-2025-8671) avoids that count, and costs as much.
+ * @returns False if the connection has too many and is about to be closed: nothing more is served.
  */
 function countResets(stream: ServerHttp2Stream): boolean {
   const { session } = stream;
@@ -378,8 +384,9 @@ function countResets(stream: ServerHttp2Stream): boolean {
   stream.once('close', () => {
     if (stream.rstCode === constants.NGHTTP2_NO_ERROR || session.destroyed) return;
     if (budget.spend()) return;
-    // nghttp2 may be amid the bytes that made this call end: a session that is destroyed now ends the process.
-    const why = new Error('too many calls of the connection ended by a reset');
+    // nghttp2 may be reading the bytes that ended this call: destroying the session now would abort
+    // the process.
+    const why = new Error('too many calls of the connection were reset');
     setImmediate(() => session.destroy(why, constants.NGHTTP2_ENHANCE_YOUR_CALM));
   });
   return true;

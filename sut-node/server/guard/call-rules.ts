@@ -13,34 +13,40 @@ import {
   REFLECTION_CALLS_MAX,
 } from '../limits/node-limits.ts';
 
-/** Rule of the gate for a method. A call without any of these is unary. */
+/** Rule of the gate for a method. A call without any of these properties is unary. */
 export interface CallRule {
-  /** True where a peer without the node's token is answered, too. */
+  /** True if a peer without the node's token is answered too. */
   readonly isOpen?: boolean;
-  /** True where only the first message has to come in time: the call itself may last. */
+  /** True if only the first message has a deadline: the call itself may last. */
   readonly isLong?: boolean;
-  /** Bytes of all messages of the peer together; absent: the gate looks at the first one only. */
+  /** Most bytes of all messages of the peer; absent: only the first message is checked. */
   readonly bytesMax?: number;
-  /** Calls at once, of all connections, that share this rule; absent: not counted here. */
+  /** Most concurrent calls under this rule, over all connections; absent: unlimited here. */
   readonly callsMax?: number;
-  /** True where answer or log tell how the node sees the call (CallSeen). */
+  /** True if the answer or the log reports the node's view of the call (CallSeen). */
   readonly isSeen?: boolean;
-  /** One request with samples, many of them, or parts of queries; absent: messages are small. */
+  /**
+   * Payload of messages: one request with samples, many of them, or parts of queries; absent:
+   * messages are small.
+   */
   readonly carries?: 'request' | 'requests' | 'parts';
-  /** Longest life of a call whose first message has come in time, in ms; absent: as `isLong` says. */
+  /** Longest life of a call after its first message, ms; absent: see `isLong`. */
   readonly lifeMsMax?: number;
 }
 
 const UNARY: CallRule = {};
 
-/** Health is for probes, and a probe of Kubernetes can send no token. One answer, and no more is given away. */
+/**
+ * Health checks are open, since a Kubernetes probe cannot send a token. One answer, and nothing
+ * more is disclosed.
+ */
 const PROBE: CallRule = { isOpen: true };
 
-/** The calls that show LoadGen what stands between: one on the control connection, and every stream. */
+/** Calls that reveal proxies to LoadGen: one on the control connection, and every stream. */
 const NAME: CallRule = { isSeen: true };
 const INFER: CallRule = { isLong: true, isSeen: true, carries: 'parts' };
 
-/** One question, whose answers may come for days. */
+/** One request whose responses may come for days. */
 const WATCH: CallRule = { isLong: true, bytesMax: FIRST_MESSAGE_BYTES_MAX };
 
 /** A stream of questions that a tool asks at its start. */
@@ -49,7 +55,10 @@ const REFLECTION: CallRule = {
   callsMax: REFLECTION_CALLS_MAX,
 };
 
-/** One test at a time: two would measure each other. What is on the way when a test ends is still counted here. */
+/**
+ * One test at a time: two would disturb each other. Bytes in flight when a test ends still count
+ * here.
+ */
 const LINK_TEST: CallRule = {
   bytesMax: 2 * LINK_TEST_BYTES_MAX,
   callsMax: 1,
@@ -57,8 +66,8 @@ const LINK_TEST: CallRule = {
 };
 
 /**
- * Inference by the Open Inference Protocol. It lasts as long as queue and model, and its messages are samples. Its other
- * calls are unary as any.
+ * Inference by the Open Inference Protocol: long calls with samples. Its other calls are ordinary
+ * unary calls.
  */
 const MODEL_INFER: CallRule = { isLong: true, carries: 'request' };
 const MODEL_STREAM: CallRule = {
@@ -81,7 +90,10 @@ const RULES: ReadonlyMap<string, CallRule> = new Map([
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
 ]);
 
-/** The rule for a method, such as `/mlperf.network.v1.SystemUnderTest/Name`; a strange one is unary. */
+/**
+ * The rule for a method, such as `/mlperf.network.v1.SystemUnderTest/Name`; unknown methods are
+ * unary.
+ */
 export function callRule(path: string | undefined): CallRule {
   return RULES.get(path ?? '') ?? UNARY;
 }

@@ -6,16 +6,19 @@ import { keptHeaders, plainAddress } from '../../../shared/evidence/call-path.ts
 import type { ConnectionPeer } from './decoupled-socket.ts';
 
 /**
- * A header of this process, between the gate and the handlers: the number of a call. grpc-js hides from a handler the
- * connection's own address and half of the headers; it hands on the ones that it does not know.
+ * Internal header between the gate and the handlers: the number of a call. grpc-js hides the
+ * connection's address and half of the headers from a handler, but passes unknown headers.
  */
 const CALL_KEY = 'longhaul-call';
 
-/** Calls that are open, by number. */
+/** Open calls, by number. */
 const calls = new Map<string, CallSeen>();
 let lastNumber = 0;
 
-/** Keeps what is to be seen of a call until it ends. Before grpc-js sees the headers: one is added, or replaced. */
+/**
+ * Records the node's view of a call until it ends. Call before grpc-js sees the headers: one is
+ * added, or replaced.
+ */
 export function lookAtCall(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -42,18 +45,24 @@ export function seenCall(headers: IncomingHttpHeaders, peer: ConnectionPeer): Ca
   };
 }
 
-/** The node's view of a call; null where it was not recorded. @param metadata Of the call, as a handler gets it. */
+/**
+ * The node's view of a call; null if it was not recorded. @param metadata Metadata of the call,
+ * from a handler.
+ */
 export function seenOf(metadata: Metadata): CallSeen | null {
   return calls.get(String(metadata.get(CALL_KEY)[0])) ?? null;
 }
 
-/** Who called, as long as the call is open: grpc-js does not know it of a connection that is no socket (DecoupledSocket). */
+/**
+ * The caller's address while the call is open: grpc-js does not know it for a connection that is no
+ * socket (DecoupledSocket).
+ */
 export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }): string {
   const seen = seenOf(call.metadata);
   return seen === null ? call.getPeer() : callerIn(seen);
 }
 
-/** Who made the call. */
+/** The caller's address. */
 export function callerIn({ peerAddress, peerPort }: CallSeen): string {
   return hostAndPort(peerAddress ?? '', peerPort ?? 0);
 }

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from '../limits/node-limits.ts';
 import type { ConnectionPeer } from './decoupled-socket.ts';
 
-/** How many connections a port has room for. */
+/** Limits of a port on its connections. */
 export interface ConnectionRoom {
   readonly connectionsMax: number;
-  /** Of one address. */
+  /** Limit per address. */
   readonly perAddressMax: number;
-  /** Whether a connection with an open call always keeps its place. */
+  /** True if a connection with an open call always keeps its place. */
   readonly keepsBusy: boolean;
 }
 
-/** The port that runs use. */
+/** Limits of the port for runs. */
 const RUNS: ConnectionRoom = {
   connectionsMax: CONNECTIONS_MAX,
   perAddressMax: CONNECTIONS_PER_ADDRESS_MAX,
@@ -33,10 +33,13 @@ const WORDS: Readonly<Record<ConnectionRefusal, string>> = {
   'no-call': 'closed: it made no call within --handshake-timeout',
 };
 
-/** Least time between two lines of one reason. */
+/** Shortest interval between two log lines of one reason. */
 const LINE_EVERY_MS = 10_000;
 
-/** Lines about connections that the guard of {@link RUNS} closed; a flood of them is a line per reason and {@link LINE_EVERY_MS}. */
+/**
+ * Log lines about connections closed by the guard of {@link RUNS}: in a flood one line per reason
+ * and {@link LINE_EVERY_MS}.
+ */
 export class RefusalLines {
   readonly #write: (line: string, address: string) => void;
   /** By reason: connections since the last line. */
@@ -65,26 +68,30 @@ export class RefusalLines {
   }
 }
 
-/** A connection, as the guard remembers it. */
+/** A connection in the guard's table. */
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
   readonly deadline: NodeJS.Timeout;
-  /** False until the first call that the node admits: until then the connection may be closed for others. */
+  /**
+   * False until the first admitted call: until then the connection may be closed in favour of
+   * others.
+   */
   hasCalled: boolean;
   openCalls: number;
-  /** When it came, or its last call ended: order of the events, no time. */
+  /** Sequence number of its arrival, or of its last call's end. */
   usedAt: number;
 }
 
 /**
- * Keeps connections from being used up. One that makes no call within a bound is closed; and where there
- * are too many, of one address or in all, a new one takes the place of the one that is least worth: that
- * never made a call, or whose last call ended the longest time ago. On the port of runs one with an open call
- * is never closed, so a run never loses its streams, and a peer that only connects cannot lock others out.
+ * Keeps connections from being exhausted. One without a call within a deadline is closed. At the
+ * limit, per address or in all, a new connection replaces the least valuable one: one that never
+ * made a call, or whose last call ended longest ago. On the port for runs a connection with an open
+ * call is never closed, so a run never loses its streams, and a peer that only connects cannot lock
+ * others out.
  */
 export class ConnectionGuard {
-  /** By remote address and port, which name a connection on this listening socket. */
+  /** By remote address and port, which identify a connection of this listening socket. */
   readonly #connections = new Map<string, Connection>();
   readonly #countByAddress = new Map<string, number>();
   readonly #firstCallMs: number;
@@ -94,7 +101,7 @@ export class ConnectionGuard {
 
   /**
    * @param firstCallMs Longest wait for the first call of a connection.
-   * @param onRefused A connection is closed for this reason.
+   * @param onRefused Called when a connection is closed.
    */
   constructor(
     firstCallMs: number,
@@ -106,7 +113,7 @@ export class ConnectionGuard {
     this.#room = room;
   }
 
-  /** Takes a connection, or closes it and returns false. */
+  /** Admits a connection, or closes it and returns false. */
   admit(socket: Socket): boolean {
     const { remoteAddress: address = '' } = socket;
     const refusal = this.#makeRoom(address);
@@ -129,7 +136,7 @@ export class ConnectionGuard {
     return true;
   }
 
-  /** A call that the node serves begins. Returns what to do at its end. */
+  /** A served call begins. Returns the function to call at its end. */
   beginCall(peer: ConnectionPeer): () => void {
     const connection = this.#connections.get(keyOf(peer));
     if (connection === undefined) return () => {};
@@ -143,15 +150,15 @@ export class ConnectionGuard {
   }
 
   /**
-   * A call begins of a peer that has shown no token. It gives the connection the first bound once more, and
-   * no worth: health checks must not take the places of peers with more rights.
+   * A call begins of a peer that has shown no token. It renews the connection's first deadline, but
+   * not its value: health checks must not displace peers with more rights.
    */
   touch(peer: ConnectionPeer): void {
     const connection = this.#connections.get(keyOf(peer));
     if (connection?.hasCalled === false) connection.deadline.refresh();
   }
 
-  /** Connections that are open. */
+  /** Open connections. */
   get count(): number {
     return this.#connections.size;
   }
@@ -171,7 +178,10 @@ export class ConnectionGuard {
     return this.#evict(() => true) ? undefined : 'all';
   }
 
-  /** Closes the connection that is least worth among some; false when all of them have open calls that keep their place. */
+  /**
+   * Closes the least valuable candidate; false if all of them have open calls that keep their
+   * place.
+   */
   #evict(isCandidate: (connection: Connection) => boolean): boolean {
     let least: Connection | undefined;
     for (const connection of this.#connections.values()) {
@@ -182,7 +192,7 @@ export class ConnectionGuard {
     if (least === undefined) return false;
     this.#onRefused('replaced', least.address);
     least.socket.destroy();
-    // The event 'close' comes later; the place is free at once.
+    // The event 'close' comes later, but the place is free at once.
     this.#forget(keyOf(least.socket), least);
     return true;
   }

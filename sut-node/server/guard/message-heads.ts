@@ -1,26 +1,26 @@
-/** gRPC's head of a message: a byte for compression, four for the length. */
+/** gRPC's message prefix: a byte for compression, four for the length. */
 export const HEAD_BYTES = 5;
 
 /**
- * Follows the messages in the bytes of a call, however they are cut into chunks, and keeps none of them.
- * Rule: gRPC over HTTP/2, Length-Prefixed-Message.
+ * Tracks the messages in the bytes of a call, however they are cut, without storing them. Rule:
+ * gRPC over HTTP/2, Length-Prefixed-Message.
  */
 export class MessageHeads {
   readonly #head: Buffer = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
-  /** Bytes of the current message that are still to come. */
+  /** Missing bytes of the current message. */
   #missing = 0;
-  /** Length that the first message announces; 0 until its head is there. */
+  /** Announced length of the first message; 0 until its prefix came. */
   firstBytes = 0;
-  /** Largest length that a message announced. */
+  /** Largest announced length. */
   largestBytes = 0;
   #hasFirst = false;
-  /** Messages that have come to their end. */
+  /** Complete messages. */
   wholeCount = 0;
-  /** True once a message says that it is compressed. */
+  /** True once a message is marked as compressed. */
   isCompressed = false;
 
-  /** True while a message has begun and not ended. */
+  /** True inside a message. */
   get isInside(): boolean {
     return this.#headBytes > 0;
   }

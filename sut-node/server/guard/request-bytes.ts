@@ -2,9 +2,10 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 
 /**
- * Bytes of the messages of unary calls that carry samples. HTTP/2's windows let a peer send as much as each call
- * declares, in as many calls as it may open; so a message has to find room when it is announced, and keeps it until it
- * is answered. The answer is bounded by itself: a peer that does not take it does not block others.
+ * Bounds the bytes of unary messages with samples. HTTP/2 windows let a peer send what each call
+ * declares, in as many calls as it may open; so a message must find room when it is announced, and
+ * keeps it until it is answered. Answers have a bound of their own: a peer that does not read them
+ * does not block others.
  */
 export class RequestBytes {
   /** Largest message. */
@@ -13,19 +14,19 @@ export class RequestBytes {
   readonly #unread: UnreadAnswers;
   #bytes = 0;
 
-  /** @param bytesMax Of all messages together. A single one always finds room. */
+  /** @param bytesMax Bound for all messages together. A single one always finds room. */
   constructor(messageBytesMax: number, bytesMax: number) {
     this.messageBytesMax = messageBytesMax;
     this.#bytesMax = bytesMax;
     this.#unread = new UnreadAnswers(bytesMax);
   }
 
-  /** Bytes that are taken now. */
+  /** Bytes in use. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes room for the message of a call until that is answered, or over; false where there is none. */
+  /** Takes room for a call's message until it is answered or over; false if there is none. */
   take(stream: ServerHttp2Stream, bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false;
     this.#bytes += bytes;
@@ -37,14 +38,16 @@ export class RequestBytes {
     stream.once('close', giveBack);
     onceAnswered(stream, () => {
       giveBack();
-      // Once gRPC has written it, too, which it does at once.
+      // After gRPC has written it, which it does at once.
       process.nextTick(() => this.#unread.add(stream));
     });
     return true;
   }
 }
 
-/** Calls `listener` when the first of an answer is given to node:http2, which has no event for it. */
+/**
+ * Calls `listener` when an answer's first bytes are given to node:http2, which has no event for it.
+ */
 function onceAnswered(stream: ServerHttp2Stream, listener: () => void): void {
   const respond = stream.respond.bind(stream);
   stream.respond = (...args) => {
@@ -54,7 +57,7 @@ function onceAnswered(stream: ServerHttp2Stream, listener: () => void): void {
   };
 }
 
-/** Slowest rate at which a peer may take an answer: 1 MB/s, once {@link UNREAD_TIMEOUT_MS} is over. */
+/** Slowest rate at which a peer may read an answer: 1 MB/s, after {@link UNREAD_TIMEOUT_MS}. */
 const BYTES_PER_MS_MIN = 1_000;
 
 interface Unread {
@@ -63,18 +66,18 @@ interface Unread {
 }
 
 /**
- * Answers of unary calls that their peers have not taken. HTTP/2 lets a peer ask and never open its window for what
- * comes back; so there is a time for it, and where all of them together become too large those that wait longest are
- * reset: a peer that reads is far behind them.
+ * Unary answers that their peers have not read. HTTP/2 lets a peer request and never open its
+ * window; so reading has a deadline, and if all answers together become too large, those that wait
+ * longest are reset: a peer that reads never comes close.
  */
 export class UnreadAnswers {
   readonly #bytesMax: number;
   readonly #timeoutMs: number;
-  /** In the order in which they were given. */
+  /** In the order in which they were written. */
   readonly #answers = new Map<ServerHttp2Stream, Unread>();
   #bytes = 0;
 
-  /** @param bytesMax Of all answers together. A single one always finds room. */
+  /** @param bytesMax Bound for all answers together. A single one always finds room. */
   constructor(bytesMax: number, timeoutMs: number = UNREAD_TIMEOUT_MS) {
     this.#bytesMax = bytesMax;
     this.#timeoutMs = timeoutMs;

@@ -1,8 +1,11 @@
-/** Resets that a connection may have at once, and again each second: as nghttp2 bounds those that the peer sends. */
+/**
+ * Resets allowed per connection at once, and refilled each second: nghttp2's bound on the peer's
+ * resets.
+ */
 const RESETS_MAX = 1_000;
 const RESETS_PER_SECOND = 33;
 
-/** Resets that a connection may still have, by either end. */
+/** Remaining resets of a connection, by either end. */
 export class ResetBudget {
   #left = RESETS_MAX;
   #countedAtMs = performance.now();

@@ -3,13 +3,13 @@ import { UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 /** Checks within {@link UNREAD_TIMEOUT_MS}. */
 const LOOKS = 4;
 
-/** Finds a peer that takes none of the bytes that wait for it. */
+/** Detects a peer that reads none of the bytes waiting for it. */
 export class UnreadWatch {
   readonly #timer: NodeJS.Timeout;
-  /** Checks in a row that saw bytes waiting, and none taken. */
+  /** Consecutive checks that saw bytes waiting, and none read. */
   #looks = 0;
 
-  /** @param onStalled Called when the peer took no bytes for {@link UNREAD_TIMEOUT_MS}. */
+  /** @param onStalled Called when the peer read nothing for {@link UNREAD_TIMEOUT_MS}. */
   constructor(isWaiting: () => boolean, onStalled: () => void) {
     const look = (): void => {
       this.#looks = isWaiting() ? this.#looks + 1 : 0;
@@ -20,7 +20,7 @@ export class UnreadWatch {
     this.#timer.unref();
   }
 
-  /** The peer took bytes of a message. */
+  /** The peer read bytes. */
   onTaken(): void {
     this.#looks = 0;
   }

@@ -10,10 +10,10 @@ import type { PeerSettings } from '../../../shared/http2/outgoing.ts';
 import type { ServerCallEnd } from '../limits/call-end.ts';
 import type { ServerCall } from './server-call.ts';
 
-/** Bytes of one call before it is the next one's turn. */
+/** Bytes of one call per turn. */
 const TURN_BYTES_MAX: number = 256 * 1024;
 
-/** The head of an answer. */
+/** Response headers. */
 export function headOf(httpStatus = 200): readonly HeaderField[] {
   return [
     { name: ':status', value: `${httpStatus}` },
@@ -21,9 +21,9 @@ export function headOf(httpStatus = 200): readonly HeaderField[] {
   ];
 }
 
-/** The end of an answer. */
+/** Trailers. */
 export function trailersOf({ code, details }: ServerCallEnd): readonly HeaderField[] {
-  // encodeURI throws at half a character, which words of the peer's choice may hold.
+  // encodeURI throws at half a surrogate pair, which the peer's text may contain.
   const text = Buffer.from(details).toString();
   return [
     { name: 'grpc-status', value: `${code}` },
@@ -31,7 +31,7 @@ export function trailersOf({ code, details }: ServerCallEnd): readonly HeaderFie
   ];
 }
 
-/** The calls of a connection that have something to send, in turn, as far as the peer takes it. */
+/** Calls with something to send. They take turns, within the peer's flow control. */
 export class AnswerLine {
   /** Send window of the whole connection. */
   readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
@@ -40,26 +40,29 @@ export class AnswerLine {
   readonly #onEnded: (call: ServerCall) => void;
   #calls: ServerCall[] = [];
 
-  /** @param onEnded The last frame of a call's answer is on its way. */
+  /** @param onEnded Called when the last frame of a call's response was queued. */
   constructor(peer: PeerSettings, encoder: HpackEncoder, onEnded: (call: ServerCall) => void) {
     this.#peer = peer;
     this.#encoder = encoder;
     this.#onEnded = onEnded;
   }
 
-  /** True while a call has something to send, though the peer may not take it now. */
+  /** True while a call has something to send, even if the peer cannot take it now. */
   get hasCalls(): boolean {
     return this.#calls.length > 0;
   }
 
-  /** Puts a call in line that has something to send, if it is not there. */
+  /** Queues a call that has something to send, unless it is queued. */
   add(call: ServerCall): void {
     if (call.isInLine || !call.hasFrame) return;
     call.isInLine = true;
     this.#calls.push(call);
   }
 
-  /** Adds frames while the batch has room. A call without window leaves the line; WINDOW_UPDATE brings it back. */
+  /**
+   * Adds frames up to the size of the batch. A call without window leaves the line; WINDOW_UPDATE
+   * queues it again.
+   */
   fill(batch: FrameBatch): void {
     while (this.#calls.length > 0 && batch.hasRoom) {
       const calls = this.#calls;

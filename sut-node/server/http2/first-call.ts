@@ -31,23 +31,27 @@ import {
 } from './server-connection.ts';
 
 /**
- * Bytes that a peer can send before it has read this end's settings: HTTP/2's first window of contents, and frames
- * around it. Who sends more than that without an answer to the settings is left to grpc-js as it is.
+ * Most bytes that a peer can send before it has read this end's SETTINGS: HTTP/2's first window,
+ * and frames around it. A peer that sends more without acknowledging them is passed to grpc-js
+ * unchanged.
  */
 const BEFORE_ANSWER_BYTES_MAX: number = 256 * 1024;
 
-/** No call is answered before it is known who serves the connection. */
+/** No call is answered before it is decided who serves the connection. */
 const NO_CALLS = { hasCalls: false, fill: () => {} };
 
-/** Ways to serve a connection. */
+/** The two ways to serve a connection. */
 export interface ConnectionWays {
   readonly service: CallService & { isOwn(path: string): boolean };
-  /** Hands a connection to grpc-js, whose peer has the answers to its first `settingsAnswered` SETTINGS. */
+  /**
+   * Passes a connection to grpc-js; its peer already has the acknowledgements of its first
+   * `settingsAnswered` SETTINGS.
+   */
   inject(socket: Socket, settingsAnswered: number): void;
   onConnection(connection: ServerConnection): void;
 }
 
-/** The settings of this end, as values, the same for both ways to serve a connection. */
+/** SETTINGS of this end, the same for both ways to serve a connection. */
 export function serverSettings(windowBytes: number) {
   return {
     maxConcurrentStreams: CALLS_PER_CONNECTION_MAX,
@@ -119,26 +123,32 @@ export function serveByFirstCall(socket: Socket, ways: ConnectionWays): void {
   outgoing.begin('server');
 }
 
-/** The first bytes of a connection, until it is known who serves it, without the frames that are done with. */
+/**
+ * The first bytes of a connection, until it is decided who serves it, without the frames already
+ * handled.
+ */
 class FirstLook {
-  /** Grows twofold: a peer that sends single bytes must not make this end copy all of them each time. */
+  /**
+   * Grows by doubling: a peer that sends single bytes must not make this end copy everything each
+   * time.
+   */
   #memory: Buffer = Buffer.allocUnsafe(4096);
   #length = 0;
   readonly #reader: FrameReader;
   /** Path of the first call. */
   path: string | undefined;
-  /** How the peer broke HTTP/2 behind its preface. */
+  /** HTTP/2 violation of the peer after its preface. */
   broken: Http2Error | undefined;
-  /** SETTINGS of the peer among the bytes, each answered. */
+  /** SETTINGS frames of the peer among the bytes, each acknowledged. */
   settingsAnswered = 0;
-  /** Where the first frame begins that was not read. */
+  /** Offset of the first unread frame. */
   #at = PREFACE.length;
-  /** The answer to the settings of this end has come. */
+  /** The peer acknowledged this end's SETTINGS. */
   #hasAnswer = false;
-  /** It is no HTTP/2: grpc-js says so. */
+  /** Not HTTP/2: grpc-js reports it. */
   #isOdd = false;
 
-  /** @param control Gets the answers. */
+  /** @param control Receives the replies. */
   constructor(control: ControlFrames) {
     const frames = new IncomingFrames(
       new FirstFrames((path) => {
@@ -167,7 +177,7 @@ class FirstLook {
     return this.#memory.subarray(0, this.#length);
   }
 
-  /** True when the connection can be handed over. */
+  /** True once the connection can be handed over. */
   get isEnough(): boolean {
     const hasAll = this.path !== undefined && this.#hasAnswer;
     return hasAll || this.#isOdd || this.bytes.length > BEFORE_ANSWER_BYTES_MAX;
@@ -184,7 +194,7 @@ class FirstLook {
     this.#length = length;
   }
 
-  /** Reads the frames that are complete, and of the next one the head. @throws Http2Error */
+  /** Reads the complete frames, and the header of the next one. @throws Http2Error */
   #readFrames(bytes: Buffer): void {
     let at = this.#at;
     try {
@@ -210,7 +220,7 @@ class FirstLook {
     }
   }
 
-  /** True for a frame that concerns nobody else. */
+  /** True for a frame that is fully handled here. */
   #isDone(frame: Buffer): boolean {
     const { 3: type, 4: flags = 0 } = frame;
     if (type !== FRAME_TYPE.settings) return type === FRAME_TYPE.ping;
@@ -224,7 +234,9 @@ class FirstLook {
   }
 }
 
-/** First frames of a connection, read to decide who serves it: whether they are HTTP/2, and the path of the first call. */
+/**
+ * First frames of a connection: decides whether they are HTTP/2, and the path of the first call.
+ */
 class FirstFrames implements Session<FramedCall> {
   readonly #peer = new PeerSettings('client');
   readonly #sendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
@@ -255,7 +267,7 @@ class FirstFrames implements Session<FramedCall> {
     this.#lastStreamId = Math.max(streamId, this.#lastStreamId);
   }
 
-  /** None is served yet. */
+  /** No call is served yet. */
   callOf(): undefined {}
 
   hasOpened(streamId: number): boolean {

@@ -7,21 +7,24 @@ import type { MessageMemory, MessagePool } from '../connection/message-memory.ts
 import { HEAD_BYTES } from '../guard/message-heads.ts';
 import { COMPRESSED_MESSAGE, resourceExhausted, StreamRefusal } from '../limits/call-end.ts';
 
-/** Messages up to this size are copied into memory of their own, which V8 collects while it is young. */
+/** Messages up to this size are copied into memory of their own, which V8 collects cheaply. */
 const SMALL_BYTES_MAX: number = 16 * 1024;
 
-/** A read of its own for less costs more than the copy that it saves. */
+/** Below this size a separate read costs more than the copy that it saves. */
 const PLACE_BYTES_MIN: number = 32 * 1024;
 
-/** Who gets the messages of a call. */
+/** Receiver of a call's messages. */
 export interface MessageTaker {
-  /** The head of a message came. @returns False where the call is over by it. */
+  /** The prefix of a message came. @returns False if it ended the call. */
   begin(bytes: number): boolean;
-  /** @param memory What holds the bytes of a large message: the taker releases it, once. */
+  /** @param memory Owner of a large message's bytes: release it once. */
   take(message: Buffer, memory: MessageMemory | undefined): void;
 }
 
-/** Cuts the bytes of one call into messages. The one copy of what a large message brings goes into memory that is used again. */
+/**
+ * Splits the bytes of one call into messages. A large message is copied at most once, into reusable
+ * memory.
+ */
 export class MessageIntake {
   readonly #bytesMax: number;
   readonly #pool: MessagePool;
@@ -31,7 +34,7 @@ export class MessageIntake {
   #filled = 0;
   #memory: MessageMemory | undefined;
   #small: Buffer | undefined;
-  /** The kernel may write into the memory, until the next bytes come. */
+  /** The kernel may write into the memory until the next bytes come. */
   #isPlace = false;
   #isOver = false;
 
@@ -42,7 +45,7 @@ export class MessageIntake {
     this.#taker = taker;
   }
 
-  /** True while a message has begun and not ended. */
+  /** True inside a message. */
   get isInside(): boolean {
     return this.#headBytes > 0;
   }
@@ -58,7 +61,9 @@ export class MessageIntake {
     }
   }
 
-  /** Where the next bytes of a large message belong, `bytesMax` at most; undefined where there is none. */
+  /**
+   * Destination for the next bytes of a large message, `bytesMax` at most; undefined without one.
+   */
   placeForNext(bytesMax: number): Uint8Array | undefined {
     if (this.#memory === undefined || this.#isOver) return undefined;
     const bytes = Math.min(bytesMax, this.#length - this.#filled);
@@ -67,10 +72,10 @@ export class MessageIntake {
     return this.#memory.bytes.subarray(this.#filled, this.#filled + bytes);
   }
 
-  /** Forgets the message that has begun. */
+  /** Drops the incomplete message. */
   drop(): void {
     this.#isOver = true;
-    // Memory that the kernel may still write into is left to V8: no other message gets it.
+    // Memory that the kernel may still write into is left to V8: no other message may get it.
     if (!this.#isPlace) this.#memory?.release();
     this.#memory = undefined;
     this.#small = undefined;
@@ -114,7 +119,8 @@ export class MessageIntake {
         this.#small.set(readInPlace(chunk.subarray(begin, next)), this.#filled);
       }
     } else {
-      // A peer that announces a large message and sends none of it takes memory that is used again, up to the limit.
+      // A peer that announces a large message without sending it takes reusable memory, up to the
+      // limit.
       this.#memory ??= this.#pool.take(this.#length);
       const { bytes } = this.#memory;
       const piece = readInPlace(chunk.subarray(begin, next));

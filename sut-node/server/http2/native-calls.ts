@@ -37,7 +37,7 @@ export class NativeCalls implements CallService {
     const headers: IncomingHttpHeaders = {};
     for (const { name, value } of fields) {
       const before = headers[name];
-      // As node:http2 shows a header that came twice.
+      // Joined as in node:http2 for a repeated header.
       headers[name] = before === undefined ? value : `${before}, ${value}`;
     }
     const open = this.#openers.get(headers[':path'] ?? '');
@@ -60,7 +60,7 @@ export class NativeCalls implements CallService {
     return { call };
   }
 
-  /** Counts the call, and ends it when its first message, or its end, takes too long. */
+  /** Counts the call, and ends it if its first message, or its end, takes too long. */
   #watch(call: ServerCall, isKnown: boolean, socket: Socket): void {
     const { guard, openCalls, firstMessageMs } = this.#rules;
     const { rule } = call;

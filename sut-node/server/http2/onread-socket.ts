@@ -3,27 +3,27 @@ import { TLSSocket } from 'node:tls';
 import { type BorrowedBytes, overwriteInTests } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
 /**
- * Bytes that a read takes from the kernel, without a given place for them. Of a large message the first bytes are copied
- * from here, the rest is read into its final place.
+ * Bytes per read from the kernel without a destination. The first bytes of a large message are
+ * copied from here, the rest is read into its final place.
  */
 const READ_BYTES_MAX: number = 64 * 1024;
 
 /**
- * The buffer that every connection reads into: what one read brings is used before the next one begins, so there is one
- * for the whole thread. A buffer for each read (node:net's default) is memory outside V8's heap, and drives V8 into
- * collecting all of it.
+ * The read buffer of all connections of the thread: each read is consumed before the next one. A
+ * buffer per read (node:net's default) is memory outside V8's heap, and makes V8 collect the whole
+ * heap.
  */
 const readBuffer: Buffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
 
-/** Place for the bytes of the next read; undefined: there is none. It must last until bytes come, whatever happens. */
+/** Destination for the next read; undefined: none. It must stay valid until bytes come. */
 export type PlaceForBytes = () => Uint8Array | undefined;
 
-/** The handle of a socket of node:net, which is private. */
+/** The private handle of a node:net socket. */
 interface Handle {
   useUserBuffer?(buffer: Uint8Array): void;
 }
 
-/** Fields in which node:net keeps its option `onread`; it has them in every socket, and they are private. */
+/** Private fields in which node:net keeps its option `onread`, in every socket. */
 const FIELDS: ReadonlyMap<string | undefined, symbol> = new Map(
   Object.getOwnPropertySymbols(new Socket()).map((field) => [field.description, field]),
 );
@@ -32,22 +32,24 @@ const CALLBACK = FIELDS.get('kBufferCb');
 const NEXT_BUFFER = FIELDS.get('kBufferGen');
 
 /**
- * Reads an accepted connection into one buffer, from now on. node:net has the option `onread` for connections that this
- * end makes only, so it is set in the socket here.
+ * Reads an accepted connection into one buffer from now on. node:net offers `onread` only for
+ * outgoing connections, so it is set in the socket here.
  *
- * Never for a socket that node:http2 gets later: its native session lies over the buffer's reader, and when V8 collects
- * a session that is closed amid a read, the bytes go to that reader, which aborts the process.
+ * Never for a socket that node:http2 gets later: its native session wraps the buffer's reader. If
+ * V8 collects a session closed during a read, the bytes go to that reader, which aborts the
+ * process.
  *
- * A connection that is not TCP's own (TLS), or a Node.js without these fields, is read by the socket's chunks.
- * @param placeForNext Asked after each read.
- * @returns False: it is read by its chunks.
+ * A connection other than TCP's own (TLS), or a Node.js without these fields, is read by the
+ * socket's chunks.
+ * @param placeForNext Called after each read.
+ * @returns False if it is read by chunks.
  */
 export function readInto(
   socket: Socket,
   onBytes: (chunk: BorrowedBytes) => void,
   placeForNext: PlaceForBytes = () => undefined,
 ): boolean {
-  // Chunks that the socket holds already come first, and those of a socket without the buffer.
+  // Chunks already in the socket come first, and all chunks of a socket without the buffer.
   socket.on('data', onBytes);
   const { _handle: handle } = socket as unknown as { readonly _handle: Handle | null };
   if (socket instanceof TLSSocket || typeof handle?.useUserBuffer !== 'function') return false;

@@ -1,6 +1,6 @@
 import type { HeaderField } from '../../../shared/http2/hpack.ts';
 
-/** Pseudo-headers of a request, and whether each has them. Rule: RFC 9113, section 8.3.1. */
+/** Pseudo-headers of a request; true if required. Rule: RFC 9113, section 8.3.1. */
 const PSEUDO: ReadonlyMap<string, boolean> = new Map([
   [':method', true],
   [':scheme', true],
@@ -8,7 +8,7 @@ const PSEUDO: ReadonlyMap<string, boolean> = new Map([
   [':authority', false],
 ]);
 
-/** Headers that say something about a connection of HTTP/1.1. Rule: RFC 9113, section 8.2.2. */
+/** Connection-specific headers of HTTP/1.1. Rule: RFC 9113, section 8.2.2. */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   'connection',
   'proxy-connection',
@@ -23,7 +23,7 @@ const SPACE_AT_AN_END = /^[ \t]|[ \t]$/;
 
 const CONTENT_LENGTH = 'content-length';
 
-/** True for headers that are no request, by RFC 9113, section 8: the stream is reset. */
+/** True for a malformed request by RFC 9113, section 8: the stream is reset. */
 export function isMalformedRequest(fields: readonly HeaderField[]): boolean {
   const firstOther = fields.findIndex(({ name }) => !name.startsWith(':'));
   const count = firstOther < 0 ? fields.length : firstOther;
@@ -39,18 +39,18 @@ export function isMalformedRequest(fields: readonly HeaderField[]): boolean {
   return !fields.slice(count).every(isPlain);
 }
 
-/** Bytes of contents that a request announces; undefined where it does not. */
+/** Declared content-length; undefined without one. */
 export function contentLengthOf(fields: readonly HeaderField[]): number | undefined {
   const found = fields.find(({ name }) => name === CONTENT_LENGTH);
   return found === undefined ? undefined : Number(found.value);
 }
 
-/** True for a second block that no request has. */
+/** True for malformed trailers. */
 export function isMalformedTrailers(fields: readonly HeaderField[]): boolean {
   return !fields.every(isPlain);
 }
 
-/** A header as a request may have it behind its pseudo-headers. */
+/** True for a valid header after the pseudo-headers. */
 function isPlain({ name, value }: HeaderField): boolean {
   if (!NAME.test(name) || OF_CONNECTIONS.has(name)) return false;
   if (name === CONTENT_LENGTH && !/^\d+$/.test(value)) return false;

@@ -10,15 +10,15 @@ import { INCOMPLETE_MESSAGE, type ServerCallEnd, StreamRefusal } from '../limits
 import { FIRST_MESSAGE_BYTES_MAX } from '../limits/node-limits.ts';
 import { MessageIntake, type MessageTaker } from './message-intake.ts';
 
-/** Bytes of answers that a call holds before it asks its handler to wait. */
+/** Bytes of responses that a call buffers before its handler must wait. */
 const UNSENT_BYTES_MAX: number = 1024 * 1024;
 
-/** The connection, as its calls use it. */
+/** The connection as its calls use it. */
 export interface ServerCallOwner {
   readonly pool: MessagePool;
   /** The call has something to send. */
   onSend(call: ServerCall): void;
-  /** The peer broke a rule of the gate: the call is reset. */
+  /** The peer broke a rule of the gate: reset the call. */
   onRefused(call: ServerCall, reason: CallRefusal): void;
 }
 
@@ -34,15 +34,15 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
   readonly receiveWindow: ReceiveWindow;
   readonly sendWindow: SendWindow;
   readonly unsent: UnsentMessages = new UnsentMessages();
-  /** In the line of those that may send. */
+  /** True while in the queue of calls that may send. */
   isInLine = false;
   isHeadSent = false;
   /** The peer ended its side. */
   isHalfClosed = false;
   isOver = false;
-  /** Status behind what was written; undefined as long as the call goes on. */
+  /** Status to send after everything written; undefined while the call continues. */
   ending: ServerCallEnd | undefined;
-  /** Called when the first message is whole. */
+  /** Called when the first message is complete. */
   onFirst: () => void = () => {};
   /** Called when the call is over. */
   onOver: () => void = () => {};
@@ -54,7 +54,7 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
   #bytes = 0;
   #isFull = false;
 
-  /** @param contentLength Bytes of contents that the request announces. */
+  /** @param contentLength Declared bytes of contents. */
   constructor(
     streamId: number,
     rule: CallRule,
@@ -70,13 +70,13 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
     this.sendWindow = windows.send;
   }
 
-  /** Who serves the call. @param bytesMax Largest message of the peer. */
+  /** Sets the call's handler. @param bytesMax Largest message of the peer. */
   serve(handler: StreamHandler, bytesMax: number): void {
     this.#handler = handler;
     this.#intake = new MessageIntake(bytesMax, this.#owner.pool, this);
   }
 
-  /** True when something can be sent: head, messages or the end. */
+  /** True if headers, messages or trailers can be sent. */
   get hasFrame(): boolean {
     return !this.isOver && (this.unsent.bytes > 0 || this.ending !== undefined);
   }
@@ -95,18 +95,18 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
     this.#owner.onSend(this);
   }
 
-  /** Counts contents of the peer. @returns False for more than the request announced. */
+  /** Counts received contents. @returns False for more than declared. */
   count(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#contentLength === undefined || this.#bytes <= this.#contentLength;
   }
 
-  /** Less came than the request announced. */
+  /** True if fewer bytes came than declared. */
   get isShort(): boolean {
     return this.#contentLength !== undefined && this.#bytes < this.#contentLength;
   }
 
-  /** Contents of the peer, counted. */
+  /** Contents of the peer came, already counted. */
   onContents(chunk: BorrowedBytes, begin: number, end: number): void {
     if (this.ending !== undefined) return;
     const { bytesMax } = this.rule;
@@ -124,15 +124,15 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
     }
   }
 
-  /** Where the next bytes of contents belong; undefined where no large message is under way. */
+  /** Destination for the next contents; undefined outside of a large message. */
   placeForNext(bytesMax: number): Uint8Array | undefined {
     return this.isOver ? undefined : this.#intake?.placeForNext(bytesMax);
   }
 
-  /** @throws Http2Error STREAM_CLOSED when the peer had ended its side (RFC 9113, 5.1). */
+  /** @throws Http2Error STREAM_CLOSED if the peer had ended its side (RFC 9113, 5.1). */
   requireOpen(): void {
     if (!this.isHalfClosed) return;
-    throw new Http2Error('STREAM_CLOSED', 'contents behind the end of a call');
+    throw new Http2Error('STREAM_CLOSED', 'DATA after the end of a call');
   }
 
   onHalfClosed(): void {
@@ -141,7 +141,7 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
     else this.#handler?.halfClosed();
   }
 
-  /** Bytes went out: the handler may go on. */
+  /** Bytes were sent: the handler may continue. */
   onSent(): void {
     if (!this.#isFull || this.unsent.bytes > 0) return;
     this.#isFull = false;
@@ -166,7 +166,7 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
     this.#owner.onRefused(this, 'too-late');
   }
 
-  /** The call is over. @param isLost The peer reset it, or is gone. */
+  /** The call is over. @param isLost True if the peer reset it, or is lost. */
   close(isLost: boolean): void {
     if (this.isOver) return;
     this.isOver = true;

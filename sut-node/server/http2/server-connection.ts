@@ -25,31 +25,31 @@ import { AnswerLine, headOf, trailersOf } from './answer-line.ts';
 import { contentLengthOf, isMalformedRequest, isMalformedTrailers } from './request-form.ts';
 import { ServerCall, type ServerCallOwner } from './server-call.ts';
 
-/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be sent. */
+/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so it is not sent. */
 export const TABLE_BYTES = 4096;
 
-/** Largest header list that is read at all; a call's own limit is smaller. */
+/** Largest header list that is decoded; a call's own limit is smaller. */
 export const HEADER_LIST_BYTES_MAX: number = 64 * 1024;
 
-/** Largest frame that the peer may send: a part is few frames. */
+/** Largest frame that the peer may send: a part takes few frames. */
 export const FRAME_BYTES_MAX: number = 1024 * 1024;
 
-/** Time without a byte after which a peer is pinged, and the time that its answer may take. */
+/** Silence after which a peer is pinged, and the longest wait for its reply. */
 const KEEPALIVE = { keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 20_000 };
 
 /** Longest wait for the peer of a drained connection to close it. */
 const DRAINED_CLOSE_MS = 1_000;
 
-/** Longest wait for the socket to take the last bytes where the peer broke HTTP/2. */
+/** Longest wait for the socket to take the last bytes after an HTTP/2 violation. */
 export const BROKEN_CLOSE_MS = 500;
 
-const TOO_MANY_RESETS = 'too many calls of the connection ended by a reset';
+const TOO_MANY_RESETS = 'too many calls of the connection were reset';
 
 /** Decision about a call by its headers. */
 export type CallDecision =
   /** It is served: {@link ServerCall.serve} was called. */
   | { readonly call: ServerCall }
-  /** Not here: a new connection brings it to where it is served. */
+  /** Served elsewhere: the peer must open a new connection. */
   | 'elsewhere'
   /** Refused with this status. */
   | { readonly end: ServerCallEnd; readonly httpStatus?: number | undefined };
@@ -58,7 +58,7 @@ export type CallDecision =
 export interface CallService {
   readonly pool: MessagePool;
   readonly windowBytes: number;
-  /** Decides about a call; `make` makes it. */
+  /** Decides about a call; `make` creates it. */
   open(fields: readonly HeaderField[], socket: Socket, make: MakeCall): CallDecision;
   onRefused(reason: CallRefusal): void;
 }
@@ -77,7 +77,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   readonly #control: ControlFrames;
   readonly #peer = new PeerSettings('client');
   readonly #decoder = new HpackDecoder(TABLE_BYTES, HEADER_LIST_BYTES_MAX);
-  /** Without a table: a refusal may overtake another call's head. */
+  /** Without a table: a refusal may overtake another call's headers. */
   readonly #encoder = new HpackEncoder(0);
   readonly #calls = new Map<number, ServerCall>();
   readonly #line: AnswerLine;
@@ -96,8 +96,8 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   #isClosed = false;
 
   /**
-   * The first settings of this end went out before; those of windows and frames go now.
-   * @param settingsAnswered SETTINGS of the peer that were answered before.
+   * The first SETTINGS were sent before; windows and frame size are sent now.
+   * @param settingsAnswered SETTINGS of the peer already acknowledged.
    */
   constructor(socket: Socket, service: CallService, settingsAnswered = 0) {
     this.#socket = socket;
@@ -137,7 +137,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     return this.#calls.size;
   }
 
-  /** Takes what was read. */
+  /** Handles bytes from the socket. */
   read(chunk: BorrowedBytes): void {
     if (this.#isClosed) return;
     this.#keepalive.onBytes();
@@ -152,13 +152,13 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     }
   }
 
-  /** Where the next bytes belong, amid a large message; undefined anywhere else. */
+  /** Destination for the next bytes inside a large message; otherwise undefined. */
   placeForNext(): Uint8Array | undefined {
     const { dataLeft } = this.#reader;
     return dataLeft > 0 ? this.#incoming.dataCall?.placeForNext(dataLeft) : undefined;
   }
 
-  /** Lets calls end, takes no new ones. */
+  /** Lets calls end and takes no new ones. */
   drain(): void {
     if (this.#isDraining || this.#isClosed) return;
     this.#isDraining = true;
@@ -192,7 +192,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     return streamId % 2 === 1 && streamId <= this.#lastStreamId;
   }
 
-  /** A stream is opened by the next odd number; its trailers are the only other block. */
+  /** A new stream has the next odd id; trailers are its only other block. */
   onHeaders(streamId: number): void {
     if (streamId % 2 === 1) return;
     const what = `HEADERS of stream ${streamId}, which no client opens`;
@@ -260,7 +260,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     if (streamId === 0) {
       const wasShut = this.#line.window.bytes <= 0;
       this.#line.window.add(bytes, 'the connection');
-      // Else no call waits for it: a flood of these costs no look at all calls each.
+      // Otherwise no call waits for it: a flood of WINDOW_UPDATE must not scan all calls.
       if (wasShut) for (const one of this.#calls.values()) this.#line.add(one);
     } else if (call !== undefined) {
       call.sendWindow.add(bytes, 'a call');
@@ -290,11 +290,11 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     else this.onContentsEnd(call);
   }
 
-  /** Trailers of a stream that this end has closed may be on their way; a request may not. */
+  /** Trailers of a stream that this end has closed may be in flight; a request may not. */
   #onLateBlock(streamId: number, fields: readonly HeaderField[]): void {
     this.#floods.count();
     if (fields[0]?.name.startsWith(':') !== true) return;
-    const what = `a call on stream ${streamId} behind one on stream ${this.#lastStreamId}`;
+    const what = `a call on stream ${streamId} after one on stream ${this.#lastStreamId}`;
     throw new Http2Error('PROTOCOL_ERROR', what);
   }
 
@@ -320,7 +320,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     }
   }
 
-  /** Head and status in one block. */
+  /** Sends headers and status in one block. */
   #refuse(
     streamId: number,
     end: ServerCallEnd,
@@ -333,7 +333,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     this.#outgoing.plan();
   }
 
-  /** The answer is complete; a peer that still sends is told to stop. */
+  /** The response is complete; a peer that still sends is told to stop. */
   #onEnded(call: ServerCall): void {
     this.#remove(call, false);
     if (!call.isHalfClosed) this.#reset(call.streamId, 'NO_ERROR');
@@ -359,19 +359,19 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
 
   #countReset(): void {
     if (this.#resets.spend()) return;
-    // Not amid the bytes that are being read.
+    // Not while the bytes of a chunk are being read.
     queueMicrotask(() => this.#shut('ENHANCE_YOUR_CALM', TOO_MANY_RESETS));
   }
 
-  /** Bytes wait for the peer, also while it reads and gives no window. */
+  /** True while bytes wait for the peer, even if it reads but gives no window. */
   get #hasUnread(): boolean {
     if (this.#socket.writableLength > 0) return true;
     return [...this.#calls.values()].some(({ unsent }) => unsent.bytes > 0);
   }
 
   /**
-   * Lets the peer of a drained connection close it: who is cut off while it still sends calls sees a broken connection, and
-   * not that they were not served and may be made again.
+   * Lets the peer of a drained connection close it: if this end cut it off while it sends calls, it
+   * would see a broken connection instead of calls that are safe to repeat.
    */
   #planEnd(): void {
     if (!this.#isDraining || this.#calls.size > 0) return;

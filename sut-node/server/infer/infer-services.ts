@@ -10,18 +10,18 @@ import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
 import type { InferLimits } from '../limits/node-limits.ts';
 import type { UsageReports } from './usage-reports.ts';
 
-/** The other end of the stream, as gRPC shows it. */
+/** The peer of the stream, through gRPC. */
 export interface InferPeer extends Pick<StreamPeer, 'write' | 'end'> {
-  /** The call as the node sees it; null where it was not recorded. */
+  /** The node's view of the call; null if it was not recorded. */
   readonly seen: CallSeen | null;
 }
 
-/** Queue of the samples of a stream. */
+/** Queue for the samples of a stream. */
 export type StreamBatcher = Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
 
-/** Services that the streams share. */
+/** Services shared by the streams. */
 export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'offer'> {
-  /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
+  /** True for an offered encoding that the loaded model reads. */
   isRead(encoding: PayloadEncoding): boolean;
   readonly limits: InferLimits;
   readonly credits: Pick<CreditBook, 'open'>;
@@ -30,11 +30,11 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
   /** Answers the samples of a warm-up, without the model. */
   readonly warmUpBatcher: StreamBatcher;
   readonly clock: Clock;
-  /** Processor time and memory of the node, for streams that ask for it. */
+  /** CPU and memory reports of the node, for streams that request them. */
   readonly usage: Pick<UsageReports, 'listen'>;
-  /** Told of the durations of every answered sample, where metrics are requested. */
+  /** Called with the durations of every answered sample, if metrics are requested. */
   readonly observe?: ((durations: ServiceTimes) => void) | undefined;
-  /** Limits as the wire tells them. */
+  /** Limits in the wire's form. */
   wireLimits(): NodeLimits;
 }
 
@@ -42,7 +42,7 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
 export interface StreamEnding {
   /** Ledger of the stream's run, over all its streams; undefined before Open. */
   readonly ledger: RunLedger | undefined;
-  /** Samples that were accepted and got no answer. */
+  /** Accepted samples without an answer. */
   readonly droppedCount: number;
   readonly reason: string;
 }

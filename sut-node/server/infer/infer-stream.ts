@@ -42,15 +42,15 @@ import {
   type WholeSample,
 } from './sample-intake.ts';
 
-/** How long a draining stream stays silent before it ends: parts that were under way still get an answer. */
+/** Silence after which a draining stream ends: parts in flight before it are still answered. */
 const DRAIN_LULL_NS = 200_000_000;
 
 /** State of a stream from Open on. */
 interface OpenedRun {
   readonly agreement: Agreement;
-  /** Whether LoadGen measures first tokens. */
+  /** True if LoadGen measures first tokens. */
   readonly takesFirstTokens: boolean;
-  /** Whether it wants all others as they come. */
+  /** True if it requested all tokens as they are generated. */
   readonly takesTokens: boolean;
   readonly ledger: RunLedger;
   readonly credit: StreamCredit;
@@ -77,7 +77,7 @@ export class InferStream implements SampleOwner, StreamHandler {
   readonly #onOpened: (open: Open__Output) => void;
   #phase: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
   #run: OpenedRun | undefined;
-  /** Samples that were accepted and whose answer was not yet handed over. */
+  /** Accepted samples whose answer was not sent yet. */
   #owedCount = 0;
   readonly #unsent = new OutgoingResponses();
   #isBlocked = false;
@@ -99,11 +99,11 @@ export class InferStream implements SampleOwner, StreamHandler {
     this.#onOpened = onOpened;
   }
 
-  /** A message arrived. Never throws for whatever bytes. */
+  /** A message arrived. Never throws, whatever the bytes. */
   message(message: Buffer, memory?: MessageMemory): void {
     if (this.#phase !== 'ended') this.#take(message, memory);
     memory?.release();
-    // Behind the release: a sample alone in its message takes the memory along to its worker.
+    // After the release: a sample alone in its message takes the memory along to its worker.
     this.#batcher.dispatch();
   }
 
@@ -119,14 +119,14 @@ export class InferStream implements SampleOwner, StreamHandler {
     }
   }
 
-  /** The peer ended its side; without a Close before, that is one. */
+  /** The peer ended its side; this also serves as a missing Close. */
   halfClosed(): void {
     if (this.#phase === 'opening')
       this.#end(invalidArgument('the stream was closed before Open').end);
     else if (this.#phase === 'open') this.#close();
   }
 
-  /** The peer is gone: its requests are dropped. */
+  /** The peer is lost: its requests are dropped. */
   cancelled(): void {
     this.#end(undefined);
   }
@@ -160,7 +160,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     this.#flush();
   }
 
-  /** Takes no more samples, answers those it has, then ends. */
+  /** Takes no more samples, answers the accepted ones, then ends. */
   drain(reason: string): void {
     if (this.#phase === 'ended' || this.#drainReason !== undefined) return;
     if (this.#phase === 'opening') {
@@ -172,7 +172,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     this.#endIfDone();
   }
 
-  /** Ends the stream: the peer's bytes can no longer be read as messages. */
+  /** Ends the stream: the peer's bytes are no longer valid messages. */
   breakOff(end: ServerCallEnd): void {
     this.#end(end);
   }
@@ -201,7 +201,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (!isWarmUp) services.ledgers.check(open);
     const credit = services.credits.open(() => this.#tellCredit());
     if (credit === undefined)
-      throw resourceExhausted('the node has as many open streams as it takes');
+      throw resourceExhausted('the node has reached its limit of open streams');
     const ledger = services.ledgers[isWarmUp ? 'apart' : 'open'](agreement.runId);
     const digested = isWarmUp ? 0 : open.digestPerMillion;
     ledger.openStream(digested, open.streamIndex, this.#peer.seen?.peerAddress);
@@ -235,7 +235,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     credit.grow();
     if (!open.features.includes(USAGE_FEATURE)) return;
     this.#endUsage = services.usage.listen((message) => {
-      // A stream that is full, or at its end, has more important messages.
+      // A full or ending stream has more important messages.
       if (this.#phase === 'open' && !this.#isBlocked) this.#write(message);
     });
   }
@@ -245,7 +245,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
     if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
     const { limits } = this.#services;
-    const samplesMax = run.credit.freeSamples + 1; // One may go on that was counted before.
+    const samplesMax = run.credit.freeSamples + 1; // One sample may be a continuation that was counted before.
     if (bytes.length > limits.partBytesMax + headBytesMax(samplesMax)) {
       throw resourceExhausted(
         `a part of ${bytes.length} bytes; limit part_bytes_max is ${limits.partBytesMax}`,
@@ -257,20 +257,20 @@ export class InferStream implements SampleOwner, StreamHandler {
     const newSamples = newSampleCount(samples);
     if (!run.credit.take(newSamples, payload)) {
       throw resourceExhausted(
-        `more was sent than this node granted: credit is ${run.credit.grantedSamples} samples and ` +
+        `more was sent than the granted credit of ${run.credit.grantedSamples} samples and ` +
           `${run.credit.grantedBytes} bytes in all`,
       );
     }
     if (bytes.length > payload + headBytesMax(samples.length)) {
-      // Credit counts payload; whatever else comes would be kept without being counted.
-      throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
+      // Credit counts payload; other bytes would be kept uncounted.
+      throw invalidArgument(`${bytes.length - payload} bytes of a part are not payload`);
     }
     const { query, querySampleCount, queryPayload } = part;
     run.ledger.countPart({ query, querySampleCount, newSamples }, payload);
     for (const sample of samples) {
       const whole = run.intake.take(sample);
       if (whole === undefined) {
-        // Its pieces stay with the sample: this memory is not used again.
+        // Its pieces stay with the sample: this memory is not reused.
         memory?.hold();
         continue;
       }
@@ -282,7 +282,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     }
   }
 
-  /** A sample is whole: it gets an answer, whatever happens. */
+  /** A sample is complete: it will get an answer in any case. */
   #accept(
     run: OpenedRun,
     whole: WholeSample,
@@ -324,7 +324,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     const unfinished = this.#run?.intake.unfinishedId;
     if (unfinished !== undefined) {
       this.#end(
-        invalidArgument(`the stream was closed amid the pieces of sample ${unfinished}`).end,
+        invalidArgument(`the stream was closed between the pieces of sample ${unfinished}`).end,
       );
       return;
     }
@@ -357,7 +357,7 @@ export class InferStream implements SampleOwner, StreamHandler {
   }
 
   #write(message: Buffer): void {
-    // A control message goes even when gRPC's buffer is full: there are few of them.
+    // A control message is sent even if gRPC's buffer is full: they are few.
     if (!this.#peer.write(message)) this.#isBlocked = true;
   }
 
@@ -381,7 +381,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     }
   }
 
-  /** Ends the stream, once. What it still had is dropped and counted. */
+  /** Ends the stream, once. Its remaining samples are dropped and counted. */
   #end(end: ServerCallEnd | undefined): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'ended';

@@ -22,9 +22,9 @@ export class InferStreams {
   }
 
   /**
-   * Opens a stream for a peer; undefined where it is refused, and ended with the status that says why.
-   * @param address Of the peer, for the log.
-   * @param services Undefined while the node does not serve; `why` says so to the peer.
+   * Opens a stream for a peer; undefined if it was refused and ended with a status.
+   * @param address Address of the peer, for the log.
+   * @param services Undefined while the node does not serve; `why` is the reason for the peer.
    */
   open(
     peer: InferPeer,
@@ -50,7 +50,7 @@ export class InferStreams {
     return stream;
   }
 
-  /** Lets all streams end: they answer what they have. Resolves when the last one has ended. */
+  /** Drains all streams: they answer their samples. Resolves when the last one has ended. */
   async drain(reason: string): Promise<void> {
     for (const stream of this.#streams) stream.drain(reason);
     await this.#streams.empty();
@@ -80,7 +80,7 @@ export class InferStreams {
   }
 }
 
-/** A run over all its streams, for the log. */
+/** Counts of a run over all its streams, for the log. */
 function countsOf(ledger: RunLedger): object {
   return {
     run: ledger.runId,

@@ -12,10 +12,10 @@ import { decodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import type { NodeOffer } from '../describe/node-offer.ts';
 import { failedPrecondition, invalidArgument } from '../limits/call-end.ts';
 
-/** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
+/** Longest run id: more than a UUID, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;
 
-/** A message that is no part. @throws StreamRefusal when it cannot be read. */
+/** Decodes a message other than a part. @throws StreamRefusal if it is malformed. */
 export function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
   try {
     return decodeLoadGenMessage(bytes);
@@ -24,12 +24,12 @@ export function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMes
   }
 }
 
-/** Agreement of Open and Opened. */
+/** Result of Open and Opened. */
 export interface Agreement {
   readonly runId: string;
-  /** Indices into Open.encodings that the node takes. */
+  /** Indices into Open.encodings that the node accepts. */
   readonly encodings: readonly number[];
-  /** Per index into Open.encodings: the node's number of the encoding; undefined: it does not take it. */
+  /** Per index into Open.encodings: the node's number of the encoding; undefined: refused. */
   readonly forms: readonly (number | undefined)[];
   /** Per index into Open.encodings: whether the payload is compressed. */
   readonly isCompressed: readonly boolean[];
@@ -38,9 +38,9 @@ export interface Agreement {
 }
 
 /**
- * Decides about an Open.
- * @param isRead Tells the offered encodings that the loaded model reads.
- * @throws StreamRefusal that says what the node has and what the peer wants.
+ * Negotiates an Open.
+ * @param isRead True for an offered encoding that the loaded model reads.
+ * @throws StreamRefusal with both the node's and the peer's values.
  */
 export function negotiateOpen(
   open: Open__Output,
@@ -102,7 +102,7 @@ function checkRun(open: Open__Output, offer: NodeOffer): void {
   }
 }
 
-/** Open asks for one version: who sends it has looked at Describe. */
+/** Open names one version: the sender has read Describe. */
 function checkVersion(version: number): void {
   if (agreedVersion({ min: version, max: version }) !== undefined) return;
   const older = version > OWN_VERSIONS.max ? 'this node' : 'the LoadGen node';
@@ -119,7 +119,7 @@ function isSame(ours: PayloadEncoding, theirs: Encoding__Output): boolean {
     : ours.compression === theirs.compression;
 }
 
-/** An empty compression is what a peer sends that left the field out. */
+/** A peer that omits the field sends an empty compression. */
 function isIdentity(compression: string): boolean {
   return compression === '' || compression === 'identity';
 }

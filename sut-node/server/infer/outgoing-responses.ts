@@ -5,12 +5,12 @@ import type {
 } from '../../inference/batcher/sut-model.ts';
 import { cutByBytes, type KnownResponses } from './response-writer.ts';
 
-/** Bytes for which a sample's first held token makes room: 16 tokens of 4 bytes. */
+/** Initial buffer for a sample's held tokens: 16 tokens of 4 bytes. */
 const HELD_BYTES_MIN = 64;
 
-/** Tokens of a sample that wait: copies, since a token is a view of the memory of a whole step. */
+/** Waiting tokens of a sample: copies, since a token is a view of a whole step's memory. */
 interface HeldTokens {
-  /** With room for more. */
+  /** Has room for more. */
   memory: Uint8Array;
   bytes: number;
 }
@@ -18,8 +18,9 @@ interface HeldTokens {
 const NOTHING: KnownResponses = { firstTokens: [], tokens: [], answers: [] };
 
 /**
- * Responses that wait on a stream, in their order. Tokens that come while gRPC takes no messages are joined by sample, and a sample's answer
- * takes their place: a peer that reads slowly makes the node hold no more than twice the answers' own bytes.
+ * Responses that wait on a stream, in order. Tokens that come while gRPC takes no messages are
+ * joined per sample, and replaced by the sample's answer: a slow reader makes the node hold at most
+ * twice the answers' bytes.
  */
 export class OutgoingResponses {
   #messages: KnownResponses[] = [];
@@ -33,7 +34,7 @@ export class OutgoingResponses {
     for (const list of cutByBytes(tokens)) this.#messages.push({ ...NOTHING, tokens: list });
   }
 
-  /** As {@link addTokens}, but behind all that is added until {@link release}. */
+  /** {@link addTokens}, but after everything added until {@link release}. */
   holdTokens(tokens: readonly SampleTokens[]): void {
     for (const { sample, payload } of tokens) {
       let held = this.#held.get(sample);
@@ -60,7 +61,7 @@ export class OutgoingResponses {
     for (const list of cutByBytes(answers)) this.#messages.push({ ...NOTHING, answers: list });
   }
 
-  /** Takes what one message will hold. */
+  /** Takes the responses for one message. */
   next(): KnownResponses | undefined {
     return this.#messages.shift();
   }

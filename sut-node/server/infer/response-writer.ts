@@ -14,10 +14,10 @@ import type {
   WaitingSample,
 } from '../../inference/batcher/sut-model.ts';
 
-/** Payload bytes above which what became known at one instant goes as several messages. */
+/** Payload bytes above which responses of one instant are sent as several messages. */
 const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
 
-/** Room for the heads of a message beside the payload of its only response. */
+/** Room for a message's headers beside the payload of its only response. */
 const HEAD_BYTES = 1024;
 
 /** Responses that one message will hold. */
@@ -27,10 +27,10 @@ export interface KnownResponses {
   readonly answers: readonly SampleAnswer[];
 }
 
-/** Of nearly every message. */
+/** Shared by nearly every message. */
 const NO_FAILURES: readonly number[] = [];
 
-/** Cuts what became known at one instant so that each list makes a message of bearable size. */
+/** Splits responses of one instant into lists, each for a message of acceptable size. */
 export function cutByBytes<T extends { readonly payload: Uint8Array }>(
   all: readonly T[],
 ): readonly (readonly T[])[] {
@@ -53,7 +53,9 @@ export function cutByBytes<T extends { readonly payload: Uint8Array }>(
   return lists;
 }
 
-/** Encodes what became known into one message. The clock is read here: the last moment before gRPC takes over. */
+/**
+ * Encodes responses into one message. Reads the clock here: the last moment before gRPC takes over.
+ */
 export function writeResponses(
   { firstTokens, tokens, answers }: KnownResponses,
   options: {
@@ -95,7 +97,7 @@ export function writeResponses(
   }
   return {
     message: encodeResponses({
-      // They travel as they are: the wire names no encoding for them.
+      // Sent uncompressed: the wire has no encoding for them.
       firstTokens: firstTokens.map(toWire),
       tokens: tokens.map(toWire),
       completed,
@@ -104,7 +106,7 @@ export function writeResponses(
     completedCount: completed.length,
     /** FailureCode of each sample that failed. */
     failureCodes: failed.length === 0 ? NO_FAILURES : failed.map(({ code }) => code),
-    /** Payload bytes that were sent, and those that were received for the same samples. */
+    /** Payload bytes sent, and those received for the same samples. */
     responseBytes,
     sampleBytes,
   };
@@ -115,8 +117,8 @@ function toWire({ sample, payload }: SampleTokens): WireTokens {
 }
 
 /**
- * Lengths between consecutive instants, so that they sum exactly to the residence time: from the arrival of
- * the sample's last byte to this moment.
+ * Durations between consecutive instants, so that they sum exactly to the residence time: from the
+ * arrival of the sample's last byte until now.
  */
 export function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): ServiceTimes {
   return {

@@ -10,22 +10,22 @@ export interface WholeSample {
   readonly id: number;
   /** The node's number of the payload's form. */
   readonly form: number;
-  /** Views into the messages, in order. */
+  /** Views of the messages, in order. */
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
-  /** Set where the one piece is the compressed payload of the whole query. */
+  /** Set if the only piece is the compressed payload of the whole query. */
   readonly slice: PayloadSlice | undefined;
 }
 
-/** A sample as it lies in a part. */
+/** A sample in a part. */
 interface IntakeSample extends PartSample {
-  /** Set where the payload is that of the whole query. */
+  /** Set if the payload is the whole query's. */
   readonly slice?: PayloadSlice;
-  /** The sample's share of the bytes of that payload, for credit: the shares sum to them. */
+  /** The sample's share of that payload's bytes, for credit: the shares sum to them. */
   readonly share?: number;
 }
 
-/** A sample of which pieces are missing. */
+/** A sample with missing pieces. */
 interface OpenSample {
   readonly id: number;
   readonly form: number;
@@ -36,10 +36,10 @@ interface OpenSample {
 }
 
 /**
- * Checks the parts of one stream and puts samples that come in pieces together.
+ * Checks the parts of one stream and joins samples that come in pieces.
  *
- * Pieces of a sample follow one another in order, with no other sample between them: so a stream has at
- * most one unfinished sample, and its credit always suffices to finish that.
+ * Pieces of a sample are consecutive: so a stream has at most one unfinished sample, and its credit
+ * always suffices to finish it.
  */
 export class SampleIntake {
   readonly #limits: InferLimits;
@@ -53,14 +53,14 @@ export class SampleIntake {
     this.#ledger = ledger;
   }
 
-  /** Id of the sample of which pieces are missing, if any. */
+  /** Id of the unfinished sample, if any. */
   get unfinishedId(): number | undefined {
     return this.#open?.id;
   }
 
   /**
-   * Takes the next sample, or piece, of the stream. Returns the sample once it is whole.
-   * @throws StreamRefusal when it breaks the protocol.
+   * Takes the stream's next sample or piece. Returns the sample once it is complete.
+   * @throws StreamRefusal if it breaks the protocol.
    */
   take(sample: IntakeSample): WholeSample | undefined {
     if (sample.slice !== undefined) return this.#takeSlice(sample, sample.slice);
@@ -81,8 +81,8 @@ export class SampleIntake {
   }
 
   /**
-   * A sample of a query whose payload came as a whole. Uncompressed, it is cut out here. Compressed, it
-   * stays as it came: decompressing is work for a worker, not for the thread that serves the network.
+   * A sample of a query with one payload. Uncompressed, it is cut out here. Compressed, it stays
+   * unchanged: a worker decompresses it, not the thread that serves the network.
    */
   #takeSlice(sample: IntakeSample, slice: PayloadSlice): WholeSample {
     const { id, payload, encoding, share = 0 } = sample;
@@ -145,14 +145,14 @@ function toWhole(open: OpenSample): WholeSample {
 }
 
 /**
- * Samples of a query that comes as a whole. Each batch that has some of them decompresses the payload once,
- * so this bounds the work that a small message can make.
+ * Most samples of a query with one payload. Each batch with some of them decompresses the payload
+ * once, so this bounds the work caused by a small message.
  */
 const WHOLE_QUERY_SAMPLES_MAX = 128;
 
 /**
- * The samples of a part, with their places in the query's payload where they lie there.
- * @throws StreamRefusal when the part breaks the protocol or a limit that was told in Opened.
+ * The samples of a part, with their places in the query's payload if it has one.
+ * @throws StreamRefusal if the part breaks the protocol or a limit in Opened.
  */
 export function samplesOf(part: WirePart, limits: InferLimits): readonly IntakeSample[] {
   const { samples, querySampleCount } = part;
@@ -180,7 +180,7 @@ export function payloadBytes(part: WirePart): number {
   return bytes;
 }
 
-/** Samples of a part that are not continued from an earlier one: those that credit counts. */
+/** Samples that begin in a part: credit counts these. */
 export function newSampleCount(samples: readonly PartSample[]): number {
   let count = 0;
   for (const sample of samples) {

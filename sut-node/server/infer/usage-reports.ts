@@ -9,7 +9,10 @@ interface Meter {
 
 const PERIOD_NS = 1_000_000_000;
 
-/** Tells streams once a second what the node uses. While no stream wants to know it, nothing is measured. */
+/**
+ * Reports the node's CPU and memory to streams once a second. Measures nothing unless a stream
+ * requests it.
+ */
 export class UsageReports {
   readonly #clock: Clock;
   readonly #openMeter: () => Meter;
@@ -18,8 +21,8 @@ export class UsageReports {
   #planned: PlannedCall | undefined;
 
   /**
-   * @param childPids Ids of the worker processes, which count as well.
-   * @param openMeter Makes a meter that measures from then on. Default: of this process.
+   * @param childPids Returns the ids of the worker processes, which count too.
+   * @param openMeter Makes a meter that starts now. Default: of this process.
    */
   constructor(
     clock: Clock,
@@ -30,7 +33,9 @@ export class UsageReports {
     this.#openMeter = openMeter;
   }
 
-  /** Gives each report to `listener`, as a message for its peer. @returns Ends it. */
+  /**
+   * Sends each report to `listener`, as a message for its peer. @returns A function that stops it.
+   */
   listen(listener: (message: Buffer) => void): () => void {
     this.#listeners.add(listener);
     if (this.#meter === undefined) {
@@ -47,7 +52,7 @@ export class UsageReports {
 
   #plan(atNs: number): void {
     this.#planned = this.#clock.callAt(atNs, () => {
-      // A node that was held up leaves seconds out: the next report is longer.
+      // A delayed node skips seconds: the next report covers more time.
       this.#plan(Math.max(atNs, this.#clock.nowNs() - PERIOD_NS) + PERIOD_NS);
       const usage = this.#meter?.read();
       if (usage === undefined) return;

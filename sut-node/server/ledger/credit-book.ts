@@ -41,7 +41,7 @@ export class CreditBook {
 
   /**
    * Opens an account with the first grant.
-   * @param onGrant Called when more was granted; never from inside `open`.
+   * @param onGrant Called after further grants; never from inside `open`.
    */
   open(onGrant: () => void): StreamCredit | undefined {
     if (this.#streams.size >= STREAMS_MAX) return undefined;
@@ -50,7 +50,7 @@ export class CreditBook {
     return stream;
   }
 
-  /** Largest number of samples that can be in the node at once. */
+  /** Most samples that can be in the node at once. */
   get samplesHeldMax(): number {
     return this.#limits.samplesMax + STREAMS_MAX * this.firstSamples;
   }
@@ -71,7 +71,7 @@ export class CreditBook {
     return Math.max(0, this.#limits.samplesMax - this.heldSamples);
   }
 
-  /** Samples and bytes that arrived and are not given back: those in the node. */
+  /** Samples and bytes in the node: received and not given back. */
   get used(): { readonly samples: number; readonly bytes: number } {
     let samples = 0;
     let bytes = 0;
@@ -82,7 +82,7 @@ export class CreditBook {
     return { samples, bytes };
   }
 
-  /** Offers room that one stream left to the others. @internal Called by the accounts. */
+  /** Offers the room of a closed stream to the others. @internal Called by the accounts. */
   offer(from: StreamCredit): void {
     for (const stream of this.#streams) {
       if (stream !== from) stream.grow();
@@ -99,7 +99,7 @@ export class CreditBook {
   }
 }
 
-/** One of the two things that credit counts, as totals since the stream's opening. */
+/** One of the two quantities of credit, as totals since the stream's opening. */
 interface Account {
   granted: number;
   used: number;
@@ -112,7 +112,7 @@ export class StreamCredit {
   readonly #onGrant: () => void;
   readonly #samples: Account;
   readonly #bytes: Account;
-  /** Whole samples of the stream that wait for an answer. */
+  /** Complete samples of the stream that wait for an answer. */
   #inWork = 0;
 
   constructor(book: CreditBook, onGrant: () => void) {
@@ -124,7 +124,7 @@ export class StreamCredit {
     book.heldBytes += book.firstBytes;
   }
 
-  /** Totals as the wire tells them. */
+  /** Totals as on the wire. */
   get grantedSamples(): number {
     return this.#samples.granted;
   }
@@ -133,7 +133,7 @@ export class StreamCredit {
     return this.#bytes.granted;
   }
 
-  /** Samples and bytes that arrived and are not given back. */
+  /** Samples and bytes received and not given back. */
   get usedSamples(): number {
     return this.#samples.used - this.#samples.returned;
   }
@@ -152,26 +152,26 @@ export class StreamCredit {
     return Math.max(0, this.#bytes.granted - this.#bytes.used);
   }
 
-  /** Counts what arrived; false when the peer sent more than it was granted. */
+  /** Counts received data; false if the peer exceeded its credit. */
   take(samples: number, bytes: number): boolean {
     this.#samples.used += samples;
     this.#bytes.used += bytes;
     return this.#samples.used <= this.#samples.granted && this.#bytes.used <= this.#bytes.granted;
   }
 
-  /** A sample is whole: from now on an answer is owed. */
+  /** A sample is complete: from now on it needs an answer. */
   begin(): void {
     this.#inWork += 1;
   }
 
-  /** Answers were handed over: so many samples, of so many bytes, left the node. */
+  /** Answers were sent: so many samples and bytes left the node. */
   finish(samples: number, bytes: number): void {
     this.#inWork -= samples;
     assert(this.#inWork >= 0);
     this.giveBack(samples, bytes);
   }
 
-  /** Room comes free without an answer (bytes of a sample that was refused before it was whole). */
+  /** Frees room without an answer (bytes of a sample refused before it was complete). */
   giveBack(samples: number, bytes: number): void {
     this.#samples.returned += samples;
     this.#bytes.returned += bytes;
@@ -181,7 +181,7 @@ export class StreamCredit {
     this.#book.offer(this);
   }
 
-  /** Takes what the stream may have by now, and tells the peer if it is worth a message. */
+  /** Grants what the stream may have by now, if it is worth a message. */
   grow(): void {
     const book = this.#book;
     const samples = growth(this.#samples, book.shareSamples, book.firstSamples, book.freeSamples);
@@ -196,14 +196,14 @@ export class StreamCredit {
     this.#onGrant();
   }
 
-  /** True when the peer could not send its largest part. */
+  /** True if the peer could not send its largest part. */
   #isShort(): boolean {
     const heldSamples = this.#samples.granted - this.#samples.returned;
     const heldBytes = this.#bytes.granted - this.#bytes.returned;
     return heldSamples < this.#book.firstSamples || heldBytes < this.#book.firstBytes;
   }
 
-  /** Closes the account: all that it holds is the others'. */
+  /** Closes the account: its room goes to the others. */
   close(): void {
     const book = this.#book;
     book.heldSamples -= this.#samples.granted - this.#samples.returned;
@@ -216,6 +216,6 @@ export class StreamCredit {
 /** How much more the account may be granted now. */
 function growth(account: Account, share: number, first: number, free: number): number {
   const held = account.granted - account.returned;
-  // The first grant is due even when the queue is full.
+  // The first grant is due even if the queue is full.
   return Math.max(0, Math.min(share - held, Math.max(free, first - held)));
 }

@@ -3,11 +3,10 @@ import assert from 'node:assert';
 const SLOTS_FIRST = 1024;
 
 /**
- * Remembers numbers so that a repeated one is noticed: at least the last `rememberedMin` of them, in
- * bounded memory, however many a run has.
+ * Detects repeated numbers among at least the last `rememberedMin`, in bounded memory.
  *
- * Two generations of a hash table with open addressing; when the young one is full it becomes the old
- * one, and what the old one held is forgotten. Hot path: `add` allocates only while a table grows.
+ * Two generations of a hash table with open addressing; when the young one is full it becomes the
+ * old one, and the previous old one is dropped. Hot path: `add` allocates only while a table grows.
  */
 export class RecentIds {
   readonly #rememberedMin: number;
@@ -19,7 +18,7 @@ export class RecentIds {
     this.#rememberedMin = rememberedMin;
   }
 
-  /** Remembers `id` (a whole number, 0 or more); false when it is remembered already. */
+  /** Remembers `id` (an integer, 0 or more); false if it is already remembered. */
   add(id: number): boolean {
     const hash = hashOf(id);
     if (this.#young.has(id, hash) || this.#old.has(id, hash)) return false;
@@ -33,7 +32,10 @@ export class RecentIds {
   }
 }
 
-/** The finaliser of MurmurHash3 over both halves: ids may differ in the high one only, or by a power of two. */
+/**
+ * The finaliser of MurmurHash3 over both halves: ids may differ only in the high half, or by a
+ * power of two.
+ */
 function hashOf(id: number): number {
   const high = Math.floor(id / 2 ** 32);
   let hash = (id >>> 0) ^ Math.imul(high, 0x9e3779b1);
@@ -42,7 +44,7 @@ function hashOf(id: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** A set of ids in a typed array; a slot holds id + 1, or 0 when it is free. At most half full. */
+/** A set of ids in a typed array; a slot holds id + 1, or 0 if free. At most half full. */
 class IdTable {
   readonly #slots: Float64Array;
   readonly #mask: number;
@@ -72,7 +74,7 @@ class IdTable {
     return larger;
   }
 
-  /** The slot of `id`, or the free one where it would go. */
+  /** The slot of `id`, or the free slot for it. */
   #slotOf(id: number, hash: number): number {
     let slot = hash & this.#mask;
     for (;;) {

@@ -17,24 +17,26 @@ import { WorkBeside } from './work-beside.ts';
 const RUNS_MAX = 16;
 
 /**
- * A run that has ended is remembered for so long at least: its LoadGen node asks for the ledger within
- * seconds, and runs that others open meanwhile must not push it out.
+ * Shortest time that an ended run is remembered: its LoadGen node requests the ledger within
+ * seconds, and runs of others must not displace it.
  */
 const REMEMBERED_MS_MIN = 60_000;
 
-/** Runs of the last {@link REMEMBERED_MS_MIN}, some 20 KiB each: a peer that opens more is refused. */
+/**
+ * Most runs within {@link REMEMBERED_MS_MIN}, about 20 KiB each: a peer that opens more is refused.
+ */
 const RECENT_RUNS_MAX = 1_024;
 
-/** Ids and query numbers of which a repeated one is noticed: more than a queue holds. */
+/** Ids and query numbers checked for repetition: more than a queue holds. */
 const REMEMBERED_MIN = 262_144;
 
 /**
- * Queries that are here in part and of which more may come. A query that is spread over nodes stays so for ever, and one that
- * has left this list gets no second look: parts of a query follow one another.
+ * Partly received queries that may continue. A query spread over nodes stays partial for ever; one
+ * dropped from this list is not checked again, since parts of a query are consecutive.
  */
 const PARTIAL_QUERIES_MAX = 4_096;
 
-/** Streams of a run of which a repeated number is noticed: more than a run has. */
+/** Stream numbers checked for repetition: more than a run has. */
 const STREAM_INDICES_MAX = 1_024;
 
 /** Counters of a node's runs. */
@@ -52,13 +54,13 @@ const COUNTERS = [
 
 /** The node's counts since its start, over all runs. */
 export interface NodeTotals extends Readonly<Record<(typeof COUNTERS)[number], number>> {
-  /** Failed samples, each in the place of its FailureCode. */
+  /** Failed samples by FailureCode. */
   readonly failedByCode: readonly number[];
 }
 
 const NO_FAILURES: readonly number[] = Object.values(FAILURE_CODES).map(() => 0);
 
-/** Totals with something more in them. */
+/** Totals with additions. */
 export function plus(totals: Partial<NodeTotals>, more: Partial<NodeTotals>): NodeTotals {
   const sums = COUNTERS.map((key) => [key, (totals[key] ?? 0) + (more[key] ?? 0)]);
   const failedByCode = NO_FAILURES.map(
@@ -67,22 +69,22 @@ export function plus(totals: Partial<NodeTotals>, more: Partial<NodeTotals>): No
   return { ...Object.fromEntries(sums), failedByCode };
 }
 
-/** The node, as a ledger uses it. */
+/** The node as a ledger uses it. */
 export interface RunLedgerParts {
-  /** Makes the payload digests of all runs. */
+  /** Computes the payload digests of all runs. */
   readonly digester: PayloadDigester;
-  /** A clock that never goes back, in ms. */
+  /** A monotonic clock, ms. */
   readonly nowMs: () => number;
-  /** Workers that the node replaced since its start. */
+  /** Workers replaced since the node's start. */
   readonly replacedWorkers: () => number;
-  /** Samples that the node answered since its start, and that are in no ledger. */
+  /** Samples answered since the node's start that are in no ledger. */
   readonly unledgeredAnswers: () => number;
 }
 
 /** A part as its ledger counts it. */
 interface CountedPart {
   readonly query: number;
-  /** Of the whole query, by its own account. */
+  /** Samples of the whole query, as the part declares. */
   readonly querySampleCount: number;
   /** Samples that begin in this part. */
   readonly newSamples: number;
@@ -103,23 +105,23 @@ export class RunLedger implements NodeTotals {
   sampleCount = 0;
   payloadBytes = 0;
   completedCount = 0;
-  /** Failed samples, each in the place of its FailureCode. */
+  /** Failed samples by FailureCode. */
   readonly failedByCode: number[] = [...NO_FAILURES];
   responseBytes = 0;
   streamCount = 0;
-  /** Of them those with the number of an earlier one. */
+  /** Streams with the number of an earlier stream. */
   repeatedStreamCount = 0;
   readonly #streamIndices = new Set<number>();
-  /** Samples that got no answer because their stream was gone. Not on the wire. */
+  /** Samples without an answer because their stream was lost. Not on the wire. */
   droppedCount = 0;
   #openStreams = 0;
   #closedAtMs = 0;
   #queries = new RecentIds(REMEMBERED_MIN);
   readonly #partial = new Map<number, { readonly sampleCount: number; seen: number }>();
-  /** A query has left `#partial` before all its samples came. */
+  /** A query left `#partial` before all its samples came. */
   #hasForgotten = false;
   #sampleIds = new RecentIds(REMEMBERED_MIN);
-  /** Encodings that samples had, each in the place of its number. */
+  /** Encodings of samples, by number. */
   readonly #encodings: (Encoding | undefined)[] = [];
   readonly #digester: PayloadDigester;
   readonly #nowMs: () => number;
@@ -128,7 +130,7 @@ export class RunLedger implements NodeTotals {
   #replacedAtEnd: number;
   readonly #beside: WorkBeside;
   #digest: PayloadDigestSum | undefined;
-  /** Digests that are being made. */
+  /** Digests in progress. */
   #digestsUnderWay = 0;
   #isDigestLost = false;
   #whenDigested: (() => void)[] = [];
@@ -146,7 +148,7 @@ export class RunLedger implements NodeTotals {
     this.#replacedAtEnd = this.#replacedAtBegin;
   }
 
-  /** Workers that were replaced from the run's first stream to the end of its last. */
+  /** Workers replaced between the run's first stream and the end of its last. */
   get replacedWorkerCount(): number {
     const now = this.#openStreams > 0 ? this.#replacedWorkers() : this.#replacedAtEnd;
     return now - this.#replacedAtBegin;
@@ -166,7 +168,7 @@ export class RunLedger implements NodeTotals {
     for (const code of codes) this.failedByCode[code] = (this.failedByCode[code] ?? 0) + 1;
   }
 
-  /** True when the run had its streams, and the last of them ended before the time given, in ms. */
+  /** True if the run had streams, and the last of them ended before `timeMs`. */
   endedBefore(timeMs: number): boolean {
     return this.streamCount > 0 && this.#openStreams === 0 && this.#closedAtMs < timeMs;
   }
@@ -177,9 +179,9 @@ export class RunLedger implements NodeTotals {
   }
 
   /**
-   * @param digestPerMillion The same on all streams of the run: see {@link RunLedgers.check}.
-   * @param streamIndex Number of the stream; the numbers of the first {@link STREAM_INDICES_MAX} are remembered.
-   * @param address Of the peer; empty: not known.
+   * @param digestPerMillion Equal on all streams of the run: see {@link RunLedgers.check}.
+   * @param streamIndex Number of the stream; the first {@link STREAM_INDICES_MAX} are remembered.
+   * @param address Address of the peer; empty: unknown.
    */
   openStream(digestPerMillion: number, streamIndex: number, address = ''): void {
     this.#digest ??= new PayloadDigestSum(digestPerMillion);
@@ -197,7 +199,7 @@ export class RunLedger implements NodeTotals {
     if (this.#openStreams > 0) return;
     this.#beside.end();
     this.#closedAtMs = this.#nowMs();
-    // The run is over, or all but: the counters stay, the ids need not.
+    // The run is nearly over: counters stay, ids need not.
     this.#queries = new RecentIds(REMEMBERED_MIN);
     this.#sampleIds = new RecentIds(REMEMBERED_MIN);
     this.#partial.clear();
@@ -205,10 +207,11 @@ export class RunLedger implements NodeTotals {
   }
 
   /**
-   * Counts a part. A node cannot know whether a query has fewer samples than declared: the others may have gone
-   * to other nodes.
-   * @param part Its query, the samples that this has by its own account, and those that begin in the part.
-   * @throws StreamRefusal when a query has more samples than it says, or says another number than before.
+   * Counts a part. A node cannot know whether a query has fewer samples than declared: others may
+   * have gone to other nodes.
+   * @param part Its query, the query's declared samples, and those that begin in the part.
+   * @throws StreamRefusal if a query has more samples than declared, or declares another number
+   * than before.
    */
   countPart(part: CountedPart, bytes: number): void {
     const { query, querySampleCount, newSamples } = part;
@@ -236,18 +239,18 @@ export class RunLedger implements NodeTotals {
     this.#partial.set(query, { sampleCount: querySampleCount, seen: newSamples });
     if (this.#partial.size <= PARTIAL_QUERIES_MAX) return;
     const [oldest] = this.#partial.keys();
-    this.#partial.delete(oldest as number); // There is one: the map is not empty.
+    this.#partial.delete(oldest as number); // Present: the map is not empty.
     this.#hasForgotten = true;
   }
 
-  /** Remembers the id of a sample; false when the run had it before. */
+  /** Remembers the id of a sample; false if the run had it before. */
   addSampleId(id: number): boolean {
     return this.#sampleIds.add(id);
   }
 
   /**
-   * Digests a payload that has arrived whole, if its id is one that is digested.
-   * @param id The sample's; of the payload of a whole query: that of the first sample in its part.
+   * Digests a complete payload if its id is chosen.
+   * @param id Id of the sample; for the payload of a whole query: of the first sample in its part.
    */
   digestPayload(id: number, pieces: readonly Uint8Array[], bytes: number): void {
     const sum = this.#digest;
@@ -263,16 +266,17 @@ export class RunLedger implements NodeTotals {
   }
 
   /**
-   * Notes how a sample came.
-   * @param form The node's number of the encoding, the same on all streams.
+   * Records the encoding of a sample.
+   * @param form The node's number of the encoding, equal on all streams.
    */
   addEncoding(form: number, encoding: Encoding | undefined): void {
     this.#encodings[form] = encoding;
   }
 
   /**
-   * The ledger once all digests are in it.
-   * @throws Error when digests were lost with their thread: a sum without them would look like a fault.
+   * The ledger once all digests are complete.
+   * @throws Error if digests were lost with their thread: a sum without them would look like a
+   * fault.
    */
   async toWire(): Promise<LedgerResponse> {
     if (this.#digestsUnderWay > 0) {
@@ -303,12 +307,12 @@ export class RunLedger implements NodeTotals {
   }
 }
 
-/** The ledgers of the last runs. */
+/** Ledgers of the latest runs. */
 export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
   readonly #parts: RunLedgerParts;
   readonly #open = new Set<WorkBeside>();
-  /** Of the runs that are forgotten: counters of the node never go back. */
+  /** Totals of forgotten runs: the node's counters never decrease. */
   #forgotten: Partial<NodeTotals> = {};
 
   constructor(parts: Partial<RunLedgerParts> = {}) {
@@ -322,8 +326,8 @@ export class RunLedgers {
   }
 
   /**
-   * Checks whether there is room for the run of a stream, and what it wants to have digested, before
-   * anything is made for it.
+   * Checks that there is room for the stream's run, and its requested digests, before anything is
+   * allocated.
    * @throws StreamRefusal
    */
   check({ runId, digestPerMillion, features }: Open__Output): void {
@@ -348,7 +352,7 @@ export class RunLedgers {
     }
   }
 
-  /** The ledger of a run, made when it is new. */
+  /** The ledger of a run, made if new. */
   open(runId: string): RunLedger {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
@@ -357,7 +361,7 @@ export class RunLedgers {
     return ledger;
   }
 
-  /** A ledger that is not kept, and whose samples take nothing of the model: of a warm-up. */
+  /** A temporary ledger of a warm-up, whose samples do not reach the model. */
   apart(runId: string): RunLedger {
     return new RunLedger(runId, this.#parts, new Set());
   }
@@ -367,12 +371,12 @@ export class RunLedgers {
     return (await this.#runs.get(runId)?.toWire()) ?? { runId, known: false };
   }
 
-  /** Of all runs since the node's start, those that are forgotten included. */
+  /** Totals of all runs since the node's start, forgotten ones included. */
   totals(): NodeTotals {
     return [...this.#runs.values()].reduce(plus, plus(this.#forgotten, {}));
   }
 
-  /** A run that has a stream, or had one a moment ago, is never forgotten. */
+  /** A run with an open or recent stream is never forgotten. */
   #forgetOldest(): void {
     const timeMs = this.#parts.nowMs() - REMEMBERED_MS_MIN;
     for (const [runId, ledger] of this.#runs) {

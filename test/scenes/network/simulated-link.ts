@@ -200,7 +200,7 @@ export class SimulatedLink implements PartTransport {
       return [encodeSutMessage({ opened: { ...opened, credit: { samples: 0, bytes: 0 } } })];
     }
     if (!this.#strikesAtOnce('refused-open')) return [message];
-    const details = 'the node has as many open streams as it takes';
+    const details = 'the node has reached its limit of open streams';
     this.#towardsLoadgen.send(0, () => this.#end({ code: status.RESOURCE_EXHAUSTED, details }));
     return [];
   }

@@ -197,7 +197,7 @@ describe('InferStream', () => {
     const early = opened();
     early.part([partSample(5, { total: 9 })]);
     early.close();
-    expect(early.ends[0]?.details).toContain('amid the pieces of sample 5');
+    expect(early.ends[0]?.details).toContain('between the pieces of sample 5');
   });
 
   it('cuts samples out of the payload of a whole query', async () => {
@@ -312,7 +312,7 @@ describe('InferStream', () => {
     scene.part([partSample(1, { payload: new Uint8Array(400) })]);
     scene.part([partSample(2, { payload: new Uint8Array(1) })]);
     expect(scene.ends[0]?.code).toBe(status.RESOURCE_EXHAUSTED);
-    expect(scene.ends[0]?.details).toContain('more was sent than this node granted');
+    expect(scene.ends[0]?.details).toContain('more was sent than the granted credit');
   });
 
   it('returns credit when an answer was handed over, not before', () => {
@@ -394,6 +394,6 @@ describe('InferStream', () => {
     const head = Buffer.from([0x12, (length % 128) + 128, Math.floor(length / 128)]);
     scene.stream.message(Buffer.concat([head, sample, junk]));
     expect(scene.ends.map((end) => end.code)).toEqual([status.INVALID_ARGUMENT]);
-    expect(scene.ends[0]?.details).toContain('are no payload');
+    expect(scene.ends[0]?.details).toContain('are not payload');
   });
 });
