@@ -338,7 +338,7 @@ describe('WorkerPool', () => {
     await stopping;
     expect([second?.isAbandoned, first?.isAbandoned]).toEqual([false, true]);
     expect(logged).toEqual([
-      [{ worker: 'worker 0' }, 'a worker did not end when it was asked to, and is given up'],
+      [{ worker: 'worker 0' }, 'a worker did not end on request and is given up'],
     ]);
     // It comes back, late.
     first?.complete();
