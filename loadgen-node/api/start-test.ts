@@ -81,7 +81,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
 function requireOneBenchmark(said: unknown, own: unknown): void {
   if (said === undefined || own === undefined || said === own) return;
   throw configInvalid(
-    `settings: benchmark: "${String(said)}" is not that of the samples and the SUT, "${String(own)}"`,
+    `settings: benchmark: "${String(said)}" differs from the benchmark of the samples and the SUT, "${String(own)}"`,
   );
 }
 

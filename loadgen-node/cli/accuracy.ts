@@ -10,10 +10,13 @@ import { verb } from './verb.ts';
 export const accuracyVerb = verb({
   takes: { '<log>': `${RUN_FILES.accuracy}, or a folder that has it` },
   settings: {
-    benchmark: text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
+    benchmark: text(
+      'name',
+      'benchmark of the run (default: from longhaul_run.yaml beside the log)',
+    ),
     ...pick(RUN_SETTINGS, 'dataDir', 'dataSeed', 'dataCount', 'round'),
     tokenType: choice(TOKEN_TYPES, 'language models: type of a token in the log (default: int32)'),
-    partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
+    partial: toggle('score a log with only a part of the data set, such as that of TEST01'),
     output: text('file', 'file to write the text to (default: stdout)'),
     cacheDir: RUN_SETTINGS.cacheDir,
   },

@@ -27,12 +27,12 @@ export const compareVerb = verb({
     command
       .option(
         '--fail-if <condition>',
-        "fail where it holds for the figure seen: 'p99 > +5%', 'errors > 0'; repeatable",
+        "fail if this holds for the measured figure: 'p99 > +5%', 'errors > 0'; repeatable",
         conditionReader('--fail-if', false),
       )
       .option(
         '--fail-if-sure <condition>',
-        'fail only where it holds over the whole interval; repeatable',
+        'fail only if this holds over the whole interval; repeatable',
         conditionReader('--fail-if-sure', true),
       )
       .option('--html <file>', 'write the comparison as a page, with the distributions of latency')

@@ -26,7 +26,7 @@ const SETTINGS = {
   }),
   mlperfConf: text('file', "mlperf.conf in place of the round's own"),
   userConf: text('file', "LoadGen's user.conf"),
-  auditConf: text('file', 'audit.config, over the others'),
+  auditConf: text('file', 'audit.config, which overrides the others'),
 };
 
 /** `longhaul loadgen settings explain`: explains a setting by any of its names. */

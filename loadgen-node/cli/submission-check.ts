@@ -48,7 +48,7 @@ export const checkVerb = verb({
       .option('--strict', 'warnings and marks (a stand-in, a LoadGen not approved) are errors')
       .option(
         '--rules',
-        `in place of a tree: the rules of --round (default: ${DEFAULT_ROUND}), each with who asks for it`,
+        `instead of checking a tree, list the rules of --round (default: ${DEFAULT_ROUND}) with the source of each`,
       ),
   example: `
 Examples:

@@ -83,7 +83,7 @@ const audit = z.object(
   {
     schemaVersion: z.literal(
       AUDIT_SCHEMA_VERSION,
-      `must be ${AUDIT_SCHEMA_VERSION}: the file is of another version of longhaul, or no audit`,
+      `must be ${AUDIT_SCHEMA_VERSION}: the file is from another version of longhaul, or not an audit`,
     ),
     /** The run that the audit is about. */
     run: z.object({

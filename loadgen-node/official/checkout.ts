@@ -34,7 +34,7 @@ export function findLoadgen(inferenceDir: string, library?: string): LoadgenChec
   const loadgen = join(folder, 'loadgen');
   if (!existsSync(join(loadgen, 'system_under_test.h'))) {
     throw configInvalid(
-      `--inference-dir ${inferenceDir} is no checkout of MLCommons' repository "inference": it has no loadgen/system_under_test.h`,
+      `--inference-dir ${inferenceDir} is not a checkout of MLCommons' repository "inference": it has no loadgen/system_under_test.h`,
     );
   }
   const tree = git(folder, 'rev-parse', 'HEAD:loadgen');
@@ -54,7 +54,7 @@ export function findLoadgen(inferenceDir: string, library?: string): LoadgenChec
 function libraryOf(loadgen: string, asked: string | undefined): string {
   if (asked !== undefined) {
     if (existsSync(asked)) return resolve(asked);
-    throw configInvalid(`--library ${asked} is not there: name LoadGen's static library`);
+    throw configInvalid(`--library ${asked} does not exist: name LoadGen's static library`);
   }
   const below = readdirSync(loadgen, { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),

@@ -12,8 +12,7 @@ import { type LinkedLoadgen, type LinkManifest, sha256Of } from './link.ts';
 export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
   const { build, commit, changes, inferenceDir, tag } = manifest;
   const doubts = changes.map((line) => `The checkout has changed files: ${line.trim()}.`);
-  if (commit === null)
-    doubts.push(`git does not know ${inferenceDir}: its version cannot be told.`);
+  if (commit === null) doubts.push(`git does not know ${inferenceDir}: its version is unknown.`);
   else if (!commit.startsWith(build.gitRevision)) {
     doubts.push(
       `The library was built from commit ${build.gitRevision}, the checkout is at ${commit.slice(0, 10)}.`,

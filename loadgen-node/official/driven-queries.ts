@@ -71,7 +71,7 @@ export class DrivenQueries {
     this.#partSamples = 0;
     if (!Number.isInteger(queries)) {
       throw internalError(
-        `it issued a query of ${queries * samplesPerQuery} samples, where ${samplesPerQuery} were planned`,
+        `it issued a query of ${queries * samplesPerQuery} samples, but ${samplesPerQuery} were planned`,
       );
     }
     this.#next[number] = query + queries * this.#threadCount;
@@ -105,7 +105,7 @@ export class DrivenQueries {
     const fits = (number: number): boolean => sampleIndices[number] === firstIndex;
     const own = free.includes(thread) ? thread : undefined;
     const found = own !== undefined && fits(own) ? own : (free.find(fits) ?? own ?? free[0]);
-    if (found === undefined) throw internalError('it issued by more threads than it was told to');
+    if (found === undefined) throw internalError('it issued by more threads than configured');
     this.#threads.set(thread, found);
     return found;
   }

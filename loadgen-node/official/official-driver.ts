@@ -284,7 +284,7 @@ export class OfficialDriver implements IssueDriver {
     if (failure !== '') this.#breakOff(failure);
     else
       this.#nextSet.reject(
-        internalError('the C++ LoadGen ended its test and wants no further samples'),
+        internalError('the C++ LoadGen ended its test and requests no further samples'),
       );
   }
 

@@ -114,7 +114,7 @@ const OF_SEVERAL_RUNS = /^longhaul_(?:peak|sweep|efficiency|curve)\.json$/;
  */
 export function listRuns(top: string, wanted: RunsWanted, readSearch: ReadSearch): RunList {
   if (!existsSync(top) || !statSync(top).isDirectory()) {
-    throw configInvalid(`${top} is no folder: name the one that has the output folders of runs`);
+    throw configInvalid(`${top} is not a folder: name the one with the output folders of runs`);
   }
   const tree = new ResultTree(wanted, readSearch);
   tree.look(top, 0, null);

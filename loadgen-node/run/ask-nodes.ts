@@ -138,7 +138,7 @@ export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
     if (!description?.model || configuration === undefined) {
       throw new MlperfError(
         'ERR_SUT_REFUSED',
-        `SUT node ${node?.address ?? ''} does not tell its model and its configuration: efficiency compares only longhaul's own nodes`,
+        `SUT node ${node?.address ?? ''} does not report its model and its configuration: efficiency compares only longhaul's own nodes`,
       );
     }
     const { name, sha256 } = description.model;

@@ -232,7 +232,7 @@ function refuseBreaches({ performance }: TestOutcome): void {
   if (counts === undefined || counts.contractErrors === 0) return;
   const why =
     summary?.tokens?.tokenCount === 0
-      ? 'it told no tokens, and bounds on tokens hold here'
+      ? 'it reported no tokens, but --ttft/--tpot need them'
       : 'a run with the same settings names them in its detail log';
   throw wireError(
     `the SUT broke the contract ${counted(counts.contractErrors, 'time')} with its responses in a probe: ${why}`,

@@ -138,7 +138,7 @@ function requireSameSet(wanted: ArrayLike<number>, planned: Uint32Array): void {
   if (isSame) return;
   if (wanted.length !== planned.length) {
     throw configInvalid(
-      `the C++ LoadGen loads ${wanted.length} samples, where the settings of the round ask for ${planned.length}: ` +
+      `the C++ LoadGen loads ${wanted.length} samples, but the settings of the round require ${planned.length}: ` +
         'link the LoadGen of the round, or leave --round out',
     );
   }

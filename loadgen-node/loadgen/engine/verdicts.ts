@@ -261,7 +261,7 @@ function missingPhase(isInterrupted: boolean): VerdictReason {
 function noPeak(): VerdictReason {
   return reason(
     'find-peak',
-    'The search for the peak performance did not come to its end; the detail log says why.',
+    'The search for the peak performance did not finish; the detail log states why.',
     'a rate that keeps the latency bound, and one that does not',
     'no such pair',
     'server_target_qps',

@@ -269,7 +269,7 @@ function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefin
     return `"${fullKey}" has no effect: a key has the form model.scenario.key, as *.Server.target_qps`;
   }
   if (scenario !== '*' && !(SCENARIOS as readonly string[]).includes(scenario)) {
-    return `"${fullKey}" has no effect: "${scenario}" is none of ${SCENARIOS.join(', ')}, *`;
+    return `"${fullKey}" has no effect: "${scenario}" is not one of ${SCENARIOS.join(', ')}, *`;
   }
   if (UNREAD_KEYS.includes(key)) return undefined;
   const known = CONF_FIELDS.filter((field) => field.key === key);

@@ -65,7 +65,7 @@ function rangeProblems(lanes: readonly LaneRequest[], sampleCount: number): stri
     const isRange = Number.isInteger(first) && Number.isInteger(end) && first >= 0 && first < end;
     if (!isRange || end > sampleCount) {
       problems.push(
-        `${name} has samples ${first} to before ${end}, which is no range of the library's ${sampleCount}`,
+        `${name} has samples ${first} to before ${end}, which is not within the library's ${sampleCount}`,
       );
     }
     if (first < before.end) problems.push(`${before.name} and ${name} share sample ${first}`);

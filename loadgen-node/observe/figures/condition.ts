@@ -101,13 +101,13 @@ function unknownFigure(name: string): string {
   const near = nearest(name, FIGURE_NAMES);
   const hint =
     near === undefined ? `there is: ${FIGURE_NAMES.join(', ')}` : `did you mean "${near}"?`;
-  return `names "${name}", and there is no such figure; ${hint}`;
+  return `names an unknown figure "${name}"; ${hint}`;
 }
 
 function readValue(figure: FigureName, text: string): ConditionValue | string {
   const { unit } = FIGURES[figure];
   const match = VALUE_PATTERN.exec(text);
-  if (match === null) return `compares with "${text}", which is no value; ${mustBe(figure)}`;
+  if (match === null) return `compares with "${text}", which is not a value; ${mustBe(figure)}`;
   const [, sign = '', number = '', unitText = ''] = match;
   if (sign !== '') {
     if (unitText === '%') {
@@ -175,7 +175,7 @@ export const THRESHOLD_RESULT = z.strictObject({
   figure: z.string(),
   isMet: z.boolean(),
   needed: z.number().describe('in the unit of the figure'),
-  seen: z.number().nullable().describe('null: the run has no such figure'),
+  seen: z.number().nullable().describe('null: the run lacks this figure'),
   // Text of `seen`, or why there is none.
   seenText: z.string(),
 });
@@ -194,7 +194,7 @@ export function judgeThresholds(
     const seen = figures[figure];
     const needed = value.value;
     if (seen === undefined || Number.isNaN(seen)) {
-      const seenText = 'missing: the run has no such figure';
+      const seenText = 'missing: the run lacks this figure';
       return { text, figure, isMet: false, needed, seen: null, seenText };
     }
     const seenText = WRITTEN[FIGURES[figure].unit].format(seen);
@@ -252,7 +252,7 @@ const ABSENT: readonly {
     figures: /^lag_/,
     isAbsent: ({ scenario }) => scenario === 'SingleStream',
     why: (figure, scenario) =>
-      `${figure} is always 0 in ${scenario}, where a query is due when it is issued`,
+      `${figure} is always 0 in ${scenario}: there, a query is due when it is issued`,
   },
   {
     figures: /^(ttft_|tpot_|itl_|longest_gap_|tokens_per_second$|goodput_tokens)/,

@@ -80,10 +80,10 @@ export function readGaps(text: string): LogHistogram {
   try {
     read = GAPS.safeParse(JSON.parse(text));
   } catch {
-    throw new RangeError(`${GAPS_KEY} is no JSON`);
+    throw new RangeError(`${GAPS_KEY} is not JSON`);
   }
   const isKnown = read.data?.buckets.every(([bucket]) => bucket < gaps.counts.length) === true;
-  if (read.data === undefined || !isKnown) throw new RangeError(`${GAPS_KEY} is no histogram`);
+  if (read.data === undefined || !isKnown) throw new RangeError(`${GAPS_KEY} is not a histogram`);
   for (const [bucket, count] of read.data.buckets) {
     gaps.counts[bucket] = count;
     gaps.count += count;
@@ -165,7 +165,7 @@ function readNodes(path: string, text: string): string[] {
   } catch {
     // Reported below.
   }
-  throw invalid(path, `${NODES_KEY} is no list of names`);
+  throw invalid(path, `${NODES_KEY} is not a list of names`);
 }
 
 function invalid(path: string, text: string): MlperfError {

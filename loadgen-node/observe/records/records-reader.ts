@@ -154,7 +154,7 @@ async function whyNoArrow(file: FileHandle): Promise<string> {
   const { size } = await file.stat();
   return size === 0
     ? 'it is empty, as a run leaves it that was killed before the end of its first set'
-    : 'it is no Arrow file';
+    : 'it is not an Arrow file';
 }
 
 function unreadable(path: string, why: unknown): MlperfError {

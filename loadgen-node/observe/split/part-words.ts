@@ -57,7 +57,7 @@ const PART_WORDS: PartWords<AnyPart> = {
     what: 'the model on the prompt, other prompts and steps before it included, and the network',
     short: 'the model and the network',
     remedy:
-      'What precedes the first token is model and network together: LoadGen does not see where one ends.',
+      'The time to the first token is model and network together: LoadGen cannot separate them.',
   },
   compute: {
     what: 'the model',

@@ -39,7 +39,8 @@ type FullContext = Required<Omit<SplitContext, 'isGeneratorBound'>> &
   Pick<SplitContext, 'isGeneratorBound'>;
 
 /** Text in place of advice if the verdict does not count LoadGen's lateness as its fault. */
-const LAG_IS_SMALL = 'So late LoadGen may be beside this bound: it was not the limit.';
+const LAG_IS_SMALL =
+  'This lateness of LoadGen is small compared with the bound: it was not the limit.';
 
 function remedyOf<P extends AnyPart>(
   part: P,

@@ -83,9 +83,7 @@ async function derive(reader: RecordSetReader, summary: RunSummary | null): Prom
   const { files, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
   if (scenario === undefined) {
-    throw configInvalid(
-      `${files[0]?.path} is of the scenario "${about.scenario}", which there is not`,
-    );
+    throw configInvalid(`${files[0]?.path} names an unknown scenario "${about.scenario}"`);
   }
   const records = await reader.readAll(summary?.records?.parts);
   const measured = figuresOf(records, {

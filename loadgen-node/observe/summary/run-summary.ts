@@ -73,12 +73,12 @@ const node = z.strictObject({
   usage: z
     .array(usagePoint)
     .optional()
-    .describe('once a second, in long runs less often; absent: the node does not tell it'),
+    .describe('once a second, in long runs less often; absent: the node does not report it'),
   server: z
     .strictObject({
       name: z.string(),
       version: z.string(),
-      statistics: SERVER_STATISTICS.nullable().describe('null where the server has none'),
+      statistics: SERVER_STATISTICS.nullable().describe('null if the server has none'),
     })
     .optional()
     .describe('as it describes itself; of servers of the Open Inference Protocol only'),
@@ -138,7 +138,7 @@ export const RUN_SUMMARY = z.strictObject({
     .describe('Server of a token model: both hold at targetPercentile'),
   isGeneratorBound: z.boolean(),
   generatorBoundReason: z.string(),
-  split: LATENCY_SPLIT.nullable().describe('null where the SUT reported no times'),
+  split: LATENCY_SPLIT.nullable().describe('null if the SUT reported no times'),
   health: GENERATOR_HEALTH.nullable(),
   ceiling: GENERATOR_CEILING.nullable().describe('of this machine; null: never measured'),
   accuracy: z

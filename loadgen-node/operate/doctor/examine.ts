@@ -49,7 +49,7 @@ export const DOCTOR_SETTINGS = {
   linkTestTime: positiveDuration('load on each link, each way; a node takes 5 s at most', {
     fallback: '1s',
   }),
-  again: toggle('measure the generator ceiling anew, though a kept one still holds'),
+  again: toggle('measure the generator ceiling again even if a stored one is still valid'),
   ...CONNECTION_OPTIONS,
 };
 
@@ -68,7 +68,7 @@ export async function examine(
   const settings = await askingSettings(values.sut ?? [], values);
   if (values.benchmark === undefined && plansRun(flags)) {
     throw configInvalid(
-      'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
+      'flags of a planned run need --benchmark NAME: its samples decide the bytes sent',
     );
   }
   const nodeCount = Math.max(1, settings.nodes.length);
@@ -114,7 +114,8 @@ async function examineNode(
     link = await measureLink(address, settings, own, linkTestTime / 1e6, host);
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    const advice = 'until it answers no run can begin; "longhaul probe name --sut" asks it alone';
+    const advice =
+      'until it answers no run can begin; check it alone with "longhaul probe name --sut"';
     const finding = subject('answers', 'Answers').error(messageOf(error), advice);
     return { groups: [{ title: `SUT node ${address}`, findings: [finding] }] };
   }

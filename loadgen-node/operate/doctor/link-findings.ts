@@ -184,7 +184,7 @@ function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
   const theirs = mtuOf(probe.system?.facts, link.sut.interface);
   const path = tcp?.pathMtu ?? null;
   const about = subject('mtu', 'MTU', { loadgen: own, sut: theirs, path });
-  if (own === null && path === null) return about.unknown('neither interface nor path tell it');
+  if (own === null && path === null) return about.unknown('neither interface nor path reports it');
   const text = knownParts([
     own && `${own} here`,
     theirs && `${theirs} there`,

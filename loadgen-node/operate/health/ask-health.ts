@@ -110,7 +110,7 @@ function readState(address: string, message: Buffer): HealthState {
     state = stateIn(message.subarray(HEAD_BYTES));
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    throw refused(address, `answers Check with what is no reply: ${error.message}`);
+    throw refused(address, `sent an invalid reply to Check: ${error.message}`);
   }
   const name = STATES[state];
   if (name !== undefined) return name;
@@ -187,7 +187,7 @@ function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Re
     stream.on('data', (piece: Buffer) => {
       bytes = Buffer.concat([bytes, piece]);
       if (bytes.length > ANSWER_BYTES_MAX)
-        reject(refused(address, 'answers Check at a length that is no answer'));
+        reject(refused(address, 'sent a reply to Check with a wrong length'));
     });
     stream.on('end', () => {
       // Without a message the status comes with the headers.

@@ -79,7 +79,7 @@ function protocolOfServer(said: string): Probed {
   );
   if (found !== undefined) return found;
   throw configInvalid(
-    `"${said}" speaks ${own.title}, in which longhaul asks no server what its models are; ` +
+    `"${said}" speaks ${own.title}, and longhaul cannot list its models; ` +
       `"longhaul run --sut ${said}" measures it`,
   );
 }
@@ -141,7 +141,7 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
     const which =
       names.length > 1
         ? `is for one model: add --model NAME (${names.join(', ')})`
-        : 'needs --model NAME, of a model whose inputs the server tells';
+        : 'needs --model NAME of a model whose inputs the server reports';
     throw configInvalid(`--output ${file} ${which}`);
   }
   const { config } = first.run;

@@ -75,7 +75,7 @@ function noRunText({ repository }: ServerProbe, models: readonly ListedModel[]):
     return '\nNo run can be proposed: names of the model have control characters.\n';
   }
   if (repository === undefined) {
-    return '\nThe server does not tell which models it has: name one by --model NAME.\n';
+    return '\nThe server does not list its models: name one with --model NAME.\n';
   }
   return '\nThe server has no model that is ready.\n';
 }
@@ -164,7 +164,7 @@ function tensorRow(
 
 function bandwidthText(probed: ProbedModel): string {
   const { inputBytes, outputBytes } = probed;
-  if (probed.inputs.length === 0) return 'unknown: no inputs are told';
+  if (probed.inputs.length === 0) return 'unknown: no inputs are reported';
   if (inputBytes === null) {
     const free = freeInputs(probed).map(({ name }) => name);
     return `unknown: axes of ${free.join(', ')} are free`;

@@ -141,7 +141,7 @@ function unknown(runs: readonly JudgedRun[]): string[] {
   const folders = runs.flatMap(({ folder, audit }) => (audit === null ? [folder] : []));
   if (folders.length === 0) return [];
   return [
-    `machines and link are not known of ${folders.join(', ')}: there is no ${RUN_FILES.audit}`,
+    `machines and link are unknown for ${folders.join(', ')}: there is no ${RUN_FILES.audit}`,
   ];
 }
 

@@ -52,7 +52,9 @@ export async function compareFolders(
     failures: [
       ...read.flatMap(({ damage }) => damage ?? []),
       // The cautions already name them.
-      ...(invalid.length > 0 ? ['only VALID runs are compared (--allow-invalid: others too)'] : []),
+      ...(invalid.length > 0
+        ? ['only VALID runs are compared (--allow-invalid compares others, too)']
+        : []),
     ],
     isRefused: invalid.length > 0,
     series: isSeries ? runSeries(comparison, by) : [],

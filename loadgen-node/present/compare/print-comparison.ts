@@ -74,7 +74,7 @@ function pairLines({ rows }: RunComparison): string[] {
 
 /** Differing settings, which may explain differing figures. */
 function settingLines({ settings, runs }: RunComparison): string[] {
-  if (settings.length === 0) return ['Settings      none that moves a figure differs'];
+  if (settings.length === 0) return ['Settings      no setting that affects a figure differs'];
   const gap = runs.length === 2 ? ' -> ' : ', ';
   return [
     'Settings      these differ, so that a difference below may be theirs:',

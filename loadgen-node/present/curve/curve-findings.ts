@@ -105,7 +105,7 @@ function peakOf(curve: MeasuredCurve): Peak {
   if (peak === null) return { peak: null, peakText: noPeakText(curve, lowest, bound) };
   const sentences = [`${pointText(curve, peak)} keeps ${bound}: ${seenText(curve, peak)}.`];
   const doubt = mayMissText(curve, peak);
-  if (doubt !== null) sentences.push(`${doubt}: a longer point (--min-duration) tells.`);
+  if (doubt !== null) sentences.push(`${doubt}: a longer point (--min-duration) can decide.`);
   const missed = points.filter((point) => keepsBound(curve, point) === false);
   const above = missed.find(({ load }) => load > peak.load);
   sentences.push(aboveText(curve, above));

@@ -122,7 +122,7 @@ export function followsFromRecords({ run: { derived }, differences }: DerivedRep
  */
 export function pageOf({ folder, summary, derived }: ReadRun): ReportInput {
   if (summary === null) {
-    const text = `${folder} has no ${RUN_FILES.runSummary}: there is no result to make a page of`;
+    const text = `${folder} has no ${RUN_FILES.runSummary}: without a result there is no page`;
     throw new MlperfError('ERR_CONFIG_FILE', text);
   }
   const hasAudit = existsSync(join(folder, RUN_FILES.audit));

@@ -144,7 +144,7 @@ function adviceOnArrivals(
   }
   if (isAboutRate && ownRateOf(arrivals) !== undefined) {
     return arrivals.kind === 'step'
-      ? 'The bound is compared with all steps together; the table of steps tells where it was missed.'
+      ? 'The bound is compared with all steps together; the table of steps shows where it was missed.'
       : 'The load is that of --arrivals.';
   }
   if (isEndless) return undefined;
@@ -305,7 +305,7 @@ function adviceOnRate(
     return `LoadGen's machine was disturbed (${disturbances(health).join('; ')}): repeat the run without that before you judge the SUT by it.`;
   }
   if (course.late?.areBehindOthers === false) {
-    return 'The late queries did not wait behind others: the SUT takes so long for some of them, and a lower --target-qps may not help.';
+    return 'The late queries did not wait behind others: the SUT needs that long for some of them, and a lower --target-qps may not help.';
   }
   const late = summary.lanes.reduce((sum, { lateSamples }) => sum + lateSamples, 0);
   const mostAreSlow = late > summary.completedSampleCount / 2;

@@ -300,7 +300,7 @@ export function ledgerNote({ run, nodes: all }: NetworkAudit, lost: readonly str
   const differing = nodes.filter(({ differences }) => differences.length > 0);
   if (differing.length > 0) {
     const addresses = differing.map(({ address }) => address).join(', ');
-    return `the two ends counted differently (${addresses}): "longhaul audit" tells what`;
+    return `the two ends counted differently (${addresses}): "longhaul audit" shows what`;
   }
   const silent = nodes.filter(({ theirs }) => theirs === null).map(({ address }) => address);
   if (silent.length > 0)

@@ -60,5 +60,5 @@ function sampleBytes(node: QdlNode): number | undefined {
 function hintOf(payload: Uint8Array): string {
   const begin = Buffer.from(payload.subarray(0, NPY_MAGIC.length)).toString('latin1');
   if (begin !== NPY_MAGIC) return '; a payload is the elements of the inputs, without a header';
-  return '; it is a .npy file, whose header is no element: --data npy:FOLDER in place of --data-dir reads such files';
+  return '; it is a .npy file with a header: read such files with --data npy:FOLDER instead of --data-dir';
 }

@@ -137,7 +137,7 @@ function unknownCourse({ course, summary }: PerformanceOutcome): string[] {
   if (course.keepingUp?.state !== 'unknown' || !summary.keepsBounds) return [];
   const { queriesToTell } = course.keepingUp;
   const needed =
-    queriesToTell === null ? '' : `: about ${grouped(queriesToTell)} queries would tell`;
+    queriesToTell === null ? '' : `: about ${grouped(queriesToTell)} queries would be enough`;
   return [`too short to tell whether the SUT keeps up with this load${needed}`];
 }
 
@@ -275,7 +275,7 @@ export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
 function digestText(sha256: string | undefined): string {
   return sha256 === undefined
     ? 'of which the server reports no digest'
-    : `SHA-256 ${sha256} as its server says`;
+    : `SHA-256 ${sha256} as its server reports`;
 }
 
 function modelText(model: NodeModel): string {
@@ -313,7 +313,7 @@ export function serverModelMarks(audit: NetworkAudit): string[] {
     const why =
       modelSha256 === undefined
         ? 'its server reports no digest'
-        : 'its digest is what the server says, and no part of the protocol';
+        : 'its digest is a statement of the server, not part of the protocol';
     return [`${serves}, which is not known to be ${benchmark}'s own model: ${why}`];
   });
 }

@@ -56,7 +56,7 @@ export function refuseUsedOutput(output: string, isForced: boolean, canResume = 
     requireWritable(output);
     return;
   }
-  const goOn = canResume ? '--resume goes on with it, ' : '';
+  const goOn = canResume ? '--resume continues it, ' : '';
   throw new MlperfError(
     'ERR_OUTPUT',
     `--output ${output} holds an earlier result (${first}): ${goOn}--force replaces it, another --output keeps it`,

@@ -254,7 +254,7 @@ function goodputText({ figures, plan }: EndedReport): string {
 }
 
 function accuracyText({ outcome, quality, accuracy: { report, problem } }: EndedReport): string {
-  if (problem !== undefined) return 'none: the reasons above tell why';
+  if (problem !== undefined) return 'none: see the reasons above';
   if (report === undefined || outcome.accuracy === null) {
     return 'none: not every sample was answered';
   }

@@ -20,7 +20,7 @@ import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.t
 export const DISPATCH_OPTIONS = {
   sut: addressList(
     () =>
-      `addresses of the SUT nodes; dns:///name:port for all behind a name; ${serverAddresses()}`,
+      `addresses of the SUT nodes; dns:///name:port for all addresses of a name; ${serverAddresses()}`,
     { schemes: ANY_PROTOCOL, required: true },
   ),
   policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {

@@ -33,7 +33,7 @@ export function withEngine(values: RunValues, said: ReadonlySet<string>) {
   const refused: readonly (readonly [boolean, string])[] = [
     [values.extendUntilDecided === true, '--extend-until-decided: it ends a run by its own rules'],
     [values.mode === 'find-peak', '--mode find-peak: use longhaul find-peak'],
-    [(values.runs ?? 1) > 1, '--runs: make them one by one, each with an --output of its own'],
+    [(values.runs ?? 1) > 1, '--runs: make them one by one, each with its own --output'],
     [values.mlperfConf !== undefined, '--mlperf-conf: it reads that of its checkout'],
   ];
   const first = refused.find(([isAsked]) => isAsked);

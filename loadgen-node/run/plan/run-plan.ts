@@ -232,9 +232,7 @@ function planTokens(
   }
   if (!tokenTimes) return { tokenLatencies, tokenTimes, tokenBytes };
   if (!hasTokens) {
-    throw configInvalid(
-      `--token-times tells the output tokens as they come, and benchmark ${benchmark} has none`,
-    );
+    throw configInvalid(`--token-times needs output tokens, and benchmark ${benchmark} has none`);
   }
   if (!settings.useTokenLatencies) {
     throw configInvalid(

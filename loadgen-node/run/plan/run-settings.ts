@@ -93,7 +93,7 @@ export const RUN_SETTINGS = {
   ),
   concurrency: count(
     { min: 1, max: CONCURRENCY_MAX },
-    'Server, open division: so many queries at a time, each completion issues the next (closed loop)',
+    'Server, open division: number of concurrent queries; each completion issues the next (closed loop)',
   ),
   targetLatency: duration("Server's latency bound at the percentile (default: the benchmark's)"),
   targetLatencyPercentile: percentile(
@@ -103,7 +103,7 @@ export const RUN_SETTINGS = {
     "Server, benchmarks with tokens: bound on the time to the first token, at the percentile (default: the benchmark's)",
   ),
   tpot: positiveDuration(
-    "Server, benchmarks with tokens: bound on the time per output token behind it, at the percentile (default: the benchmark's)",
+    "Server, benchmarks with tokens: bound on the time per output token after the first, at the percentile (default: the benchmark's)",
   ),
   tokenTimes: toggle(
     'benchmarks with tokens: SUT nodes tell each token as it comes, for the inter-token latency; no time of another figure starts or ends elsewhere',
@@ -119,7 +119,7 @@ export const RUN_SETTINGS = {
   minQueryCount: count(COUNT, 'fewest queries (Offline: samples) of a performance run', {
     fallback: 100,
   }),
-  maxQueryCount: count(COUNT, 'stop a performance run after so many queries'),
+  maxQueryCount: count(COUNT, 'stop a performance run after this many queries'),
   generatorLagMax: percentile(
     "LoadGen's own delay, in percent, above which a run is INVALID: dispatch lag p99 of the latency bound, or event-loop delay of a typical latency",
     { fallback: 10 },
@@ -146,7 +146,7 @@ export const RUN_SETTINGS = {
   ),
   runs: count(
     { min: 1, max: 100 },
-    'runs one after the other, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
+    'number of consecutive runs, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
   ),
   extendUntilDecided: deniable(
     'a performance run goes on until its verdict is decided, for --max-duration at most (default where no duration, count, round or file of LoadGen is given, for 10 min at most; --no-extend-until-decided: it ends as LoadGen ends it)',
@@ -224,7 +224,7 @@ export const RUN_SETTINGS = {
     fallback: DIGEST_PERCENT_DEFAULT,
   }),
   thresholds: thresholdList(
-    'condition on a figure, for example p99 < 15ms; may be repeated; exit code 3 where one is not met',
+    'condition on a figure, for example p99 < 15ms; may be repeated; exit code 3 if one is not met',
   ),
   labels: labelSetting(
     'label of the run, for example commit=4f2a9c1; may be repeated; longhaul runs and compare use it',

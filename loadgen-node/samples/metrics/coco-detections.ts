@@ -134,7 +134,7 @@ function placeFinder(
     const id = useInvMap ? ids[whole] : whole;
     if (id !== undefined) return places.get(id);
     throw dataSetError(
-      `sample ${sampleIndex}: the label ${label} is none of the ${categories.length} categories, counted from 1`,
+      `sample ${sampleIndex}: the label ${label} is not one of the ${categories.length} categories, counted from 1`,
     );
   };
 }

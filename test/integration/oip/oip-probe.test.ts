@@ -146,7 +146,7 @@ describe('longhaul probe', () => {
     const address = await startServer({ models: [IMAGE] });
     const { code, stdout } = await longhaulHere(['probe', `oip://${address}`]);
     expect(code).toBe(0);
-    expect(stdout).toContain('does not tell which models it has: name one by --model NAME');
+    expect(stdout).toContain('does not list its models: name one with --model NAME');
     const named = await longhaulHere(['probe', `oip://${address}`, '--model', 'resnet:1']);
     expect(named.stdout).toContain('--model resnet:1');
   });

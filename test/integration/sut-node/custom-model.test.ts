@@ -266,7 +266,12 @@ describe('longhaul run of a model of the user’s', () => {
 
   it.each([
     ['a free axis of random data', ['--data', 'random'], 2, '--input-shape x:N'],
-    ['another input', ['--data', 'jsonl:LINES'], 5, '"y" is no input of the model; it has x'],
+    [
+      'another input',
+      ['--data', 'jsonl:LINES'],
+      5,
+      '"y" is not an input of the model, which has x',
+    ],
   ])('refuses %s before anything is written', async (_what, flags, exitCode, said) => {
     const node = await startTestNode({
       ...{ benchmark: 'custom', model: describeModel(modelOf('Abs', ['N', 'L'])) },

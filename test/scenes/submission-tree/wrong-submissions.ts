@@ -27,7 +27,7 @@ const system =
 /** Changes of a scene's configuration that submission build refuses, each with its problem. */
 export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
   [
-    /submission\.yaml:\d+:7: runs\/none is no folder with the logs of a run/,
+    /submission\.yaml:\d+:7: runs\/none is not a folder with the logs of a run/,
     first({ performance: 'runs/none' }),
   ],
   [

@@ -42,11 +42,11 @@ export type RunFolder = Readonly<Record<keyof typeof RUN_FILES | 'folder', strin
  */
 export function openRunFolder(folder: string): RunFolder {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-    throw new MlperfError('ERR_CONFIG_FILE', `${folder} is no folder with the logs of a run`);
+    throw new MlperfError('ERR_CONFIG_FILE', `${folder} is not a folder with the logs of a run`);
   }
   for (const name of [RUN_FILES.detail, RUN_FILES.summary]) {
     if (existsSync(join(folder, name))) continue;
-    const text = `${folder} has no ${name}: it is no run's folder${runsBelow(folder)}`;
+    const text = `${folder} has no ${name}: it is not a run's folder${runsBelow(folder)}`;
     throw new MlperfError('ERR_CONFIG_FILE', text);
   }
   const paths = Object.entries(RUN_FILES).map(([key, name]) => [key, join(folder, name)]);

@@ -56,7 +56,7 @@ function parseSteps(text: string): ArrivalsAsked | string {
   const colon = text.indexOf(':');
   const suffix = colon < 0 ? undefined : text.slice(colon + 1);
   if (suffix !== undefined && suffix !== 'constant') {
-    return `behind the steps only :constant may stand, not ":${suffix}"`;
+    return `only :constant may follow the steps, not ":${suffix}"`;
   }
   const entries = (colon < 0 ? text : text.slice(0, colon)).split(',').map((one) => one.trim());
   if (entries.length > STEPS_MAX) return `at most ${STEPS_MAX} steps, not ${entries.length}`;
@@ -77,7 +77,7 @@ function parseStep(entry: string): RateStep | string {
   const fromQps = numberOf(fromText);
   const toQps = toText === undefined ? fromQps : numberOf(toText);
   if (fromQps === undefined || toQps === undefined || more.length > 0) {
-    return 'the rate must be queries per second, for example 100, or 10-100 where it grows evenly';
+    return 'the rate must be queries per second, for example 100, or 10-100 for a rate that grows evenly';
   }
   if (fromQps > RATE_MAX || toQps > RATE_MAX) return `the rate must be ${RATE_MAX} or less`;
   const durationNs = parseDuration(entry.slice(at + 1));
@@ -91,7 +91,7 @@ function parseStep(entry: string): RateStep | string {
 function problemOfSteps(steps: readonly RateStep[]): string | undefined {
   const ends = [steps[0], steps.at(-1)];
   if (ends.some((step) => step !== undefined && step.fromQps === 0 && step.toQps === 0)) {
-    return 'the first and the last step need a rate above 0: a pause of rate 0 stands between others';
+    return 'the first and the last step need a rate above 0; a pause (rate 0) must be between other steps';
   }
   const queries = steps.reduce((sum, step) => sum + expectedQueries(step), 0);
   if (queries > ARRIVALS_MAX) {

@@ -43,7 +43,7 @@ export function readTrace(
     if (typeof ns === 'string') return fail(ns);
     if (count === 0) firstNs = ns;
     else if (ns < lastNs) {
-      fail(`is before line ${lastLine}: the lines of a trace stand in the order of their times`);
+      fail(`is before line ${lastLine}: the lines of a trace must be in time order`);
     }
     const dueNs = Math.round((ns - firstNs) / speed);
     if (dueNs > ARRIVALS_NS_MAX) {
@@ -99,7 +99,7 @@ function openFile(path: string): number {
   } catch (error) {
     throw cannotRead(path, error);
   }
-  throw new MlperfError('ERR_CONFIG_FILE', `cannot read the trace ${path}: it is no file`);
+  throw new MlperfError('ERR_CONFIG_FILE', `cannot read the trace ${path}: it is not a file`);
 }
 
 function cannotRead(path: string, error: unknown): MlperfError {
@@ -169,9 +169,9 @@ function readObject(line: string): number | string {
   try {
     value = JSON.parse(line);
   } catch {
-    return `${shown(line)} is no JSON object`;
+    return `${shown(line)} is not a JSON object`;
   }
-  if (typeof value !== 'object' || value === null) return `${shown(line)} is no JSON object`;
+  if (typeof value !== 'object' || value === null) return `${shown(line)} is not a JSON object`;
   const key = Object.keys(value).find((name) => TIME_NAMES.has(name.toLowerCase()));
   if (key === undefined) return `the object has none of the keys ${NAMES_TEXT}`;
   const time = (value as Record<string, unknown>)[key];
@@ -188,12 +188,12 @@ function readTime(text: string, unitNs: number): number | string {
     return Number.isFinite(ns) ? ns : `${shown(text)} is too large for a time`;
   }
   const match = DATE_TIME.exec(text);
-  if (match === null) return `${shown(text)} is no time: needed is a number of 0 or more`;
+  if (match === null) return `${shown(text)} is not a time: it must be a number of 0 or more`;
   const [, day, time, fraction = '0', sign, hours = '0', minutes = '0'] = match;
   const zoneMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
   const unixMs = Date.parse(`${day}T${time}Z`);
   if (Number.isNaN(unixMs) || !isWritten(unixMs, `${day}T${time}`)) {
-    return `${shown(text)} is no date that there is`;
+    return `${shown(text)} is not a valid date`;
   }
   return (unixMs - zoneMs) * 1e6 + Number(fraction) * 1e9;
 }

@@ -37,7 +37,7 @@ export function renderMachines(summary: RunSummary, audit: NetworkAudit | null):
   const title = 'What was measured on what';
   if (audit === null) {
     const why =
-      'There is no network_audit.json beside the summary, so machines and software are not known.';
+      'There is no network_audit.json beside the summary, so machines and software are unknown.';
     return section('machines', title, html`<p>${why}</p>`);
   }
   const ends = [loadgenEnd(audit), ...nodeEnds(audit)];
@@ -51,7 +51,7 @@ export function renderMachines(summary: RunSummary, audit: NetworkAudit | null):
     'machines',
     title,
     html`${scroll(title, table)}
-<p>Link: ${linkWords(audit).text}.${hasAccelerator(audit) ? null : html` No node told of an accelerator.`}</p>${sutName(summary)}`,
+<p>Link: ${linkWords(audit).text}.${hasAccelerator(audit) ? null : html` No node reported an accelerator.`}</p>${sutName(summary)}`,
   );
 }
 
@@ -64,7 +64,7 @@ function sutName(summary: RunSummary): Html {
 function engineTable(engine: CppEngine): Html {
   const rows: readonly (readonly [string, string | null | undefined])[] = [
     ['Version', engine.version],
-    ['Tag', engine.tag ?? 'none that longhaul knows'],
+    ['Tag', engine.tag ?? 'unknown to longhaul'],
     ['Commit', engine.commit],
     ['Tree of loadgen/', engine.tree],
     ['SHA-256 of its sources', engine.sourcesSha256],

@@ -109,7 +109,7 @@ export function renderServers({ nodes }: RunSummary): Html | null {
   if (rows.length === 0) return null;
   return section(
     'servers',
-    'What the servers say of themselves',
+    'What the servers report about themselves',
     html`<p>Statistics of each server, by how much they grew over the run: means per request, including requests of other clients. They are the server's own, do not describe single queries, and are not part of the latencies above.</p>
 ${scroll(
   'Statistics of the servers',

@@ -56,7 +56,7 @@ function cpuFigure(nodes: readonly NodeOfChart[], more: string): Html {
       series,
       texts: { x: secondText, y: (cores) => `${formatNumber(cores)} cores` },
     }),
-    caption: `Cores that the node's process kept busy, its worker processes included, as the node told once a second.${more}`,
+    caption: `Cores that the node's process kept busy, its worker processes included, as the node reported once a second.${more}`,
   });
 }
 
@@ -73,7 +73,7 @@ function memoryFigure(nodes: readonly NodeOfChart[], more: string): Html {
       series,
       texts: { x: secondText, y: formatMemory },
     }),
-    caption: `Resident memory of the same processes, as the node told it.${more}`,
+    caption: `Resident memory of the same processes, as the node reported it.${more}`,
   });
 }
 

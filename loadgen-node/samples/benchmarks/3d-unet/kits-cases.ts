@@ -85,7 +85,7 @@ async function casesIn(folder: string, file: string): Promise<readonly string[]>
 }
 
 function noCases(folder: string) {
-  if (!existsSync(folder)) return dataSetError(`${folder}: there is no such folder`);
+  if (!existsSync(folder)) return dataSetError(`${folder} does not exist`);
   const hint = existsSync(join(folder, 'data')) ? `; those of KiTS19 may be in ${folder}/data` : '';
   return dataSetError(
     `${folder} has no cases: neither ${NIFTI}/case_00000/${LABEL_FILE} and others, as the reference's preprocess.py leaves them, ` +

@@ -113,7 +113,7 @@ async function readHeader(source: Bytes, path: string): Promise<ParsedHeader> {
   const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
   const isNifti = isWhole && bytes.toString('latin1', 344, HEADER_BYTES) === MAGIC;
   if (!isNifti || bytes.readInt32LE(0) !== HEADER_BYTES) {
-    throw wrong('is no little-endian NIfTI-1 file of header and voxels (.nii, .nii.gz)');
+    throw wrong('is not a little-endian NIfTI-1 file with header and voxels (.nii, .nii.gz)');
   }
   const axes = Array.from({ length: 7 }, (_, i) =>
     i < bytes.readInt16LE(40) ? bytes.readInt16LE(42 + 2 * i) : 1,

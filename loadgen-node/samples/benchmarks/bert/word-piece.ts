@@ -64,7 +64,7 @@ export function wordPieces(tokens: readonly string[], path: string): WordPieces 
     const id = ids.get(token);
     if (id !== undefined) return id;
     throw dataSetError(
-      `${path} has no line "${token}": it is no vocabulary of BERT; ` +
+      `${path} has no line "${token}": it is not a BERT vocabulary; ` +
         `its ${tokens.length} lines must be one token each`,
     );
   }) as [number, number, number];

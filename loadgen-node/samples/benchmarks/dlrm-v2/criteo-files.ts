@@ -132,7 +132,7 @@ async function findArray(
   }
   if (header.isFortranOrder && width > 1) {
     throw dataSetError(
-      `${what} lies column by column (Fortran order), so that its rows are no ranges: save numpy.ascontiguousarray of it`,
+      `${what} is in column-major (Fortran) order: save numpy.ascontiguousarray of it`,
     );
   }
   const rowBytes = width * ELEMENT_BYTES;

@@ -86,7 +86,7 @@ export async function checkLargeFile(
 
 function otherLarge(path: string): Error {
   return dataSetError(
-    `${path} is not ${SOURCE_FILE} ${TEXT_REPEATS} times, one behind the other: longhaul sends those lines; ` +
+    `${path} is not ${SOURCE_FILE} ${TEXT_REPEATS} times in a row: longhaul sends those lines; ` +
       'take it away, or put the official one there',
   );
 }

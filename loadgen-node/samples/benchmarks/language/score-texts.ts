@@ -59,7 +59,9 @@ function tokensOf(
 ): number[] {
   const tokens = readTokens(response, type);
   const wrong = (what: string): Error =>
-    dataSetError(`sample ${sampleIndex}: ${what}; read as ${type}, --token-type says otherwise`);
+    dataSetError(
+      `sample ${sampleIndex}: ${what}; read as ${type}; --token-type selects another type`,
+    );
   if (tokens === undefined) throw wrong(`${response.length} bytes are no whole number of tokens`);
   if (tokens.length > TOKENS_MAX) {
     throw wrong(`a response has ${tokens.length} tokens, ${TOKENS_MAX} at most are scored`);

@@ -42,7 +42,7 @@ export async function readTokenizer(
   try {
     tokenizer = new Tokenizer(json as object, config as object);
   } catch (error) {
-    throw dataSetError(`${path} is no tokenizer that can be read: ${messageOf(error)}`, error);
+    throw dataSetError(`${path} is not a readable tokenizer: ${messageOf(error)}`, error);
   }
   return {
     encode: (text) => tokenizer.encode(text).ids,

@@ -111,7 +111,7 @@ function setFloat(
       return;
     }
   }
-  throw wrong(index, element, `${datatype} does not go so far`);
+  throw wrong(index, element, `it is out of range for ${datatype}`);
 }
 
 function floatOf(element: unknown): number | undefined {

@@ -32,7 +32,7 @@ export function parseSample(text: string, inputs: readonly WantedTensor[]): read
   const unknown = [...given.keys()].find((name) => !inputs.some((input) => input.name === name));
   if (unknown !== undefined) {
     const names = inputs.map(({ name }) => name).join(', ');
-    throw new SampleError(`"${unknown}" is no input of the model; it has ${names}`);
+    throw new SampleError(`"${unknown}" is not an input of the model, which has ${names}`);
   }
   return inputs.map((input) => {
     const one = given.get(input.name);
@@ -89,7 +89,7 @@ function shortForm(value: unknown): GivenTensor {
 function refuseOthers(object: JsonObject, known: readonly string[], where: string): void {
   const other = Object.keys(object).find((key) => !known.includes(key));
   if (other === undefined) return;
-  throw new SampleError(`"${other}" of ${where} is not sent; there may be: ${known.join(', ')}`);
+  throw new SampleError(`"${other}" of ${where} would be ignored; allowed are ${known.join(', ')}`);
 }
 
 function checkDatatype(datatype: unknown, inputs: readonly OipTensor[], name: string): void {
@@ -122,7 +122,7 @@ function tensorOf({ shape, data }: GivenTensor, input: WantedTensor): NamedTenso
   }
   if (data === undefined) throw new SampleError('has no data');
   if (datatype !== 'BYTES' && isObject(data) && 'b64' in data) {
-    throw new SampleError('"b64" is no base64');
+    throw new SampleError('"b64" is not base64');
   }
   const nested = nestedElements(data);
   if (nested === undefined) throw new SampleError('has arrays of different lengths at one depth');

@@ -95,7 +95,7 @@ function misfit(shape: readonly number[], input: WantedTensor): string {
   const isMany =
     shape.length === input.shape.length + 1 && fitShape(shape.slice(1), input) !== undefined;
   return isMany
-    ? `${what}, and a file is one sample: save each of the ${shape[0]} as a file of its own`
+    ? `${what}, and a file is one sample: save each of the ${shape[0]} as its own file`
     : `${what}${input.shapeHint ?? ''}`;
 }
 

@@ -62,7 +62,7 @@ function parseDictionary(
   wrong: (what: string) => MlperfError,
 ): Omit<NpyHeader, 'dataOffset'> {
   const unreadable = (): MlperfError =>
-    wrong(`has a header that is no description of an array: ${JSON.stringify(text.slice(0, 100))}`);
+    wrong(`has a header that does not describe an array: ${JSON.stringify(text.slice(0, 100))}`);
   const begin = BEGIN.exec(text);
   if (begin === null) throw unreadable();
   if (/'descr'\s*:\s*\[/.test(text)) {

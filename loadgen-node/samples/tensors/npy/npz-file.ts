@@ -84,7 +84,7 @@ async function findDirectory(size: number, read: Read, wrong: (what: string) => 
     tail.readUInt32LE(end) === END_MARK &&
     end + END_BYTES + tail.readUInt16LE(end + 20) === tail.length;
   while (end >= 0 && !isEnd()) end -= 1;
-  if (end < 0) throw wrong('is no archive of NumPy (.npz), or is cut off: it has no directory');
+  if (end < 0) throw wrong('is not a NumPy archive (.npz), or is truncated: it has no directory');
   const [bytes, at] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
   const locator = await read(tailAt + end - LOCATOR_BYTES, LOCATOR_BYTES);
   const found =

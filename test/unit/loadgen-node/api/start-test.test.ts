@@ -171,7 +171,7 @@ describe('startTest', () => {
     [{ ...SERVER, thresholds: ['p9 < 1s'] }, /^settings: thresholds: "p9 < 1s" names "p9"/],
     [
       { ...SERVER, benchmark: 'digits' },
-      /"digits" is not that of the samples and the SUT, "custom"/,
+      /"digits" differs from the benchmark of the samples and the SUT, "custom"/,
     ],
     [
       { scenario: 'Offline', mode: 'find-peak', targetQps: 1 },

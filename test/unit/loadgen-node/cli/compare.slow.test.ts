@@ -84,7 +84,7 @@ describe('longhaul compare', () => {
       'Comparable    with care:',
       `              - ${slow} is INVALID: its figures are no result`,
       `              - rate is 80 in ${slow} and 100 in ${fast}: latencies at another rate are those of another load`,
-      `              - machines and link are not known of ${slow}, ${fast}: there is no network_audit.json`,
+      `              - machines and link are unknown for ${slow}, ${fast}: there is no network_audit.json`,
       'Settings      these differ, so that a difference below may be theirs:',
       '              targetQps: 80 -> 100',
       `Base          ${slow}  (INVALID)`,
@@ -249,7 +249,7 @@ describe('longhaul compare', () => {
   it('refuses one run alone, no folder of a run, and a run without records', async () => {
     await expect(compare(slow)).rejects.toThrow(/two runs or more/);
     await expect(compare(slow, folder)).rejects.toThrow(
-      /is no run's folder; name one in it: \S+, \S+, \S+ and \d+ more$/,
+      /is not a run's folder; name one in it: \S+, \S+, \S+ and \d+ more$/,
     );
     rmSync(join(fast, RUN_FILES.records));
     await expect(compare(slow, fast)).rejects.toThrow(/has no longhaul_records.arrow/);

@@ -245,6 +245,8 @@ describe('longhaul runs', () => {
   });
 
   it('refuses a folder that is not there', async () => {
-    await expect(verbHere(runsVerb, join(top, 'none'))).rejects.toThrow(/none is no folder: name/);
+    await expect(verbHere(runsVerb, join(top, 'none'))).rejects.toThrow(
+      /none is not a folder: name/,
+    );
   });
 });

@@ -142,7 +142,7 @@ describe('an engine that follows another LoadGen', () => {
       await test.run({ driver: { ...driver, nextSet: async () => wanted } });
     };
     await expect(loading([3, 2, 1])).rejects.toThrow(
-      'loads 3 samples, where the settings of the round ask for 100: link the LoadGen of the round',
+      'loads 3 samples, but the settings of the round require 100: link the LoadGen of the round',
     );
     const other = Uint32Array.from(await plannedSet());
     const [first = 0, second = 0] = other;

@@ -76,7 +76,7 @@ describe('queries of the C++ LoadGen', () => {
     expect(() => short.add(ring, 0, 3, 0, false)).toThrow('more than the 2 queries');
     const wide = new DrivenQueries(planOf([1, 2, 3, 4], 2), 0);
     expect(() => wide.add(ring, 0, 3, 0, false)).toThrow(
-      'a query of 3 samples, where 2 were planned',
+      'a query of 3 samples, but 2 were planned',
     );
   });
 });

@@ -109,7 +109,7 @@ describe('a C++ LoadGen that breaks before a query', () => {
   it('whose test ends without a set says so', async () => {
     const { driver, event } = scripted();
     event(REQUEST.ended, '');
-    await expect(driver.nextSet()).rejects.toThrow('wants no further samples');
+    await expect(driver.nextSet()).rejects.toThrow('requests no further samples');
   });
 
   it('to which the SUT gives no name ends the wait as well', async () => {

@@ -173,7 +173,7 @@ describe('a probe', () => {
     const plan = { ...base, settings, output: join(base.output, '.probe') };
     const look = { name: 'probe 1', keepsLogs: false, onSet: () => {} };
     await expect(probe(plan, prepared.store, runSut, SILENT_HOST, look)).rejects.toThrow(
-      /broke the contract \d+ times? with its responses in a probe: it told no tokens/,
+      /broke the contract \d+ times? with its responses in a probe: it reported no tokens/,
     );
     expect(sut.stopCount).toBe(1);
   });

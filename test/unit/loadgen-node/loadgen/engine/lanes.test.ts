@@ -112,7 +112,7 @@ describe('lanes', () => {
     [
       'reach behind the library',
       [LOW, { ...HIGH, samples: { first: 30, end: 101 } }],
-      "high has samples 30 to before 101, which is no range of the library's 100",
+      "high has samples 30 to before 101, which is not within the library's 100",
     ],
     ['have one name', [LOW, { ...HIGH, name: 'low' }], 'low is the name of several'],
     [

@@ -158,7 +158,7 @@ describe('a user file', () => {
 
   it.each<[string, string, RegExp]>([
     ['an unknown key', '*.Server.target_qbs = 5', /LoadGen has no key "target_qbs"/],
-    ['an unknown scenario', '*.Sever.target_qps = 5', /"Sever" is none of SingleStream/],
+    ['an unknown scenario', '*.Sever.target_qps = 5', /"Sever" is not one of SingleStream/],
     ['a key of no form', 'target_qps = 5', /form model\.scenario\.key/],
     ['a key of later rounds', '*.*.accuracy_sample_count_override = 5', /LoadGen 4\.1 does not/],
   ])('with %s has no effect, which is noted', (_case, text, note) => {

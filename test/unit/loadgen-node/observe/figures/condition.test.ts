@@ -51,7 +51,7 @@ describe('parseCondition', () => {
     ['p99', /^must be FIGURE OPERATOR VALUE/],
     ['p99 = 5ms', /^must be FIGURE OPERATOR VALUE/],
     ['99 < 5ms', /^must be FIGURE OPERATOR VALUE/],
-    ['p9 < 5ms', /^names "p9", and there is no such figure; did you mean "p90"\?$/],
+    ['p9 < 5ms', /^names an unknown figure "p9"; did you mean "p90"\?$/],
     ['error == 0', /did you mean "errors"\?/],
     ['complete_qps > 1', /did you mean "completed_qps"\?/],
     ['throughput > 1', /there is: min, mean, p50, .*errors$/],
@@ -60,10 +60,10 @@ describe('parseCondition', () => {
     ['p99 < 15%', /compares with "15%"/],
     ['errors == 0ms', /errors \(.*\) needs a number, without a unit, for example 0$/],
     ['overlatency < 0.01', /needs a percentage, for example 1%$/],
-    ['p99 < fast', /compares with "fast", which is no value/],
-    ['p99 < 1e3ms', /which is no value/],
+    ['p99 < fast', /compares with "fast", which is not a value/],
+    ['p99 < 1e3ms', /which is not a value/],
     ['p99 > +5ms', /a sign is for a relative value in percent, such as \+5%$/],
-    ['constructor < 1', /there is no such figure/],
+    ['constructor < 1', /names an unknown figure/],
     ['p99 < 1constructor', /compares with "1constructor"/],
   ])('says what is wrong with "%s"', (text, problem) => {
     expect(readCondition(text)).toMatch(problem);

@@ -43,7 +43,7 @@ describe('judgeThresholds', () => {
 
   it.each([{}, { p99: Number.NaN }])('is not met by a figure that is not there (%o)', (absent) => {
     expect(judgeThresholds([threshold('p99 > 0ns')], absent)).toMatchObject([
-      { isMet: false, seen: null, seenText: 'missing: the run has no such figure' },
+      { isMet: false, seen: null, seenText: 'missing: the run lacks this figure' },
     ]);
   });
 });

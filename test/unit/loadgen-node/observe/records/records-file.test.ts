@@ -144,7 +144,7 @@ describe('the file of records', () => {
   });
 
   it.each<[string, (bytes: Buffer) => Buffer | string, RegExp]>([
-    ['is no Arrow file', () => 'query,latency\n', /no Arrow file/],
+    ['is no Arrow file', () => 'query,latency\n', /not an Arrow file/],
     ['is empty', () => '', /it is empty/],
     [
       'is of another form',

@@ -156,7 +156,7 @@ describe('a run folder that is read again', () => {
 
   it('that is none is refused', async () => {
     await expect(deriveRun('/no/such/folder')).rejects.toThrow(
-      /is no folder with the logs of a run/,
+      /is not a folder with the logs of a run/,
     );
   });
 });

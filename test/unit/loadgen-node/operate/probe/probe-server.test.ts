@@ -19,7 +19,7 @@ it('refuses an address of a protocol whose servers cannot be probed', async () =
   await expect(probeServer('lines://127.0.0.1:1', values)).rejects.toMatchObject({
     code: 'ERR_CONFIG_INVALID',
     message:
-      '"lines://127.0.0.1:1" speaks lines of JSON, in which longhaul asks no server what its models are; ' +
+      '"lines://127.0.0.1:1" speaks lines of JSON, and longhaul cannot list its models; ' +
       '"longhaul run --sut lines://127.0.0.1:1" measures it',
   });
 });

@@ -164,7 +164,7 @@ describe('checkComparable', () => {
     expect(() => checkComparable(other(changes), false)).toThrow(message);
     expect(checkComparable(other(changes), true)).toEqual([
       expect.stringMatching(message),
-      'machines and link are not known of a, b: there is no network_audit.json',
+      'machines and link are unknown for a, b: there is no network_audit.json',
     ]);
   });
 });

@@ -121,7 +121,7 @@ describe('renderReport', () => {
     const nodes = summary.nodes.map((node) => ({ ...node, server }));
     const ofServers: RunSummary = { ...summary, protocol: 'oip', nodes, split: null };
     const page = renderReport({ summary: ofServers, records: null });
-    expect(page).toContain('>What the servers say of themselves</h2>');
+    expect(page).toContain('>What the servers report about themselves</h2>');
     expect(page).toContain('including requests of other clients');
     expect(page).toContain('the Open Inference Protocol has none of the other end');
     // They tell no times of single queries: there is nothing to split.

@@ -92,7 +92,7 @@ describe('models', () => {
     const sha256 = 'ab'.repeat(32);
     const audit = auditOf({ modelSha256: sha256 });
     expect(modelsInWords(audit.nodes).join()).toContain(
-      `resnet50, SHA-256 ${sha256} as its server says`,
+      `resnet50, SHA-256 ${sha256} as its server reports`,
     );
     expect(serverModelMarks(official(audit))[0]).toMatch(
       /own model: its digest is what the server/,

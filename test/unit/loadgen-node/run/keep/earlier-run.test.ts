@@ -48,7 +48,7 @@ describe('refuseUsedOutput', () => {
     const output = tempFolder();
     put(join(output, 'longhaul_peak.json'));
     expect(() => refuseUsedOutput(output, false, true)).toThrow(
-      '(longhaul_peak.json): --resume goes on with it, --force replaces it, another',
+      '(longhaul_peak.json): --resume continues it, --force replaces it, another',
     );
   });
 

@@ -214,7 +214,7 @@ describe('runTestSettings', () => {
     [
       'times of tokens where there are none',
       { tokenTimes: 'true' },
-      '--token-times tells the output tokens as they come, and benchmark digits has none',
+      '--token-times needs output tokens, and benchmark digits has none',
     ],
     [
       'times of tokens that are not measured',

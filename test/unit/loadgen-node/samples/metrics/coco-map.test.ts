@@ -63,7 +63,7 @@ describe('scoreDetections', () => {
     expect((await mobilenet.scoreAccuracy(ids())).scriptLine).toBe(lines);
     expect((await mobilenet.scoreAccuracy(relabelled())).value).toBeLessThan(0.1);
     // The script's list of places ends at 80, with an IndexError.
-    await expect(resnet34.scoreAccuracy(ids())).rejects.toThrow(/label 8\d is none of the 80/);
+    await expect(resnet34.scoreAccuracy(ids())).rejects.toThrow(/label 8\d is not one of the 80/);
   });
 
   it('counts a sample with an empty response, and takes the first of several responses', async () => {
@@ -118,7 +118,7 @@ describe('scoreCoco', () => {
     ];
     expect((await scoreCoco(annotations, detected(boxes), false)).mAP).toBeCloseTo(1, 12);
     await expect(scoreCoco(annotations, detected(boxes), true)).rejects.toThrow(
-      /label 3 is none of the 1/,
+      /label 3 is not one of the 1/,
     );
   });
 

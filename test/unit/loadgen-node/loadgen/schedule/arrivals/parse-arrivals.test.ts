@@ -72,7 +72,7 @@ describe('parseArrivals', () => {
     ['step:5@1s,0@1s', 'the first and the last step need a rate above 0'],
     ['step:1e6@300s', 'ask for 300000000 queries; a run plans 268435456 at most'],
     ['step:0.001@2600h', 'longer than 104 days'],
-    ['step:5@1s:poisson', 'behind the steps only :constant may stand, not ":poisson"'],
+    ['step:5@1s:poisson', 'only :constant may follow the steps, not ":poisson"'],
     [`step:${Array(1001).fill('1@1s').join(',')}`, 'at most 1000 steps, not 1001'],
     ['trace:', 'trace:FILE needs the path of a file'],
     ['trace:@2', 'trace:FILE needs the path of a file'],

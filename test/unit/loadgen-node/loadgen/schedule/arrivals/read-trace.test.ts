@@ -66,27 +66,31 @@ describe('readTrace', () => {
   });
 
   it.each([
-    ['a line that is no number', '0\n1\nx y\n', ':3: "x y" is no time: needed is a number'],
-    ['a negative time', '0\n-1\n', ':2: "-1" is no time: needed is a number of 0 or more'],
-    ['NaN', '0\nNaN\n', ':2: "NaN" is no time'],
-    ['Infinity', '0\nInfinity\n', ':2: "Infinity" is no time'],
+    ['a line that is no number', '0\n1\nx y\n', ':3: "x y" is not a time: it must be a number'],
+    ['a negative time', '0\n-1\n', ':2: "-1" is not a time: it must be a number of 0 or more'],
+    ['NaN', '0\nNaN\n', ':2: "NaN" is not a time'],
+    ['Infinity', '0\nInfinity\n', ':2: "Infinity" is not a time'],
     ['a number too large', '0\n1e308\n', ':2: "1e308" is too large for a time'],
-    ['hexadecimal', '0\n0x10\n', ':2: "0x10" is no time'],
+    ['hexadecimal', '0\n0x10\n', ':2: "0x10" is not a time'],
     ['times out of order', '0\n# pause\n2\n1.5\n', ':4: is before line 3: the lines of a trace'],
     ['ms taken for seconds', '0\n1e7\n', ':2: is more than 104 days after the first line'],
     ['a header without the time', 'time,n\n', ':1: "time,n" is neither a time in seconds nor'],
     ['a row without the column', 'n,timestamp\n1\n', ':2: has no column 2'],
-    ['a cell that is empty', 'timestamp,n\n,1\n', ':2: "" is no time'],
+    ['a cell that is empty', 'timestamp,n\n,1\n', ':2: "" is not a time'],
     ['an object without the key', '{"time": 1}\n', ':1: the object has none of the keys timestamp'],
     ['an object with a list', '{"timestamp": [1]}\n', ':1: timestamp must be a number, not "[1]"'],
-    ['an object that is cut', '{"timestamp": 1}\n{"timest', ':2: "{\\"timest" is no JSON object'],
+    [
+      'an object that is cut',
+      '{"timestamp": 1}\n{"timest',
+      ':2: "{\\"timest" is not a JSON object',
+    ],
     ['a list among objects', '{"timestamp": 1}\n[2]\n', ':2: the object has none of the keys'],
-    ['null among objects', '{"timestamp": 1}\nnull\n', ':2: "null" is no JSON object'],
+    ['null among objects', '{"timestamp": 1}\nnull\n', ':2: "null" is not a JSON object'],
     ['an hour that there is not', '2024-02-28T25:00:00\n', ':1: '],
     [
       'a day that there is not',
       '2024-02-29T00:00:00\n2024-02-31T00:00:00\n',
-      ':2: "2024-02-31T00:00:00" is no date that there is',
+      ':2: "2024-02-31T00:00:00" is not a valid date',
     ],
     ['no lines', '', ' has no arrival: a trace has a line for each query'],
     ['comments alone', '# nothing\n', ' has no arrival'],
@@ -113,7 +117,7 @@ describe('readTrace', () => {
     const folder = join(tempFolder(), 'folder');
     mkdirSync(folder);
     expect(() => readTrace(folder, { speed: 1 })).toThrow(
-      /cannot read the trace .*: it is no file/,
+      /cannot read the trace .*: it is not a file/,
     );
     expect(() => readTrace(join(folder, 'nix'), { speed: 1 })).toThrow(
       expect.objectContaining({ code: 'ERR_CONFIG_FILE' }),

@@ -203,7 +203,7 @@ describe('a wrong file', () => {
     return file;
   };
   const cases: readonly [string, Readonly<Record<string, Uint8Array>>, string][] = [
-    ['no NIfTI', { [segmentation]: Buffer.from('hello') }, 'is no little-endian NIfTI-1 file'],
+    ['no NIfTI', { [segmentation]: Buffer.from('hello') }, 'is not a little-endian NIfTI-1 file'],
     ['broken gzip', { [segmentation]: Buffer.from([0x1f, 0x8b, 1, 2, 3]) }, 'unknown compression'],
     [
       'four axes',

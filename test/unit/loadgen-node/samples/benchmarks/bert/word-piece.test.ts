@@ -81,7 +81,7 @@ describe('readWordPieces', () => {
     await expect(read('[UNK]\n[CLS]\nplay\n')).rejects.toMatchObject({
       code: 'ERR_DATA_SET',
       message: expect.stringMatching(
-        /vocab.txt has no line "\[SEP\]": it is no vocabulary of BERT; its 3 lines/,
+        /vocab.txt has no line "\[SEP\]": it is not a BERT vocabulary; its 3 lines/,
       ),
     });
   });

@@ -150,7 +150,7 @@ describe('a folder', () => {
       60,
       /dense\.npy has 67600 bytes of elements; its shape needs 67652/,
     ],
-    ['columns', [DENSE, SPARSE], DENSE, 'True ', 44, /dense\.npy lies column by column/],
+    ['columns', [DENSE, SPARSE], DENSE, 'True ', 44, /dense\.npy is in column-major/],
     ['no .npy file', [DENSE, SPARSE], DENSE, 'x', 0, /dense\.npy: is no \.npy file/],
     [
       'other rows in a table',

@@ -170,7 +170,9 @@ describe.each(KEYS)('%s', (key) => {
   it('refuses a file that is no tokenizer', async () => {
     const broken = writeTextData(tempFolder(), key);
     writeFileSync(join(broken.folder, 'tokenizer.json'), '{"model": 3}');
-    await expect(openData(key, broken.folder)).rejects.toThrow(/tokenizer\.json is no tokenizer/);
+    await expect(openData(key, broken.folder)).rejects.toThrow(
+      /tokenizer\.json is not a readable tokenizer/,
+    );
   });
 });
 
