@@ -10,7 +10,7 @@ import { confNameOf } from '../../shared/rules/benchmark-rules.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 
 /**
- * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.
+ * Writes a document atomically: the previous file stays if the process is killed while writing.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writeKept(path: string, document: object, indent = 2): void {
@@ -24,9 +24,9 @@ export function writeKept(path: string, document: object, indent = 2): void {
 }
 
 /**
- * Requires a document that `--resume` goes on from.
- * @param what What the file holds, for the message: `search`, `sweep`.
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is none
+ * Requires a document for `--resume`.
+ * @param what Content of the file, for the message: `search`, `sweep`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if there is none
  */
 export function requireKept(path: string, what: string): void {
   if (existsSync(path)) return;
@@ -35,7 +35,7 @@ export function requireKept(path: string, what: string): void {
   );
 }
 
-/** Words about a search, for lists of results and comparisons; no other search is told apart by them. */
+/** Descriptive facts of a search, for lists of results and comparisons; they do not identify it. */
 export const SEARCH_ABOUT = z.strictObject({
   startedAt: z.iso.datetime(),
   longhaul: z.string(),
@@ -45,19 +45,19 @@ export const SEARCH_ABOUT = z.strictObject({
 });
 export type SearchAbout = Readonly<z.infer<typeof SEARCH_ABOUT>>;
 
-/** Of a search that begins now. */
+/** Facts of a search that starts now. */
 export function aboutSearch({ rules, settings, labels }: RunPlan): SearchAbout {
   const { scenario } = settings;
   const startedAt = new Date().toISOString();
   return { startedAt, longhaul: packageVersion(), benchmark: confNameOf(rules), scenario, labels };
 }
 
-/** Settings that must be equal for a search to go on, or for two to be compared: texts by name. */
+/** Settings that must be equal to continue or compare searches: texts by name. */
 export type Question = Readonly<Record<string, string>>;
 
 /**
- * A line for each name whose text differs.
- * @param lineOf Takes name and texts; a text that is not there is "not set".
+ * One line per name with differing text.
+ * @param lineOf Receives name and texts; a missing text is "not set".
  */
 export function questionDifferences(
   one: Question,

@@ -1,6 +1,7 @@
 /**
- * Time that equal pieces of work still take, in words: by those that are done, before the first by the settings.
- * @param tookS Seconds that each of the pieces took that are done.
+ * Text on the remaining time of equal pieces of work: from finished ones, before the first from the
+ * settings.
+ * @param tookS Duration of each finished piece, in s.
  */
 export function timeLeft(tookS: readonly number[], left: number, configuredNs: number): string {
   const mean = tookS.reduce((sum, seconds) => sum + seconds, 0) / tookS.length;

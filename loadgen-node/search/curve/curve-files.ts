@@ -22,7 +22,7 @@ import {
 } from '../kept-file.ts';
 import type { CurvePlan } from './curve-plan.ts';
 
-/** File of a curve in its folder, from which `--resume` goes on. */
+/** File of a curve in its folder; `--resume` continues from it. */
 const NAME = 'longhaul_curve.json';
 const FORMAT = 'longhaul-curve-3';
 
@@ -34,14 +34,14 @@ const schema = z.looseObject({
   boundNs: z.number(),
   tpotNs: z.number().optional(),
   percentile: z.number().gt(0).lt(1),
-  /** Null: it is complete. */
+  /** Null: the curve is complete. */
   ended: z.string().nullable(),
-  /** Mean latency of one query at a time; null where it was not needed. */
+  /** Mean latency of queries sent one at a time, in ns; null if not needed. */
   unloadedNs: z.number().nullable(),
   points: z.array(LOAD_POINT),
 });
 
-/** A curve that was written. */
+/** A stored curve. */
 export type CurveFile = z.infer<typeof schema>;
 
 /** True when the folder holds a curve. */
@@ -49,7 +49,9 @@ export function hasCurveFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/** A curve as far as it is. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
+/**
+ * The stored points of a curve. @throws MlperfError as {@link requireKept} and {@link readJsonFile}
+ */
 export function readCurveFile(folder: string): CurveFile {
   const path = join(folder, NAME);
   requireKept(path, 'curve');
@@ -58,7 +60,7 @@ export function readCurveFile(folder: string): CurveFile {
 
 export const CLOSED_LOOP_NOTE = `closed loop: ${CLOSED_LOOP_PACE}, not a scenario of MLPerf`;
 
-/** The files of a curve, as far as it is. */
+/** The files of a curve, possibly incomplete. */
 export class CurveFiles {
   readonly points: LoadPoint[];
   /** Files that could not be written. */
@@ -76,18 +78,18 @@ export class CurveFiles {
     this.#unloadedNs = kept?.unloadedNs ?? null;
   }
 
-  /** Mean latency of one query at a time; null: it was not looked at. */
+  /** Mean latency of queries sent one at a time, in ns; null if not measured. */
   get unloadedNs(): number | null {
     return this.#unloadedNs;
   }
 
-  /** Keeps the latency of one query at a time. */
+  /** Stores that latency. */
   keepLook(unloadedNs: number): void {
     this.#unloadedNs = unloadedNs;
     this.#keep(null);
   }
 
-  /** Keeps a point before the next one is measured. */
+  /** Stores a point before the next one is measured. */
   add(point: LoadPoint): void {
     this.points.push(point);
     this.#keep(null);
@@ -95,7 +97,7 @@ export class CurveFiles {
 
   /**
    * Writes all files.
-   * @param ended What ended the curve early; null: it is complete.
+   * @param ended Error that ended the curve early; null: it is complete.
    */
   write(ended: MlperfError | null): CurveReport {
     const { run } = this.#plan;
@@ -118,7 +120,7 @@ export class CurveFiles {
     return report;
   }
 
-  /** The curve for programs. */
+  /** The curve as JSON. */
   document(ended: MlperfError | null): object {
     const { points, ...about } = this.#curve();
     return {

@@ -15,11 +15,11 @@ import {
 import { boundsOf } from '../peak/run-probes.ts';
 import { loadList } from './parse-loads.ts';
 
-/** Queries per second. More is a mistake. */
+/** Largest rate in queries per second. */
 const RATE_MAX = 1e9;
-/** Once, before the first point. */
+/** Warm-up before the first point, in ns. */
 const WARM_UP_NS = 2e9;
-/** Queries that a point plans in memory at most. */
+/** Most queries that a point plans in memory. */
 const QUERIES_MAX = 2 ** 25;
 
 /** Settings of `longhaul curve`: those of a run, and the loads. */
@@ -43,7 +43,7 @@ export const CURVE_SETTINGS = {
   resume: toggle('go on with the curve in --output that was broken off, or add loads to it'),
 };
 
-/** Settings that stand first in the help. */
+/** Settings shown first in the help. */
 export const CURVE_KEYS: readonly string[] = [
   'sut',
   'benchmark',
@@ -61,7 +61,7 @@ export const CURVE_KEYS: readonly string[] = [
   'keepProbes',
 ];
 
-/** Settings of a run that a curve refuses, that mean nothing there, or that have a name of their own: no help names them. */
+/** Run settings omitted from a curve's help: refused, meaningless, or under another name. */
 export const NOT_OF_CURVE: readonly string[] = [
   ...NOT_OF_SEARCH.filter((key) => key !== 'concurrency'),
   ...['scenario', 'targetQps', 'samplesPerQuery', 'maxQueryCount', 'runs', 'extendUntilDecided'],
@@ -72,7 +72,7 @@ export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
 
 /**
  * Plans a curve.
- * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
+ * @throws MlperfError `ERR_CONFIG_INVALID` and errors of {@link planRun}
  */
 export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]): CurvePlan {
   refuseSettings(values, settings);
@@ -81,16 +81,16 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   const joined = {
     ...others,
     concurrency: undefined,
-    // A load of each point is set later.
+    // The load of each point is set later.
     targetQps: 1,
     targetLatency: oneOf(values, 'latency', 'targetLatency'),
     targetLatencyPercentile: oneOf(values, 'percentile', 'targetLatencyPercentile'),
-    // A closed loop is no scenario of MLPerf, and no rule of a division is about it.
+    // A closed loop is not an MLPerf scenario, and no division has rules on it.
     ...(isClosedLoop && { division: 'open' as const }),
   };
   const planned = planOfSearch(joined, settings);
-  // Points have no shortest run of their own that a warm-up could be a part of.
-  // The rate of the plan is none that is measured: its length says nothing.
+  // Points have no minimum run to take a share of for the warm-up. The plan's rate is never
+  // measured, so its length is meaningless.
   const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS, lengthNote: undefined };
   const durationNs = run.settings.minDurationMs * 1e6;
   const loads = concurrency ?? qps ?? null;
@@ -112,18 +112,18 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   };
 }
 
-/** A curve that was requested. */
+/** A requested curve. */
 export interface CurvePlan extends BoundTimes {
-  /** Of any load; its rate is none that is measured. */
+  /** Run plan for any load; its own rate is never measured. */
   readonly run: RunPlan;
-  /** Of the loads. */
+  /** Unit of the loads. */
   readonly unit: 'queries/s' | 'queries at a time';
   /** Null: rates are found by doubling. */
   readonly loads: readonly number[] | null;
-  /** Of each point, and the queries that it has at least. */
+  /** Minimum duration in ns, and minimum queries, of each point. */
   readonly durationNs: number;
   readonly minQueries: number;
-  /** LoadGen's own delay, as a share of the latency, above which a point tells nothing of the SUT. */
+  /** LoadGen's own delay, as a share of latency, above which a point does not describe the SUT. */
   readonly lagShareMax: number;
   /** Largest rate whose queries can be planned. */
   readonly rateMax: number;
@@ -132,7 +132,7 @@ export interface CurvePlan extends BoundTimes {
 function refuseSettings(values: CurveValues, settings: readonly ResolvedSetting[]): void {
   const { scenario, qps, concurrency } = values;
   if (concurrency !== undefined) refuseCppEngine(values, 'it has no closed loop: use --qps');
-  // Its own --concurrency are loads.
+  // Here --concurrency is a list of loads.
   refuseOfRun(
     { ...values, concurrency: undefined },
     {

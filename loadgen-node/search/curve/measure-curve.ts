@@ -18,32 +18,33 @@ import type { ProbeOutcome, ProbeSpec, ProbeTokens } from '../peak/peak-search.t
 import { percentileIntervals } from '../peak/percentile-intervals.ts';
 import { BacklogWatch } from '../peak/screening.ts';
 
-/** Loads and bound of a curve. */
+/** Loads and bounds of a curve. */
 export interface CurveQuest extends BoundTimes {
   readonly unit: LoadUnit;
   /** Null: rates are found by doubling. */
   readonly loads: readonly number[] | null;
-  /** Of each point. */
+  /** Duration of each point, in ns. */
   readonly durationNs: number;
   readonly minQueries: number;
   readonly rateMax: number;
-  /** Share of a latency that p99 of LoadGen's own lag may take. */
+  /** Share of a latency that p99 of LoadGen's own lag may reach. */
   readonly lagShareMax: number;
 }
 
-/** The first rate is this share of what one query at a time comes to. */
+/** First rate as a share of the rate of queries sent one at a time. */
 const FIRST_SHARE = 0.25;
-/** Rates between the last that was kept up with and the first that was not. */
+/** Number of rates between the last that the SUT kept up with and the first that it did not. */
 const BETWEEN = 3;
-/** Share of its rate below which LoadGen, where it was late, did not bring it out. */
+/** If LoadGen was late, it did not reach a rate below this share of it. */
 const REACHED_SHARE = 0.8;
-/** Rates that are tried at most. */
+/** Most rates tried. */
 const RATES_MAX = 24;
 
 /**
- * The next load of a curve; null: there is none. It follows from the points alone, so that a curve that was broken off goes on as if
- * it had not been.
- * @param unloadedNs Mean latency of one query at a time; needed where rates are found by doubling.
+ * The next load of a curve; null if there is none. It follows from the points alone, so an
+ * interrupted curve continues exactly.
+ * @param unloadedNs Mean latency of queries sent one at a time, in ns; needed to find rates by
+ *   doubling.
  */
 export function nextLoad(
   quest: CurveQuest,
@@ -53,7 +54,7 @@ export function nextLoad(
   const isMeasured = (load: number): boolean => points.some((point) => point.load === load);
   if (quest.loads !== null) return quest.loads.find((load) => !isMeasured(load)) ?? null;
   if (unloadedNs === null || points.length >= RATES_MAX) return null;
-  // In the order in which they were measured: doubling first, then what lies between its last two.
+  // In measured order: first by doubling, then between its last two rates.
   const end = points.findIndex((point, i) => isBroken(quest, points.slice(0, i), point));
   if (end < 0) {
     const last = points.at(-1);
@@ -68,21 +69,27 @@ export function nextLoad(
   return between.find((load) => !isMeasured(load)) ?? null;
 }
 
-/** The rate was not reached any more, or the bound broke behind rates that kept it. */
+/** True if the rate was not reached any more, or if the bound broke after rates that kept it. */
 function isBroken(quest: CurveQuest, before: readonly LoadPoint[], point: LoadPoint): boolean {
   const { load, scheduledPerSecond, samplesPerSecond, isGeneratorBound } = point;
   if (point.isOverloaded || point.lostSamples > 0) return true;
-  // LoadGen may have been disturbed: it is the limit where it does not bring the rate out.
+  // A disturbed LoadGen may recover: it is the limit only if it does not reach the rate.
   if (isGeneratorBound) return samplesPerSecond < REACHED_SHARE * (scheduledPerSecond ?? load);
   return before.some((one) => keepsBound(quest, one)) && keepsBound(quest, point) === false;
 }
 
-/** A point of a token model lasts so many of the longest answers so far: only after a few do as many run at once as its load makes. */
+/**
+ * Minimum duration of a token model's point, as a multiple of the longest response so far: it takes
+ * a few until the load's number of concurrent responses is reached.
+ */
 const ANSWERS = 20;
-/** With fewer of its own answers it is measured again, longer. */
+/** Fewest of its own responses in a point; with fewer it is repeated with a longer duration. */
 const ANSWERS_MIN = 8;
 
-/** How long a point takes by plan, in ns. @param answerNs Of a token model the longest mean answer so far, else 0. */
+/**
+ * Planned duration of a point, in ns. @param answerNs For a token model the longest mean response
+ * so far, else 0.
+ */
 export function pointNs(
   { unit, durationNs, minQueries }: CurveQuest,
   load: number,
@@ -92,17 +99,19 @@ export function pointNs(
   return unit === 'queries/s' ? Math.max(leastNs, (minQueries / load) * 1e9) : leastNs;
 }
 
-/** Points that doubling and what follows it make, as a rule. */
+/** Usual number of points of a curve found by doubling. */
 export const USUAL_POINTS = 10;
 
-/** How long all points take by plan, in ns. @param answerNs As in {@link pointNs} */
+/** Planned duration of all points, in ns. @param answerNs As in {@link pointNs} */
 export function allPointsNs(quest: CurveQuest, answerNs = 0): number {
   const { loads, durationNs } = quest;
   if (loads === null) return USUAL_POINTS * Math.max(durationNs, ANSWERS * answerNs);
   return loads.reduce((sum, load) => sum + pointNs(quest, load, answerNs), 0);
 }
 
-/** How long a curve takes by the answers of its first look, in words; undefined: no longer than planned. */
+/**
+ * Text on the duration of a curve, given its first responses; undefined if no longer than planned.
+ */
 export function answersNote(quest: CurveQuest, unloadedNs: number): string | undefined {
   const allNs = allPointsNs(quest, unloadedNs);
   if (quest.tpotNs === undefined || allNs <= allPointsNs(quest)) return undefined;
@@ -113,7 +122,10 @@ export function answersNote(quest: CurveQuest, unloadedNs: number): string | und
   );
 }
 
-/** Longest mean answer so far, for {@link pointNs}. Where the queue grew answers wait. */
+/**
+ * Longest mean response so far, for {@link pointNs}, without points whose queue grew: their
+ * responses include waiting.
+ */
 export function longestAnswerNs(
   { tpotNs }: CurveQuest,
   points: readonly LoadPoint[],
@@ -124,7 +136,9 @@ export function longestAnswerNs(
   return Math.max(unloadedNs ?? 0, ...answers);
 }
 
-/** True where answers took so long that they were not as many at once as the load makes. */
+/**
+ * True if responses took so long that the load's number of concurrent responses was not reached.
+ */
 export function hasFewAnswers(
   { tpotNs }: CurveQuest,
   { durationNsMax = 0 }: ProbeSpec,
@@ -134,7 +148,7 @@ export function hasFewAnswers(
   return tpotNs !== undefined && isWhole && durationNsMax < ANSWERS_MIN * meanNs;
 }
 
-/** A point as it is to be run. */
+/** Parameters for running a point. */
 export function pointSpec(
   quest: CurveQuest,
   load: number,
@@ -149,7 +163,7 @@ export function pointSpec(
   return { spec: { ...base, isDecided, goesOnAfterLoss: true }, watch };
 }
 
-/** A run as a point of the curve. */
+/** Turns a run into a point of the curve. */
 export function pointOf(
   quest: CurveQuest,
   { load, number }: Pick<ProbeSpec, 'load' | 'number'>,
@@ -171,11 +185,12 @@ export function pointOf(
     perOutputNs: settled(outcome.tokens.perOutputNs),
   };
   const growth = isClosedLoop ? null : likelyGrowth(latenciesNs, outcome.scheduledPerSecond);
-  // Of an overloaded queue's latency, LoadGen's lag may be a small part though it is a large one of the bound.
+  // In an overloaded queue LoadGen's lag may be a small part of latency but a large part of the
+  // bound.
   const ownNs = percentileOf((tokens?.firstNs ?? latenciesNs).slice().sort(), percentile);
   const isLate = isClosedLoop || lagP99Ns > quest.lagShareMax * ownNs;
   const isGeneratorBound = end.isGeneratorBound && isLate;
-  // A queue that grows since LoadGen is late is LoadGen's.
+  // A queue that grows because LoadGen is late is LoadGen's.
   const isOverloaded = !isGeneratorBound && (hasBacklog || growth !== null);
   const mean = meanOf(latenciesNs);
   const point = {
@@ -203,7 +218,7 @@ export function pointOf(
   };
 }
 
-/** Where the times went whose bounds the point misses; of all of them where it misses none. */
+/** Split texts for the bounds that the point misses; for all bounds if it misses none. */
 function explanationOf(
   quest: CurveQuest,
   point: Pick<LoadPoint, 'latencies' | 'tokens'>,
@@ -214,8 +229,9 @@ function explanationOf(
 }
 
 /**
- * Tokens per second between the first answers, until as many run at once as the load makes, and the last arrival. The tokens of an answer
- * are spread evenly from its first one to its end, and its arrival is taken at its place in the schedule.
+ * Tokens per second from the time when the load's number of concurrent responses is reached to the
+ * last arrival. A response's tokens are assumed evenly spread from its first token to its end, and
+ * its arrival at its scheduled time.
  */
 function steadyTokens(
   { latenciesNs, scheduledPerSecond }: ProbeOutcome,
@@ -241,8 +257,8 @@ function steadyTokens(
 }
 
 /**
- * In a closed loop each query is followed by the next, so that throughput is concurrency / mean latency (Little), and as uncertain as
- * the mean is: by batch means.
+ * Interval of a closed loop's rate. Each query is followed by the next, so throughput is
+ * concurrency / mean latency (Little's law), and as uncertain as that mean: from batch means.
  */
 function rateInterval(latenciesNs: Float64Array, samplesPerSecond: number) {
   const count = latenciesNs.length;
@@ -259,7 +275,7 @@ function rateInterval(latenciesNs: Float64Array, samplesPerSecond: number) {
 }
 
 const MEAN_BATCHES = 32;
-/** Fewer queries make batches that are no means. */
+/** Fewest queries for useful batch means. */
 const MEAN_QUERIES_MIN = 128;
 
 function whyOf(

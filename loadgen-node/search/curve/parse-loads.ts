@@ -1,21 +1,23 @@
 import { z } from 'zod';
 import type { Setting } from '../../../shared/config/setting.ts';
 
-/** Loads of one curve. */
+/** Most loads of one curve. */
 const LOADS_MAX = 64;
-/** Points of a range that does not say how many. */
+/** Number of points of a range without an explicit number. */
 const RANGE_POINTS = 8;
 
-/** Loads as a list or a range, and the limits that they have. */
+/** Kind of loads, and its limits. */
 interface LoadKind {
   readonly max: number;
-  /** Whole numbers, which a range doubles; else rates, evenly on a logarithmic scale. */
+  /**
+   * True: whole numbers, doubled in a range; false: rates, evenly spaced on a logarithmic scale.
+   */
   readonly isWhole: boolean;
 }
 
 const NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)$/;
 
-/** Reads `10,20,50`, `10..500` or `10..500/8`. @returns Rising loads, or what is wrong with the text. */
+/** Parses `10,20,50`, `10..500` or `10..500/8`. @returns Ascending loads, or an error text. */
 export function parseLoads(text: string, kind: LoadKind): number[] | string {
   const [fromText, toText, ...rest] = text.split('..');
   if (rest.length > 0) return wrongForm(kind);

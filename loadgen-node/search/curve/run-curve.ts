@@ -29,10 +29,10 @@ import {
   USUAL_POINTS,
 } from './measure-curve.ts';
 
-/** A look at one query at a time, which says where doubling begins. */
+/** Measurement of one query at a time, to find the first rate for doubling. */
 const LOOK = { kind: 'unloaded', load: 1, number: 0, queriesMax: 100, durationNsMax: 2e9 } as const;
 
-/** A curve that was requested. */
+/** A requested curve. */
 interface AskedCurve {
   readonly plan: CurvePlan;
   readonly values: CurveValues;
@@ -40,7 +40,7 @@ interface AskedCurve {
 }
 
 /**
- * A curve is minutes of work: it is not replaced by a second one that was started by mistake.
+ * Refuses a folder with a curve: it is minutes of work, and must not be replaced by mistake.
  * @throws MlperfError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` for `--resume` without a folder
  */
 export function refuseUsedCurve({ run }: CurvePlan, values: CurveValues): void {
@@ -51,9 +51,10 @@ export function refuseUsedCurve({ run }: CurvePlan, values: CurveValues): void {
 }
 
 /**
- * Measures the points of a curve, and keeps each as soon as it is there. However it ends, the files hold all points so far.
- * @param print Takes the lines of the table of points.
- * @returns `isComplete`: false where the host's signal ended it
+ * Measures the points of a curve, and stores each at once. However it ends, the files hold all
+ * points so far.
+ * @param print Prints the lines of the table of points.
+ * @returns `isComplete`: false if the host's signal ended it
  * @throws MlperfError
  */
 export async function runCurve(asked: AskedCurve, host: RunHost, print: PrintLine) {
@@ -92,8 +93,8 @@ export async function runCurve(asked: AskedCurve, host: RunHost, print: PrintLin
 }
 
 /**
- * Measures points until there is none left.
- * @returns What ended it early; null: it is complete
+ * Measures points until none is left.
+ * @returns Error that ended it early; null: it is complete
  */
 async function measurePoints(
   plan: CurvePlan,
@@ -120,7 +121,7 @@ async function measurePoints(
   }
 }
 
-/** One query at a time, where the curve needs it to find its rates, or to know how long answers are. */
+/** Measures queries one at a time, if needed to find the rates or the length of responses. */
 async function lookFirst(
   plan: CurvePlan,
   files: CurveFiles,
@@ -137,7 +138,7 @@ async function lookFirst(
   if (longer !== undefined) print(`note: ${longer}`);
 }
 
-/** @param longestNs Longest mean answer so far. */
+/** @param longestNs Longest mean response so far, in ns. */
 async function measurePoint(
   plan: CurvePlan,
   files: CurveFiles,
@@ -150,7 +151,7 @@ async function measurePoint(
   return { spec, point: pointOf(plan, spec, outcome, watch.isHopeless) };
 }
 
-/** @throws MlperfError where a run is no point: the SUT is gone, or the run was interrupted */
+/** @throws MlperfError if a run gives no point: the SUT is gone, or the run was interrupted */
 function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
   const { endCause, faultText } = end;
   if (endCause === 'interrupted') {
@@ -165,7 +166,7 @@ function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
   }
 }
 
-/** Prints what is measured, how long it takes, and the points that the curve goes on from. */
+/** Prints what is measured, how long it takes, and the points that the curve continues from. */
 function printOpening(plan: CurvePlan, { points }: CurveFiles, print: PrintLine) {
   if (earlierTests() > 0) return;
   const { unit, percentile, run } = plan;
@@ -195,7 +196,7 @@ function timeText(plan: CurvePlan): string {
   return `${loads.length} ${each}${longer}, about ${all} min in all${answers}`;
 }
 
-/** A point for the status line, and how much is left where that is known. */
+/** A point's name for the status line, with the remaining number if known. */
 function pointName(plan: CurvePlan, { points, unloadedNs }: CurveFiles, load: number): string {
   const answerNs = longestAnswerNs(plan, points, unloadedNs);
   const name = `${load} ${plan.unit}`;
@@ -205,7 +206,7 @@ function pointName(plan: CurvePlan, { points, unloadedNs }: CurveFiles, load: nu
   return `${name} (${left.length} of ${plan.loads.length} points to go, about ${clock(ns / 1e9)} min)`;
 }
 
-/** Settings, nodes and models, which must be equal for a curve to go on; loads may be added. */
+/** Settings, nodes and models, which must be equal to continue a curve; loads may be added. */
 async function curveIdentity(
   { plan, settings }: AskedCurve,
   prepared: PreparedRun,

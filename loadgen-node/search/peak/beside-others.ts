@@ -2,8 +2,9 @@ import { counted } from '../../../shared/base/text.ts';
 import type { PeakProbe } from './peak-search.ts';
 
 /**
- * Of a search with probes that missed a bound, or were not decided, while the SUT answered others: what that means, and what to do;
- * null for any other. A load that was kept beside others is kept without them.
+ * Text and advice for a search whose probes missed a bound, or were undecided, while the SUT served
+ * other clients; null for any other. A load that was kept despite other clients would also be kept
+ * without them.
  */
 export function besideOthers(
   probes: readonly PeakProbe[],

@@ -5,16 +5,16 @@ import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
 import type { PacedSearch } from './pace.ts';
 import type { LoadSearch, PeakProbe, ProbeBound } from './peak-search.ts';
 
-/** A wider bracket says too little for a curve. */
+/** Widest bracket from which a curve can be fitted. */
 export const CURVE_RATIO = 2.1;
 
-/** The limit of a load by one bound. */
+/** Limit of the load by one bound. */
 export interface BoundFit {
   readonly name: BoundName;
   readonly curve: LoadCurve;
 }
 
-/** Undefined where the limit of the bound is not between two loads that are near to each other. */
+/** Undefined if the bound's limit is not between two loads close to each other. */
 export function fitBound(
   search: PacedSearch,
   { bound, i }: { readonly bound: QueryBound; readonly i: number },
@@ -51,7 +51,10 @@ export function fitBound(
   return fitLoadCurve(curvePoints(screenings, fulls, i), { low, high }, question);
 }
 
-/** As the look of a load, by one bound alone. Where queries only wait in the end, the first bound is missed. */
+/**
+ * Classifies probes by one bound alone. If queries only waited at the end, the first bound counts
+ * as missed.
+ */
 export function boundLooks(
   { percentile }: LoadSearch,
   { verdict, bounds, queries }: PeakProbe,
@@ -65,7 +68,7 @@ export function boundLooks(
   return verdict === 'misses' && i === 0 && !bounds.some(isOver) ? 'heavy' : 'light';
 }
 
-/** The probes as the curve of one bound sees them. */
+/** The probes as seen by one bound's curve. */
 function curvePoints(
   screenings: readonly PeakProbe[],
   fulls: readonly PeakProbe[],
@@ -76,7 +79,7 @@ function curvePoints(
   const point = (probe: PeakProbe, load: number, copies: number): CurvePoint => {
     const { queries, bounds, growth } = probe;
     const { overQueries: over, varianceFactor } = at(bounds, i);
-    // A queue that grows shows in one of the bounds at least: in the one that more queries miss.
+    // A growing queue shows in at least one bound: the one that more queries miss.
     const isWorst = bounds.every(({ overQueries }) => overQueries <= over);
     const hasGrown = growth !== null && isWorst;
     return { load, queries, over, varianceFactor, copies, hasGrown };
@@ -84,8 +87,8 @@ function curvePoints(
   const whole = fulls.filter(hasLatencies);
   return [
     ...screenings.filter(hasLatencies).map((probe) => point(probe, probe.load, 1)),
-    // All full runs have the arrivals of the round's seeds: together they tell as much as one, and
-    // of the load that came of them.
+    // All full runs have the arrivals of the round's seeds: together they carry the information of
+    // one, at the load that resulted.
     ...whole.map((probe) => point(probe, measuredLoad(probe), whole.length)),
   ];
 }

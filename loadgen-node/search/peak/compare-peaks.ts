@@ -6,27 +6,27 @@ import { peakOf } from './find-peak.ts';
 import { unknownSince } from './print-peak.ts';
 import type { PeakFile } from './search-peak.ts';
 
-/** The most that a search found, and where its limit lies; ends that are not known are null. */
+/** Peak of a search, and the interval of its limit; unknown ends are null. */
 export interface ComparedPeak {
   readonly folder: string;
-  /** Null: none was found. */
+  /** Null if none was found. */
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** Completed output tokens per second at the peak; null: no token model. */
+  /** Completed output tokens per second at the peak; null without a token model. */
   readonly tokensPerSecond: number | null;
-  /** Why the limit is not known, where the search says so; null elsewhere. */
+  /** Why the limit is unknown, if the search states it; else null. */
   readonly unknownWhy: string | null;
-  /** True: LoadGen, not the SUT, sets it. */
+  /** True if LoadGen, not the SUT, sets the limit. */
   readonly isOfLoadgen: boolean;
-  /** True: the SUT answered others as well, so that its own limit is not seen. */
+  /** True if the SUT also served other clients, so that its own limit is unknown. */
   readonly isBesideOthers: boolean;
-  /** Settings, nodes and models. */
+  /** Settings, nodes and models of the search. */
   readonly question: Question;
   readonly unit: string;
 }
 
-/** The peak of a search. @throws MlperfError `ERR_CONFIG_INVALID` where it is not at its end */
+/** The peak of a search. @throws MlperfError `ERR_CONFIG_INVALID` if it is not finished */
 export function comparedPeak(
   folder: string,
   { search, identity, probes }: Pick<PeakFile, 'search' | 'identity' | 'probes'>,
@@ -37,7 +37,7 @@ export function comparedPeak(
   const { interval, value, tokensPerSecond, limit } = result;
   const high = interval?.high ?? null;
   const unknownWhy = unknownSince(search, result);
-  // What a full run confirmed is kept, whatever ended the search above it.
+  // A load confirmed by a full run is kept, whatever ended the search above it.
   const ends =
     unknownWhy === null
       ? { low: interval?.low ?? null, high: high !== null && Number.isFinite(high) ? high : null }
@@ -55,10 +55,10 @@ export function comparedPeak(
   };
 }
 
-/** Two peaks in words, and the other's as a share of the base's; null: there is none. */
+/** Text on two peaks, and the other's as a share of the base's; null if there is none. */
 export function comparePeaks(base: ComparedPeak, own: ComparedPeak) {
   const { sentence, areApart, higher } = judge(base, own);
-  // Of peaks that are not comparable there is no share.
+  // Peaks that are not comparable have no share.
   const share = areApart === null ? null : peakShare(base, own);
   const lines = [
     `Base          ${peakLine(base)}`,
@@ -68,14 +68,17 @@ export function comparePeaks(base: ComparedPeak, own: ComparedPeak) {
   return { lines, sentence, areApart, higher, share };
 }
 
-/** A quotient, and the ends between which it lies; null: open. */
+/** A quotient with its bounds; null: open. */
 export interface Share {
   readonly value: number;
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** As far as both ends may be off at once: wider than an interval of the quotient itself, and never too narrow. */
+/**
+ * Share with both ends at their worst: wider than an interval of the quotient itself, never too
+ * narrow.
+ */
 function peakShare(base: ComparedPeak, own: ComparedPeak): Share | null {
   if (base.value === null || own.value === null) return null;
   const [below, above] = [around(base.value, base), around(own.value, own)];
@@ -86,7 +89,10 @@ function peakShare(base: ComparedPeak, own: ComparedPeak): Share | null {
   };
 }
 
-/** Confirmed loads are stepped down: the value may lie beside the limit of its search. */
+/**
+ * Interval extended to the value: confirmed loads are stepped down, and may lie outside the
+ * search's interval.
+ */
 function around(value: number, { low, high }: ComparedPeak) {
   return { low: low && Math.min(value, low), high: high && Math.max(value, high) };
 }

@@ -25,16 +25,16 @@ import { longEnough } from './pace.ts';
 import type { LoadSearch } from './peak-search.ts';
 import { boundsOf } from './run-probes.ts';
 
-/** Queries that a run plans in memory at most. */
+/** Most queries that a run plans in memory. */
 const QUERIES_MAX = 2 ** 25;
-/** MultiStream: largest query. */
+/** MultiStream: largest number of samples per query. */
 const STREAMS_MAX = 65_536;
-/** Screenings take so long at least, if they need it. */
+/** Least time allowed for all screenings, in ns. */
 const SEARCH_NS_MIN = 120e9;
 
 /**
  * Makes the plan of a search from the settings.
- * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
+ * @throws MlperfError `ERR_CONFIG_INVALID` and errors of {@link planRun}
  */
 export function planFindPeak(
   values: FindPeakValues,
@@ -63,9 +63,9 @@ export function planFindPeak(
     targetQps: rateOf(values.targetQps, bound, isInterval),
     targetLatency: bound,
     targetLatencyPercentile: percentile,
-    // Of each load, not of the plan.
+    // Decided per load, not in the plan.
     runs: undefined,
-    // A search decides by its own runs how long they are.
+    // A search decides the length of its runs itself.
     extendUntilDecided: values.extendUntilDecided ?? false,
   };
   const planned = planOfSearch(joined, settings);
@@ -82,7 +82,7 @@ export function planFindPeak(
     settings: { ...planned.settings, minQueryCount, minDurationMs },
     lengthNote: undefined,
   };
-  // Values that the search sets in place of the user, as text of a setting; undefined: as it was.
+  // Values that the search sets instead of the user, as setting texts; undefined: unchanged.
   const raws = {
     ...boundRaws(settings, isInterval),
     ...(isInterval && { targetQps: joined.targetQps }),
@@ -100,7 +100,7 @@ export function planFindPeak(
   };
 }
 
-/** Plans a run of a search, which sets its load and its bound: they count as given. */
+/** Plans a run of a search; load and bound, which the search sets, count as explicit. */
 export function planOfSearch(values: RunValues, settings: readonly ResolvedSetting[]): RunPlan {
   const said = new Set(saidKeys(settings));
   for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
@@ -113,19 +113,19 @@ export function planOfSearch(values: RunValues, settings: readonly ResolvedSetti
   });
 }
 
-/** A search that was requested: how a run of it is made, and what is searched. */
+/** A requested search: how to make its runs, and what to search. */
 export interface FindPeakPlan {
-  /** Of any load; its rate is none that is measured. */
+  /** Run plan for any load; its own rate is never measured. */
   readonly run: RunPlan;
-  /** Null: the scenario has a metric of its own, without a search. */
+  /** Null: the scenario's metric needs no search. */
   readonly search: LoadSearch | null;
-  /** Times that the search makes longer than asked for, and why; undefined: none. */
+  /** Text on durations that the search extends beyond the request; undefined if none. */
   readonly note: string | undefined;
-  /** Text of `longhaul_run.yaml` of a run at a load. */
+  /** Text of `longhaul_run.yaml` for a run at a load. */
   readonly recordOf: (load: number, lastsMs?: number) => string;
 }
 
-/** The rate is what is searched; in fixed intervals the bound is the interval. */
+/** The searched rate; at fixed intervals the bound is the interval. */
 function rateOf(
   targetQps: number | undefined,
   bound: number | undefined,
@@ -136,8 +136,8 @@ function rateOf(
 }
 
 /**
- * Refuses settings of one run that a search cannot take. Its words: the verb, what it makes, what bounds it, and who has
- * scenarios of MLPerf.
+ * Refuses run settings that a search does not support. Its words: the verb, what it makes, what
+ * bounds it, and who has MLPerf scenarios.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function refuseOfRun(
@@ -156,7 +156,7 @@ export function refuseOfRun(
   refuseDepartures(values, whose);
 }
 
-/** A value with two names. */
+/** A value that has two names. */
 export function oneOf<V extends object, K extends keyof V & string>(
   values: V,
   name: K,
@@ -198,7 +198,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   });
   const leastNs = search.full.minDurationNs;
   const mostNs = settings.maxDurationMs * 1e6;
-  // A run that --max-duration ends is INVALID where it is too short: better refused before the search.
+  // A run ended by --max-duration is INVALID if too short: refuse it before the search.
   if (mostNs > 0 && mostNs < leastNs)
     throw configInvalid(
       `--max-duration ${formatNs(mostNs)} is too short: a full run under a bound of ${formatNs(search.boundNs)} lasts ${formatNs(leastNs)} or more`,
@@ -222,7 +222,7 @@ function noteOf(
   return `${longer.join(' and ')}, longer than requested: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
 }
 
-/** The settings as `longhaul run` takes them, with those that the search sets. */
+/** The settings in the form of `longhaul run`, including those that the search sets. */
 function recorded(
   settings: readonly ResolvedSetting[],
   raws: Readonly<Record<string, unknown>>,
@@ -238,8 +238,8 @@ function recorded(
 }
 
 /**
- * The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is
- * the bound.
+ * The bound as the user wrote it, under `longhaul run`'s names; at fixed intervals the rate is the
+ * bound.
  */
 function boundRaws(
   settings: readonly ResolvedSetting[],
@@ -289,7 +289,7 @@ export const FIND_PEAK_SETTINGS = {
   resume: toggle('go on with the search in --output that was broken off'),
 };
 
-/** Settings that stand first in the help of the verbs that search. */
+/** Settings shown first in the help of searching verbs. */
 export const SEARCH_KEYS: readonly string[] = [
   'sut',
   'benchmark',
@@ -308,7 +308,7 @@ export const SEARCH_KEYS: readonly string[] = [
   'confirmLoads',
 ];
 
-/** Settings of a run that a search refuses, or has under a name of its own: no help names them. */
+/** Run settings omitted from a search's help: refused, or under another name. */
 export const NOT_OF_SEARCH: readonly string[] = [
   ...DEPARTURE_KEYS,
   ...['mode', 'thresholds'],
@@ -316,7 +316,7 @@ export const NOT_OF_SEARCH: readonly string[] = [
   ...['dashboard', 'metricsListen'],
 ];
 
-/** Heading of the other flags there. */
+/** Heading of the remaining flags. */
 export const RUN_HEADING = 'Options of each run, as in "longhaul run":';
 
 /** Effective values of {@link FIND_PEAK_SETTINGS}. */

@@ -23,23 +23,25 @@ import {
 import { percentileIntervals } from './percentile-intervals.ts';
 import { decide, decideAll, ScreeningWatch } from './screening.ts';
 
-/** Earlier probes of a search, and the observer of new ones. */
+/** Earlier probes of a search, and a callback for new ones. */
 interface FindPeakOptions {
-  /** Probes of the same search that were made before, in their order: it goes on from there. */
+  /** Earlier probes of the same search, in order: it continues from there. */
   readonly earlier?: readonly PeakProbe[];
   /** Name of the next probe in the status line. Default: `probe` and its number. */
   readonly nameOf?: (number: number) => string;
-  /** Called with each probe as soon as it is made, before the next one. */
+  /** Called with each probe at once, before the next one. */
   readonly onProbe?: (probe: PeakProbe) => void;
 }
 
-/** Probes of one search; a search that has no end by then is a defect. */
+/** Most probes of one search; more means a defect. */
 const PROBES_MAX = 200;
 
 /**
- * Finds the largest load that keeps the bound: brackets, closes in with screenings, confirms with full runs. Which probe comes
- * next follows from the probes alone, so that a search that was broken off goes on as if it had not been.
- * @throws MlperfError whatever `runProbe` throws, `ERR_SUT_LOST` where a probe ended by a fault or a stall, `ERR_INTERRUPTED`
+ * Finds the largest load that keeps the bound: brackets it, narrows the bracket with screenings,
+ * and confirms with full runs. The next probe follows from the earlier probes alone, so an
+ * interrupted search continues exactly.
+ * @throws MlperfError errors of `runProbe`, `ERR_SUT_LOST` if a probe ended by a fault or a
+ *   stall, `ERR_INTERRUPTED`
  */
 export async function findPeak(
   search: LoadSearch,
@@ -64,7 +66,7 @@ export async function findPeak(
   }
 }
 
-/** Result of the probes of a search; null: it is not at its end. */
+/** Result of the probes of a search; null if it is not finished. */
 export function peakOf(search: LoadSearch, probes: readonly PeakProbe[]): PeakResult | null {
   const step = nextStep(search, probes);
   return 'ending' in step ? peakResult(search, probes, step) : null;
@@ -75,13 +77,13 @@ function nextStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   return search.kind === 'rate' ? nextRateStep(search, probes) : nextStreamsStep(search, probes);
 }
 
-/** Rules that a full run misses because its load is too high. */
+/** Rules that a full run fails because its load is too high. */
 const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping', 'not-kept-up'];
 
-/** How sure the verdict of a screening is, whenever it ended. */
+/** Confidence of a screening's verdict, whenever it ended. */
 const SCREENING_CONFIDENCE = 0.99;
 
-/** A probe as it was planned, and watched. */
+/** A planned and observed probe. */
 interface JudgedProbe {
   readonly number: number;
   readonly planned: PlannedProbe;
@@ -89,8 +91,8 @@ interface JudgedProbe {
 }
 
 /**
- * Says what a probe means for the search.
- * @throws MlperfError `ERR_SUT_LOST`, `ERR_INTERRUPTED`: then there is no such probe.
+ * Determines what a probe means for the search.
+ * @throws MlperfError `ERR_SUT_LOST`, `ERR_INTERRUPTED`: there is no such probe then.
  */
 export function judgeProbe(
   search: LoadSearch,
@@ -153,7 +155,8 @@ export function judgeProbe(
 }
 
 /**
- * The queries of a screening after its queue, which starts empty, had time to fill. A full run counts whole, as its verdict does.
+ * Queries of a screening after its initially empty queue had time to fill. A full run counts whole,
+ * like its verdict.
  */
 function settled(
   search: LoadSearch,
@@ -212,11 +215,11 @@ function ofScreening(
   if (watch.isBacklogHopeless) {
     return { verdict: 'misses', why: BACKLOG_GREW };
   }
-  // A look without load that misses the bound ends the search: no chance for luck.
+  // A measurement without load that misses the bound ends the search, so chance must be excluded.
   const confidence = planned.kind === 'unloaded' ? planned.confidence : SCREENING_CONFIDENCE;
   const decisions = shares.map((share) => decide(share, search.percentile, confidence));
   const decision = decideAll(decisions);
-  // Lateness of LoadGen makes latencies longer, never shorter: a load that looks light is light.
+  // Lateness of LoadGen only lengthens latencies: a load that looks light is light.
   const isHeavy = shares.some(({ over, queries }) => over > queries * (1 - search.percentile));
   if (end.isGeneratorBound && planned.kind === 'screening' && isHeavy && isOwnLag(outcome)) {
     return generatorVerdict(end);
@@ -232,7 +235,7 @@ function ofScreening(
   return { verdict: decision, why: texts[decision] };
 }
 
-/** False where latencies are so much longer than LoadGen's lag that the rest is the SUT's. */
+/** False if latencies are so much longer than LoadGen's lag that the rest is the SUT's. */
 function isOwnLag({ lagP99Ns, latenciesNs }: ProbeOutcome): boolean {
   return lagP99Ns === 0 || lagP99Ns > meanOf(latenciesNs) / 10;
 }
@@ -248,7 +251,7 @@ function generatorVerdict({ generatorBoundReason }: ProbeEnd): VerdictWithWhy {
   return { verdict: 'generator-bound', why: `LoadGen was too slow: ${generatorBoundReason}` };
 }
 
-/** Percentiles of the two times of tokens, for a curve. */
+/** Percentiles of both token times, for a curve. */
 export function tokenFigures(
   { firstNs, perOutputNs, perSecond }: ProbeTokens,
   percentile: number,

@@ -3,23 +3,27 @@ import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import type { LoadCurve } from './load-curve.ts';
 import { type FullRunRule, type LoadSearch, type PeakProbe, worstShare } from './peak-search.ts';
 
-/** Smallest step down after a full run that failed. */
+/** Smallest relative step down after a failed full run. */
 const STEP_DOWN_MIN = 0.005;
-/** The first full run: so many standard deviations of its own luck on the safe side. */
+/** Safety margin of the first full run, in standard deviations of its own chance. */
 const FIRST_MARGIN = 0.5;
 /**
- * Share of a step towards the bound that is made: the rest is luck that the next run may not have.
+ * Share of the calculated step towards the bound: the rest is chance that the next run may not
+ * have.
  */
 const STEP_SHARE = 0.9;
-/** A step up is made where it gains this share of the precision that was requested. */
+/** A step up is made if it gains at least this share of the requested precision. */
 const STEP_UP_MIN = 0.5;
 /**
- * First step down where samples were lost or LoadGen was too slow: no curve says how far, so that
- * each further one is twice as long.
+ * First step down if samples were lost or LoadGen was too slow: no curve gives a distance, so each
+ * further step is doubled.
  */
 const STEP_DOWN_BROKEN = 0.05;
 const STEP_DOWN_BROKEN_MAX = 0.4;
-/** Where LoadGen was too slow in every run, each step is four times as long, and so many loads tell that it is the limit. */
+/**
+ * Largest step if LoadGen was too slow in every run: each step is four times the last, and a few
+ * loads show that LoadGen is the limit.
+ */
 const GENERATOR_STEP_MAX = 0.7;
 const GENERATOR_LOADS_MAX = 4;
 
@@ -30,20 +34,19 @@ interface TriedLoad {
   readonly state: 'passed' | 'failed' | 'begun';
 }
 
-/** Next full run, or the end of them. `done`: the best load that was confirmed stands. */
+/** Next full run, or the end. `done`: the best confirmed load is final. */
 export type FullStep =
   | { readonly load: number }
   | { readonly done: 'confirmed' | 'unconfirmed' | 'invalid' };
 
-/** Groups full runs by their load, in the order in which the loads were tried. */
+/** Full runs grouped by load, in the order tried. */
 export function triedLoads(fulls: readonly PeakProbe[], rule: FullRunRule): TriedLoad[] {
   const loads = [...new Set(fulls.map(({ load }) => load))];
-  // Below a load at which LoadGen was too slow twice no run is repeated: full runs are
-  // long.
+  // Below a load at which LoadGen was too slow twice, runs are not repeated: full runs are long.
   let isForgiven = true;
   return loads.map((load) => {
     const all = fulls.filter((probe) => probe.load === load);
-    // LoadGen may be disturbed: the first such run does not count, and is made again.
+    // LoadGen may be disturbed: the first such run does not count, and is repeated.
     const disturbed = isForgiven ? all.find(isGeneratorBound) : undefined;
     const runs = all.filter((probe) => probe !== disturbed);
     if (runs.some(isGeneratorBound)) isForgiven = false;
@@ -57,7 +60,7 @@ function isGeneratorBound({ verdict }: PeakProbe): boolean {
   return verdict === 'generator-bound';
 }
 
-/** The highest load that is confirmed; undefined: none is. */
+/** The highest confirmed load; undefined if none. */
 export function confirmedLoad(
   fulls: readonly PeakProbe[],
   rule: FullRunRule,
@@ -66,12 +69,12 @@ export function confirmedLoad(
   return passed.sort((a, b) => b.load - a.load)[0];
 }
 
-/** Load that a full run measured: that of its schedule, in the unit of the search. */
+/** Load that a full run actually had: that of its schedule, in the search's unit. */
 export function measuredLoad({ scheduledPerSecond, load }: PeakProbe): number {
   return scheduledPerSecond ?? load;
 }
 
-/** The next full run of a search for a rate. @param loadMax Not above. */
+/** The next full run of a search for a rate. @param loadMax Upper limit. */
 export function nextFullRun(
   search: LoadSearch,
   curve: LoadCurve,
@@ -94,7 +97,7 @@ export function nextFullRun(
   return isLast || higher === undefined ? { done: 'confirmed' } : { load: higher };
 }
 
-/** Share of the queries of a full run that may be late, by the round's rule. */
+/** Share of late queries that a full run may have, by the round's rule. */
 export function allowedShare(search: LoadSearch, load: number): number {
   const { percentile, full } = search;
   const queries = Math.max(full.minQueryCount, (load * full.minDurationNs) / 1e9);
@@ -112,7 +115,7 @@ export function allowedShare(search: LoadSearch, load: number): number {
 
 function firstLoad(search: LoadSearch, curve: LoadCurve): number {
   const { slope, varianceFactor } = curve;
-  // There is no second load after one that is the only one: it had better hold.
+  // With a single load there is no second chance, so choose a safe one.
   const isOnly = search.full.loadsMax === 1;
   const estimate = isOnly ? (curve.interval.low + curve.estimate) / 2 : curve.estimate;
   const allowed = allowedShare(search, estimate);
@@ -124,8 +127,8 @@ function firstLoad(search: LoadSearch, curve: LoadCurve): number {
 }
 
 /**
- * Below the lowest that failed: as far as its own share says, since the next run has the same
- * arrivals.
+ * Load below the lowest failed one, by the distance that its own share of late queries gives: the
+ * next run has the same arrivals.
  */
 function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoad[]): number {
   const lowest = at(
@@ -141,7 +144,7 @@ function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoa
     return lowest.load * (1 - step);
   }
   const excess = Math.log(worstOf(lowest) / allowedShare(search, lowest.load));
-  // A little more: the slope is uncertain.
+  // Slightly further, since the slope is uncertain.
   const byShare = (Math.max(0, excess) * 1.1) / curve.slope;
   const byGrowth = Math.max(...lowest.runs.map(({ growth }) => growth ?? 0));
   const step = Math.max(byShare, byGrowth);
@@ -152,12 +155,12 @@ function isOfGenerator({ runs }: TriedLoad): boolean {
   return runs.some(isGeneratorBound);
 }
 
-/** Something else than the latency ended it. */
+/** True if something other than latency ended the runs. */
 function isBroken({ runs }: TriedLoad): boolean {
   return runs.some(({ verdict }) => verdict !== 'keeps' && verdict !== 'misses');
 }
 
-/** Above the best, where it pays; undefined: it does not. */
+/** Load above the best confirmed one, if it is worth a run; else undefined. */
 function stepUp(
   search: LoadSearch,
   curve: LoadCurve,
@@ -169,15 +172,15 @@ function stepUp(
   const wanted = best.load * (1 + Math.min(0.3, (room * STEP_SHARE) / curve.slope));
   const failed = tried.filter(({ state, load }) => state === 'failed' && load > best.load);
   const ceiling = Math.min(...failed.map(({ load }) => (best.load + load) / 2), loadMax);
-  // The curve is of measured loads; schedules of the round's seeds differ from what they are asked
-  // for, all by the same share.
+  // The curve uses measured loads; all schedules from the round's seeds differ from the request by
+  // the same share.
   const { load, scheduledPerSecond } = at(best.runs, 0);
   const askedPerMeasured = scheduledPerSecond === null ? 1 : load / scheduledPerSecond;
   const next = Math.min(wanted, ceiling, curve.interval.high * askedPerMeasured);
   return next >= best.load * (1 + search.precision * STEP_UP_MIN) ? next : undefined;
 }
 
-/** Largest share above a bound among the runs; half a query where none was. */
+/** Largest share above a bound among the runs; half a query if there was none. */
 function worstOf({ runs }: TriedLoad): number {
   return Math.max(...runs.map(worstShare));
 }

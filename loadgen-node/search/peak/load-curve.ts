@@ -1,27 +1,29 @@
 import type { LoadInterval, LoadSearch } from './peak-search.ts';
 
 /**
- * Where the limit lies, by all probes together.
+ * Estimate of the limit from all probes together.
  *
- * Near the limit the log-odds of being late are taken as a straight line in the load: ln(p / (1 - p)) = ln(q / (1 - q)) + s (load / limit - 1), with
- * q the share that may be late. (An M/M/1 queue has P(T > t) = exp(-(mu - lambda) t), whose logarithm is such a line.) Limit and
- * slope s are taken from a grid of candidates, each with its likelihood; probes count by how near they are, since the line is
- * one only near the limit, and by as many queries as their clusters leave.
+ * Model: near the limit the log-odds of being late are linear in the load: ln(p / (1 - p)) = ln(q /
+ * (1 - q)) + s (load / limit - 1), with q the allowed late share. (An M/M/1 queue has P(T > t) =
+ * exp(-(mu - lambda) t), whose logarithm is linear.) Limit and slope s come from a grid of
+ * candidates with their likelihoods. Probes are weighted by nearness, since the line holds only
+ * near the limit, and by their effective number of queries after clustering.
  */
 
-/** A probe as the curve sees it. */
+/** A probe as input of the curve. */
 export interface CurvePoint {
   readonly load: number;
   readonly queries: number;
   readonly over: number;
   readonly varianceFactor: number;
   /**
-   * Number of probes with the same arrivals, which tell the same again: each counts for its part.
+   * Number of probes with the same arrivals, which carry the same information: each has this
+   * fraction of the weight.
    */
   readonly copies: number;
   /**
-   * True: the queue grew all through the probe, so that its late queries tell how long it was, and
-   * that the limit is lower.
+   * True if the queue grew all through the probe: its late queries only show the probe's duration,
+   * and that the limit is lower.
    */
   readonly hasGrown: boolean;
 }
@@ -29,57 +31,58 @@ export interface CurvePoint {
 const LIMITS = 120;
 const SLOPES = 24;
 const SLOPE_MIN = 0.2;
-/** The grid ends at this multiple of what is believed. */
+/** The slope grid extends by this factor around the prior's centre. */
 const SLOPE_SPAN = 12;
 /**
- * Prior of the slope: queues under usual bounds have 4 to 20. Where more queries arrive within the
- * bound it is as many, as for M/M/c, whose waiting time has the tail exp(-(c mu - lambda) t).
+ * Centre of the slope's prior: queues under usual bounds have 4 to 20. If more queries arrive
+ * within the bound, the centre is their number, as for M/M/c, whose waiting time has the tail
+ * exp(-(c mu - lambda) t).
  */
 const SLOPE_CENTRE = 9;
 const SLOPE_LN_DEVIATION = 0.9;
 /**
- * A time that is a mean over an answer, as the time per token is, deviates by 1 / sqrt(n) where n queries arrive meanwhile: the slope grows
- * with sqrt(n).
+ * Slope factor for a time that is a mean over a response, such as time per token: it deviates by 1
+ * / sqrt(n) if n queries arrive meanwhile, so the slope grows with sqrt(n).
  */
 const AVERAGED_SLOPE = 5;
 /**
- * Where even a query without load takes more than this share of the bound at the percentile, little of it is left for a queue, and
- * lateness grows as slowly as the load itself (slope 1): less is believed then.
+ * If a query without load already takes more than this share of the bound at the percentile, little
+ * is left for queueing, and lateness grows as slowly as the load (slope 1): the prior is lowered
+ * then.
  */
 const TIGHT_SHARE = 0.5;
 const TIGHT_LN_DEVIATION = 1.6;
-/** Fits, one after the other: each looks around the limit that the one before found. */
+/** Number of fits: each is centred on the limit of the one before. */
 const FITS = 3;
 /**
- * Loads further away than this share of the limit do not count: at first, and when the limit is
- * known well.
+ * Relative distance beyond which loads do not count: at first, and when the limit is well known.
  */
 const REACH_FIRST = 0.5;
 const REACH_MIN = 0.2;
 /**
- * But so many half widths of the interval count at least: what is known badly needs what is far, on
- * both sides.
+ * Minimum reach in half widths of the interval: a poorly known limit needs distant loads on both
+ * sides.
  */
 const REACH_WIDTHS = 3;
-/** How often a grid is made wider whose edge is likely, and by how much. */
+/** How often, and by how much, a grid is widened if its edge is likely. */
 const WIDENINGS = 8;
 const WIDENING = 2;
-/** An end of the interval so near to the edge of the grid was cut off by it. */
+/** An interval end this close to the edge of the grid was cut by it. */
 const EDGE = 1.1;
 /**
- * A share of late queries this many times what may be late, and above this, says only that the limit is lower: an overloaded queue grows
- * as long as the probe lasts, so that its share lies on no line.
+ * A late share above this value and this multiple of the allowed share only shows that the limit is
+ * lower: an overloaded queue grows with the probe's duration, so its share is not on the line.
  */
 const FAR_LATE = 10;
 const FAR_SHARE_MAX = 0.5;
-/** Where no probe with a late query is near. */
+/** Variance factor if no probe with a late query is near. */
 const VARIANCE_FACTOR_UNKNOWN = 4;
 
 /**
  * Fits the curve.
- * @param bracket Where the limit is looked for at first; the grid grows as far as the probes leave it possible.
+ * @param bracket Initial range of the limit; the grid grows if the probes allow values outside.
  * @param boundNs Latency above which a query is late, in ns.
- * @param confidence Of the interval.
+ * @param confidence Confidence of the interval.
  */
 export function fitLoadCurve(
   points: readonly CurvePoint[],
@@ -99,7 +102,7 @@ export function fitLoadCurve(
   let range = { low: bracket.low / 1.4, high: bracket.high * 1.4 };
   let reach = REACH_FIRST;
   let curve = fitNear(points, { ...fixed, centre, reach, range });
-  // A bracket may be one by luck: it must not make the interval narrower than the probes do.
+  // A bracket may be wrong by chance: it must not make the interval narrower than the probes do.
   for (let i = 0; i < WIDENINGS && isCut(curve.interval, range); i += 1) {
     range = { low: range.low / WIDENING, high: range.high * WIDENING };
     curve = fitNear(points, { ...fixed, centre, reach, range });
@@ -108,7 +111,7 @@ export function fitLoadCurve(
     centre = curve.estimate;
     const { low, high } = curve.interval;
     reach = Math.max(REACH_MIN, (REACH_WIDTHS * (high - low)) / 2 / centre);
-    // A grid around what is likely: finer steps, and as wide as the first fit left it.
+    // A grid around the likely values: finer, and as wide as the first fit allows.
     const margin = Math.max(high / low, 1.01) ** 0.75;
     range = { low: Math.max(range.low, low / margin), high: Math.min(range.high, high * margin) };
     curve = fitNear(points, { ...fixed, centre, reach, range });
@@ -121,8 +124,8 @@ function isCut(interval: LoadInterval, range: LoadInterval): boolean {
 }
 
 /**
- * Input of one fit: loads within `reach` of the centre, and a range of limits. The prior of the
- * slope is lognormal.
+ * Input of one fit: loads within `reach` of the centre, and a range of limits. The slope's prior is
+ * lognormal.
  */
 type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
   Readonly<Record<'centre' | 'reach', number>> & {
@@ -130,11 +133,11 @@ type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
     readonly prior: Readonly<Record<'centre' | 'lnDeviation', number>>;
   };
 
-/** Bound and confidence that a curve is fitted for. */
+/** Bound and confidence of a curve. */
 interface CurveQuestion extends Pick<LoadSearch, 'boundNs' | 'percentile' | 'confidence'> {
-  /** Latency at the percentile of one query at a time, in ns. */
+  /** Latency at the percentile of queries sent one at a time, in ns. */
   readonly unloadedNs: number;
-  /** Time that the bounded one is a mean over, in ns; 0: it is no mean. */
+  /** Time that the bounded value is averaged over, in ns; 0: not an average. */
   readonly averagedNs: number;
 }
 
@@ -214,27 +217,28 @@ function summarize(
 
 /** Estimate of the limit from all probes. */
 export interface LoadCurve {
-  /** Chance that the limit is above a load. */
+  /** Probability that the limit is above a load. */
   readonly above: (load: number) => number;
   /** Median of the limit. */
   readonly estimate: number;
   readonly interval: { low: number; high: number };
-  /** Growth of the log-odds when the load grows by its own size. */
+  /** Increase of the log-odds when the load doubles relative to the limit (slope s). */
   readonly slope: number;
-  /** Variance of a share near the limit, as a multiple of the binomial one. */
+  /** Variance of a share near the limit, relative to the binomial one. */
   readonly varianceFactor: number;
-  /** Queries near the limit that it is made from. */
+  /** Queries near the limit behind the estimate. */
   readonly queries: number;
 }
 
-/** Steps of a bisection: the interval shrinks a millionfold. */
+/** Bisection steps: they shrink the interval by a factor of 10^12. */
 const HALVINGS = 40;
 
 /**
- * The curve of a load that has to keep several bounds: its limit is the lowest of theirs. They are taken as independent; probes that
- * miss one bound by luck rather miss the other as well, so that the low end errs on the safe side.
- * @param curves 1 or more.
- * @param confidence Of the interval.
+ * Curve for several bounds: the limit is the lowest of theirs. They are treated as independent;
+ * probes that miss one bound by chance tend to miss the other too, so the low end errs on the safe
+ * side.
+ * @param curves At least one.
+ * @param confidence Confidence of the interval.
  */
 export function jointCurve(curves: readonly LoadCurve[], confidence: number): LoadCurve {
   const leading = curves.reduce((a, b) => (b.estimate < a.estimate ? b : a));
@@ -256,7 +260,7 @@ export function jointCurve(curves: readonly LoadCurve[], confidence: number): Lo
   return { ...leading, above, estimate: quantile(0.5), interval };
 }
 
-/** Weight of the values below one, between two grid points in proportion. */
+/** Weight of the values below one, interpolated linearly between grid points. */
 function shareBelow(values: Float64Array, weights: Float64Array, value: number): number {
   let sum = 0;
   for (let i = 0; i < values.length; i += 1) {
@@ -271,13 +275,16 @@ function shareBelow(values: Float64Array, weights: Float64Array, value: number):
   return sum;
 }
 
-/** Tricube: 1 at the centre, 0 from the reach on. */
+/** Tricube weight: 1 at the centre, 0 from the reach on. */
 function nearness(load: number, centre: number, reach: number): number {
   const distance = Math.abs(load / centre - 1) / reach;
   return distance >= 1 ? 0 : (1 - distance ** 3) ** 3;
 }
 
-/** One factor for all probes near the limit: that of a single probe is uncertain by a quarter. */
+/**
+ * One variance factor for all probes near the limit: that of a single probe is uncertain by a
+ * quarter.
+ */
 function pooledFactor(
   points: readonly { over: number; varianceFactor: number; weight: number }[],
 ): number {
@@ -299,7 +306,7 @@ function geometric(low: number, high: number, count: number): Float64Array {
   return Float64Array.from({ length: count }, (_, i) => low * Math.exp(ratio * i));
 }
 
-/** Value below which the weight `target` lies, between two grid points in proportion. */
+/** Value with weight `target` below it, interpolated linearly between grid points. */
 function quantileOf(values: Float64Array, weights: Float64Array, target: number): number {
   let sum = 0;
   for (let i = 0; i < values.length; i += 1) {

@@ -14,14 +14,15 @@ import { measureRun } from '../../run/session.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import { runProbes } from './run-probes.ts';
 
-/** Runs until LoadGen's expectation is near enough to what the SUT does. */
+/** Most runs until LoadGen's expectation is close enough to the SUT's performance. */
 const RUNS_MAX = 4;
-/** A look at the latency of one query at a time. */
+/** A measurement of queries sent one at a time. */
 const LOOK = { queriesMax: 100, durationNsMax: 5e9 };
 
 /**
- * Measures the metric of a scenario that has no load to search: SingleStream and MultiStream their latency, Offline its rate.
- * LoadGen needs an expected rate or latency; a first look measures it.
+ * Measures the metric of a scenario without a load to search: latency of SingleStream and
+ * MultiStream, rate of Offline. LoadGen needs an expected rate or latency, which a first
+ * measurement gives.
  * @throws MlperfError
  */
 export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHost) {
@@ -56,8 +57,8 @@ export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHo
 }
 
 /**
- * Queries per second that LoadGen is to expect: in the streams one after the other, in Offline
- * those of a first query.
+ * Queries per second that LoadGen should expect: for SingleStream and MultiStream of consecutive
+ * queries, for Offline of a first query.
  */
 async function firstExpectation(prepared: PreparedRun, host: RunHost): Promise<number> {
   const look = runProbes(prepared, {
@@ -89,7 +90,7 @@ function resultOf(report: RunReport) {
   };
 }
 
-/** The number that the round's submission checker takes. */
+/** The figure that the round's submission checker uses. */
 function metricOf(summary: PerformanceSummary) {
   const { earlyStopping } = summary.validity;
   switch (summary.scenario) {

@@ -17,14 +17,14 @@ import {
 export interface PlannedProbe {
   readonly kind: ProbeKind;
   readonly load: number;
-  /** Unless `full`. */
+  /** Unless `full`: most queries. */
   readonly queriesMax: number;
   readonly durationNsMax: number;
-  /** A screening ends as soon as its verdict is as sure as this, 0 to 1. */
+  /** A screening ends when its verdict has this confidence, 0 to 1. */
   readonly confidence: number;
   /**
-   * Time that passes at least before a load is light, in ns: a queue starts empty, and needs its time
-   * until the first query is late. `full`: of the run.
+   * Shortest time before a load counts as light, in ns: a queue starts empty, and needs time until
+   * the first query is late. `full`: of the run.
    */
   readonly durationNsMin: number;
 }
@@ -35,59 +35,59 @@ export type NextStep =
   | { readonly ending: PeakEnding; readonly invalid?: PeakProbe | undefined };
 
 /**
- * Late queries that an unloaded look, a step of the bracket and a step of the closing-in expect
- * near the limit.
+ * Late queries expected near the limit in an unloaded measurement, a bracket step and a narrowing
+ * step.
  */
 const UNLOADED_QUERIES_MAX = 300;
 const UNLOADED_NS_MAX = 5e9;
 const BRACKET_LATE = 20;
 const REFINE_LATE_MIN = 60;
 /**
- * Bounds that pass before the first query is late where a queue that starts empty is a tenth too
- * slow; a fiftieth.
+ * Bounds (times) until the first query is late if an initially empty queue is a tenth too slow; a
+ * fiftieth.
  */
 const BRACKET_BOUNDS_MIN = 10;
 const REFINE_BOUNDS_MIN = RUN_BOUNDS_MIN;
 /** A bracket this narrow is left to the curve. */
 const BRACKET_RATIO = 1.3;
-/** A bracket step takes at most this part of the time of all screenings. */
+/** Largest share of all screening time for one bracket step. */
 const BRACKET_TIME_SHARE = 0.1;
 const BRACKET_CONFIDENCE = 0.99;
 /**
- * Closing in, only what is far off ends early: a probe near the limit is worth most when it is
- * long.
+ * Confidence for an early end while narrowing: only probes far from the limit end early; near it,
+ * long probes are worth most.
  */
 const REFINE_CONFIDENCE = 0.99999;
 /**
- * Of the queries that the interval still needs, a screening makes this part: the next one is better
+ * Share of the queries that the interval still needs, made by one screening: the next one is better
  * placed.
  */
 const REFINE_SHARE = 0.5;
-/** Busy share of a server that takes one query at a time below which a load is as good as none. */
+/** Utilisation of a server with one query at a time below which a load counts as no load. */
 const UTILISATION_MIN = 0.005;
-/** Late queries that a step down expects at least where as many are late as may be. */
+/** Fewest late queries that a step down expects, if the late share is at its limit. */
 const LATE_EXPECTED_MIN = 1;
 /**
- * Probes at one load at which LoadGen is too slow that make it its limit; and where it was fast
- * enough at a higher one.
+ * Number of probes at one load at which LoadGen must be too slow to be its limit; and number for a
+ * higher load at which it was fast enough.
  */
 const BOUND_TIMES = 2;
 const BOUND_TIMES_UNLIKELY = 4;
-/** Of the time of all screenings, so much is spent on loads of which LoadGen brings none out. */
+/** Share of all screening time spent on loads that LoadGen does not reach. */
 const BOUND_TIME_SHARE = 0.5;
-/** Probes whose load is this near to the limit, as a share of it, count as near. */
+/** Relative distance from the limit within which probes count as near. */
 export const NEAR = 0.2;
-/** Loads this near are one load for one that is repeated. */
+/** Relative difference up to which two loads count as the same. */
 const SAME_LOAD = 0.01;
 
-/** Computes the state of a search for a rate from its probes so far. */
+/** Computes the state of a search for a rate from its probes. */
 export function searchState(search: PacedSearch, probes: readonly PeakProbe[]) {
   const screenings = probes.filter(({ kind }) => kind === 'screening');
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const loaded = [...screenings, ...fulls];
   /**
-   * Load at which samples were lost or LoadGen was too slow: the limit is not above it, whatever
-   * latencies say.
+   * Load at which samples were lost or LoadGen was too slow: the limit is at most that, whatever
+   * latencies show.
    */
   const cap = capOf(loaded);
   const heavy = screenings
@@ -95,19 +95,18 @@ export function searchState(search: PacedSearch, probes: readonly PeakProbe[]) {
     .map(({ load }) => load);
   const hasLateLoad = heavy.length > 0;
   if (cap !== undefined) heavy.push(cap.load);
-  // The limit lies between light and heavy loads that were tried; undefined while there is none of
-  // them.
+  // The limit lies between light and heavy loads tried; undefined without one of either kind.
   const high = heavy.length === 0 ? undefined : Math.min(...heavy);
   const light = screenings
     .filter((probe) => looksOf(search, probe) === 'light' && probe.load < (high ?? Infinity))
     .map(({ load }) => load);
   const low = light.length === 0 ? undefined : Math.max(...light);
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
-  // Without a load at which queries are late the limit is unknown.
+  // Without a load with late queries the limit is unknown.
   const isBracketed =
     hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
   let fits: readonly BoundFit[] | undefined;
-  /** The limit of each bound by itself; none of a bound whose limit is not seen near that of the load. */
+  /** The limit of each bound alone, without bounds whose limit is far from that of the load. */
   const fitted = (): readonly BoundFit[] => {
     fits ??= isBracketed
       ? namedBounds(search).flatMap((bound, i) => {
@@ -118,7 +117,7 @@ export function searchState(search: PacedSearch, probes: readonly PeakProbe[]) {
     return fits;
   };
   let joint: LoadCurve | undefined;
-  /** Undefined where latencies do not show a limit. */
+  /** Undefined if latencies show no limit. */
   const curve = (): LoadCurve | undefined => {
     const curves = fitted().map((fit) => fit.curve);
     if (curves.length > 0) joint ??= jointCurve(curves, search.confidence);
@@ -157,7 +156,7 @@ function unloadedLook(): PlannedProbe {
   };
 }
 
-/** The lowest load at which something else than the latency ended it. */
+/** The lowest load at which something other than latency ended a probe. */
 function capOf(loaded: readonly PeakProbe[]): PeakProbe | undefined {
   const broken = loaded.filter(
     (probe) =>
@@ -168,14 +167,15 @@ function capOf(loaded: readonly PeakProbe[]): PeakProbe | undefined {
 }
 
 /**
- * LoadGen may be disturbed: what is its limit shows again at the same load, and no higher load goes
- * well. Once it has shown twice and none went well, one probe tells it of each lower load.
+ * True if LoadGen is the limit at a load. It may be disturbed: a real limit shows again at the same
+ * load, and no higher load succeeds. After two such results without success, one probe is enough
+ * for each lower load.
  */
 function isBound(loaded: readonly PeakProbe[], load: number): boolean {
   const count = loaded.filter(
     (probe) => probe.verdict === 'generator-bound' && Math.abs(probe.load / load - 1) <= SAME_LOAD,
   ).length;
-  // LoadGen was fast enough. A probe that ended since its backlog grew was not asked.
+  // LoadGen was fast enough. A probe that ended because its backlog grew was not judged.
   const went = loaded.filter(
     ({ verdict, why }) => !['generator-bound', 'lost'].includes(verdict) && why !== BACKLOG_GREW,
   );
@@ -188,8 +188,8 @@ function isBound(loaded: readonly PeakProbe[], load: number): boolean {
 }
 
 /**
- * By its verdict; where that is open, by its late queries. Undefined where it does not decide about the
- * bound.
+ * Classifies a probe by its verdict, or if that is undecided, by its late queries. Undefined if it
+ * does not decide about the bound.
  */
 function looksOf(search: LoadSearch, probe: PeakProbe): 'heavy' | 'light' | undefined {
   const looks = probe.bounds.map((_, i) => boundLooks(search, probe, i));
@@ -213,14 +213,17 @@ function nextBracket(
     const isOfLoadgen = isCapped && cap.verdict === 'generator-bound';
     return below(search, { high, isOfLoadgen }, screenings, unloaded);
   }
-  // What is not the SUT's limit is worth no more than the time that was announced.
+  // A limit that is not the SUT's is not worth more than the announced time.
   if (isCapped && timeLeftNs(search, screenings) <= 0) return undefined;
   const ratio = isCapped ? 1 + search.precision : BRACKET_RATIO;
   if (high / low <= ratio) return undefined;
   return { probe: bracketStep(search, Math.sqrt(low * high)) };
 }
 
-/** Next step where every load so far was too heavy, `high` the lightest of them; `isOfLoadgen`: it is LoadGen that was too slow for it. */
+/**
+ * Next step if every load so far was too heavy, `high` the lightest of them; `isOfLoadgen`: LoadGen
+ * was too slow for it.
+ */
 function below(
   search: PacedSearch,
   { high, isOfLoadgen }: { readonly high: number; readonly isOfLoadgen: boolean },
@@ -233,11 +236,12 @@ function below(
   }
   const step = bracketStep(search, high / 2);
   const isIdle = (step.load * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
-  // Fewer queries than one late one would be expected of: no verdict, and full runs of hours.
+  // Fewer queries than needed to expect one late query give no verdict, and full runs would take
+  // hours.
   const isTooSlow =
     (step.load * step.durationNsMax) / 1e9 < LATE_EXPECTED_MIN / (1 - search.percentile);
   if (!isIdle && !isTooSlow) return { probe: step };
-  // Few queries of a slow SUT may be late by chance: then the load is undecided.
+  // With few queries of a slow SUT lateness may be chance: the load is then undecided.
   const isHeavy = screenings.some(
     ({ load, verdict }) => load === high && (verdict === 'misses' || verdict === 'lost'),
   );
@@ -263,17 +267,17 @@ function bracketStep(search: PacedSearch, load: number): PlannedProbe {
   };
 }
 
-/** Queries that come while so many bounds pass. */
+/** Number of queries arriving during `bounds` times the bound. */
 function queriesOfBounds({ paceNs }: PacedSearch, load: number, bounds: number): number {
   return (load * paceNs * bounds) / 1e9;
 }
 
-/** Of the time of all screenings. */
+/** Remaining time for screenings, in ns. */
 function timeLeftNs({ screeningNsMax }: LoadSearch, screenings: readonly PeakProbe[]): number {
   return screenings.reduce((leftNs, { durationNs }) => leftNs - durationNs, screeningNsMax);
 }
 
-/** A screening at the estimate; undefined: the interval is narrow enough, or the time is over. */
+/** A screening at the estimate; undefined if the interval is narrow enough, or the time is over. */
 function nextRefinement(
   search: PacedSearch,
   curve: LoadCurve,
@@ -290,7 +294,7 @@ function nextRefinement(
   const z = normalDeviate((1 + search.confidence) / 2);
   const needed = (curve.varianceFactor / late) * (z / (curve.slope * search.precision)) ** 2;
   const queries = Math.max(least, (needed - curve.queries) * REFINE_SHARE);
-  // The time that is left is not worth a probe.
+  // The remaining time is not worth a probe.
   if ((leftNs * load) / 1e9 < least / 2) return undefined;
   return {
     kind: 'screening',
@@ -303,8 +307,8 @@ function nextRefinement(
 }
 
 /**
- * Whether a screening near the limit would have seen a queue that is a fiftieth too slow: the steps
- * of the bracket may not have.
+ * True if a screening near the limit was long enough to show a queue that is a fiftieth too slow;
+ * bracket steps may be too short.
  */
 function isLongEnough(
   { paceNs }: PacedSearch,
@@ -335,7 +339,7 @@ function confirm(search: PacedSearch, state: SearchState): NextStep {
   return endingOf(step, open, fulls);
 }
 
-/** A run of the round's own length at a load. */
+/** A run of the round's full length at a load. */
 export function fullProbe(search: LoadSearch, load: number): PlannedProbe {
   return {
     kind: 'full',
@@ -357,10 +361,7 @@ function endingOf(
   return { ending: 'unconfirmed', invalid };
 }
 
-/**
- * Where latencies set no limit there is no curve: the highest load that was light is what is
- * confirmed.
- */
+/** Without a limit by latencies there is no curve: the highest light load is confirmed. */
 function flatCurve(low: number, high: number | undefined): LoadCurve {
   const interval: LoadInterval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return {

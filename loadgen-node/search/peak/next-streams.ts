@@ -5,14 +5,14 @@ import { isWithinBounds, type LoadSearch, type PeakProbe } from './peak-search.t
 /** Late queries that a screening near the limit expects. */
 const LATE = 20;
 const CONFIDENCE = 0.99;
-/** Intervals that pass at least before streams are few enough. */
+/** Fewest intervals before streams count as few enough. */
 const BOUNDS_MIN = 10;
-/** A screening takes at most this part of the time of all. */
+/** Largest share of all screening time for one screening. */
 const TIME_SHARE = 0.15;
 
 /**
- * Streams that keep the bound and streams that do not, as far as screenings and full runs show.
- * `high`: the fewest that do not.
+ * Largest number of streams that keeps the bound, and `high`, the smallest that does not, by
+ * screenings and full runs.
  */
 export function streamsBracket(search: LoadSearch, probes: readonly PeakProbe[]) {
   const isHeavy = (probe: PeakProbe): boolean =>
@@ -27,7 +27,7 @@ export function streamsBracket(search: LoadSearch, probes: readonly PeakProbe[])
   return { low: Math.max(0, ...light.map(({ load }) => load)), high };
 }
 
-/** The next step of a search for streams: doubles, halves, then confirms and steps down by one. */
+/** The next step of a search for streams: doubles, bisects, then confirms and steps down by one. */
 export function nextStreamsStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   const { low, high } = streamsBracket(search, probes);
   const fulls = probes.filter(({ kind }) => kind === 'full');

@@ -1,22 +1,23 @@
 /**
- * The share of queries above a latency bound, and how sure it is.
+ * Share of queries above a latency bound, and its certainty.
  *
- * Latencies of a queue come in clusters: while one query waits long, so does the next one. A test that takes queries for
- * independent is then far too sure: near the limit of an M/M/1 queue at 77 % load by a factor of 7. So the variance is
- * measured, by batch means: the queries are cut into batches that follow one another, and the counts of the batches vary more than
- * independent queries would let them. That factor divides the number of queries.
+ * Latencies in a queue are clustered: while one query waits long, so does the next. A test that
+ * assumes independent queries is far too certain: near the limit of an M/M/1 queue at 77 % load by
+ * a factor of 7. So the variance is measured by batch means: queries are divided into consecutive
+ * batches, whose counts vary more than for independent queries. That factor divides the number of
+ * queries.
  */
 
-/** Mean; 0 of nothing. */
+/** Mean; 0 without values. */
 export function meanOf(values: Float64Array): number {
   let sum = 0;
   for (const value of values) sum += value;
   return values.length === 0 ? 0 : sum / values.length;
 }
 
-/** Batches that the variance is made from. */
+/** Number of batches for the variance. */
 const BATCHES = 32;
-/** Fewer queries in a batch say little of how long a cluster is. */
+/** Fewest queries per batch: fewer do not show the length of a cluster. */
 export const BATCH_QUERIES_MIN = 4;
 
 /** Queries of a probe, counted against the bound. */
@@ -24,18 +25,18 @@ export interface OverShare {
   readonly queries: number;
   readonly over: number;
   /**
-   * Variance of the share as a multiple of what independent queries would have; 1 or more, 1 where
-   * too few are over.
+   * Variance of the share relative to independent queries; at least 1, and 1 if too few are above
+   * the bound.
    */
   readonly varianceFactor: number;
 }
 
-/** Queries and those of them above the bound, of one batch. */
+/** Queries of one batch, and those above the bound. */
 export type OverBatch = Pick<OverShare, 'queries' | 'over'>;
 
 /**
- * @param latenciesNs In the order of the queries.
- * @param batchMin Queries of a batch at least.
+ * @param latenciesNs In query order.
+ * @param batchMin Fewest queries per batch.
  */
 export function overShareOf(
   latenciesNs: Float64Array,
@@ -58,7 +59,7 @@ export function overShareOf(
   return { queries, over, varianceFactor: varianceFactorOf(batches) };
 }
 
-/** Variance among batches, as a multiple of the binomial one. */
+/** Variance between batches, relative to the binomial one. */
 export function varianceFactorOf(batches: readonly OverBatch[]): number {
   let queries = 0;
   let over = 0;
@@ -75,7 +76,7 @@ export function varianceFactorOf(batches: readonly OverBatch[]): number {
   return Math.max(1, factor);
 }
 
-/** Wilson's interval of the share, of as many queries as the clusters leave. */
+/** Wilson interval of the share, for the effective number of queries after clustering. */
 export function shareInterval({ queries, over, varianceFactor }: OverShare, z: number) {
   if (queries === 0) return { low: 0, high: 1 };
   const n = queries / varianceFactor;
@@ -88,14 +89,14 @@ export function shareInterval({ queries, over, varianceFactor }: OverShare, z: n
   };
 }
 
-/** Standard normal deviates of the confidences that a search uses, one-sided. */
+/** Standard normal quantiles for the confidences of a search, one-sided. */
 
 /** Half of an interval at 95 %. */
 export const Z_95 = 1.959964;
 
 /**
- * The deviate that a standard normal value stays below with this chance (Acklam's rational approximation, error below 2e-9 of the
- * value).
+ * Standard normal quantile of a probability (Acklam's rational approximation, relative error below
+ * 2e-9).
  * @param chance Above 0 and below 1.
  */
 export function normalDeviate(chance: number): number {

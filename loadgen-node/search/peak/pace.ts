@@ -4,29 +4,36 @@ import { BATCH_QUERIES_MIN } from './over-share.ts';
 import type { LoadSearch, PeakProbe } from './peak-search.ts';
 
 /**
- * How long probes have to last. A queue shows within so many bounds. Sequences of a token model that run beside one another are as many as
- * the load makes only after a few answers, and an answer lasts 10 to 100 times the bound on its first token.
+ * Necessary durations of probes. A growing queue shows within some multiples of the bound. For a
+ * token model it takes a few responses until the load's number of concurrent sequences is reached,
+ * and a response lasts 10 to 100 times the first-token bound.
  */
 
-/** An answer counts as this many bounds: a full run lasts 50 times as long, a step of the bracket 10 times. */
+/**
+ * Share of a response that counts as one bound: a full run lasts 50 such units, a bracket step 10.
+ */
 const ANSWER_SHARE = 0.6;
-/** An answer lasts at most this many times as long as the longest seen: the next load is at most twice the last one. */
+/**
+ * Factor of the longest response seen that a response may last: the next load is at most twice the
+ * last one.
+ */
 const SLOWER_MAX = 2;
 
 /**
- * Bounds that a full run lasts at least. A queue that starts empty and gets a share more than is completed passes the bound after bound /
- * share: a load that is 2 % too high ends such a run above the bound, whatever the growth of its queue says.
+ * Shortest full run in bounds. An initially empty queue that gets a share too much passes the bound
+ * after bound / share: a load 2 % too high ends such a run above the bound, even if its queue
+ * growth is not detected.
  */
 export const RUN_BOUNDS_MIN = 50;
 /**
- * Bounds that the screenings together last at least: the steps of the bracket, of 10 bounds each,
- * and two that are as long as a full run.
+ * Shortest total of all screenings in bounds: bracket steps of 10 bounds each, and two as long as a
+ * full run.
  */
 const SCREENING_BOUNDS_MIN = 200;
 
 /**
- * The search with full runs and screenings that are long enough for its bound, or another pace. In fixed intervals
- * the bound is short: no change.
+ * The search with full runs and screenings long enough for its bound, or for another pace. At fixed
+ * intervals the bound is short: unchanged.
  */
 export function longEnough(search: LoadSearch, paceNs = search.boundNs): LoadSearch {
   const { kind, screeningNsMax, full } = search;
@@ -38,15 +45,15 @@ export function longEnough(search: LoadSearch, paceNs = search.boundNs): LoadSea
   };
 }
 
-/** A search, with what its probes so far tell of the time that it needs. */
+/** A search with the time scale that its probes show so far. */
 export interface PacedSearch extends LoadSearch {
-  /** Lengths of probes are multiples of it. */
+  /** Unit of probe durations. */
   readonly paceNs: number;
-  /** How long an answer takes near the limit, at most; 0: no token model, or none was seen yet. */
+  /** Longest response near the limit, in ns; 0 without a token model, or if none was seen. */
   readonly answerNs: number;
 }
 
-/** The search with lengths that fit its answers; it follows from the probes alone. */
+/** The search with durations that fit its responses; follows from the probes alone. */
 export function pacedSearch(search: LoadSearch, probes: readonly PeakProbe[]): PacedSearch {
   const { boundNs, tpotNs, kind, full } = search;
   if (tpotNs === undefined || kind !== 'rate') return { ...search, paceNs: boundNs, answerNs: 0 };
@@ -59,15 +66,18 @@ export function pacedSearch(search: LoadSearch, probes: readonly PeakProbe[]): P
   return { ...paced, paceNs, answerNs, full: { ...paced.full, minDurationNs } };
 }
 
-/** How long a search takes that has made these probes, in ns: all screenings, then the runs that confirm one load. Many end earlier. */
+/**
+ * Duration of a search with these probes, in ns: all screenings, then the runs that confirm one
+ * load. Many end earlier.
+ */
 export function searchNs(asked: LoadSearch, probes: readonly PeakProbe[] = []): number {
   const { screeningNsMax, full } = pacedSearch(asked, probes);
   return screeningNsMax + full.runs * full.minDurationNs;
 }
 
 /**
- * How long a search still takes, in ns: what its screenings have left of their time, then the runs that confirm one load. Where
- * those have begun no screening follows.
+ * Remaining duration of a search, in ns: remaining screening time, then the runs that confirm one
+ * load. After the first of those there are no more screenings.
  */
 export function searchLeftNs(asked: LoadSearch, probes: readonly PeakProbe[]): number {
   const { screeningNsMax, full } = pacedSearch(asked, probes);
@@ -77,7 +87,7 @@ export function searchLeftNs(asked: LoadSearch, probes: readonly PeakProbe[]): n
   return screeningNs + Math.max(0, full.runs - fulls.length) * full.minDurationNs;
 }
 
-/** The answers of probes; full runs do not count, so that all have one length. In ns. */
+/** Responses in probes, without full runs, so that all have the same duration. In ns. */
 function answersSeen(tpotNs: number, probes: readonly PeakProbe[]) {
   let queries = 0;
   let sumNs = 0;
@@ -90,11 +100,14 @@ function answersSeen(tpotNs: number, probes: readonly PeakProbe[]) {
     sumNs += (probe.queries * generatingNs * tpotNs) / perTokenNs;
     queries += probe.queries;
   }
-  /** How long one takes where the time per token is at its bound, and the longest mean of a probe. */
+  /** Duration of a response at the bound of time per token, and the longest mean of a probe. */
   return { atBoundNs: queries === 0 ? 0 : sumNs / queries, longestNs };
 }
 
-/** How long a search takes by its answers, in words; undefined: no longer than planned, or it ends here. */
+/**
+ * Text on a search's duration given its responses; undefined if no longer than planned, or if it
+ * ends here.
+ */
 export function answersNote(search: LoadSearch, unloaded: PeakProbe): string | undefined {
   if (unloaded.verdict === 'misses' || unloaded.verdict === 'lost') return undefined;
   const { tpotNs = 0, full, screeningNsMax } = search;
@@ -121,26 +134,31 @@ function medianOf(figures: NonNullable<PeakProbe['tokens']>['tpot'] | undefined)
   return figures?.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
 }
 
-/** Bounds, or answers, that pass until a queue has filled, and the largest share of a probe that is left out for it. */
+/**
+ * Bounds, or responses, until a queue has filled, and the largest share of a probe left out for it.
+ */
 const FILLING_BOUNDS = 3;
 const FILLING_SHARE_MAX = 0.2;
-/** Of a token model: answers, and the share; at its end the last ones run beside fewer and fewer. */
+/**
+ * Token model: responses and share; at its end the last responses run with decreasing concurrency.
+ */
 export const FILLING_ANSWERS = 2;
 const FILLING_ANSWERS_SHARE_MAX = 0.4;
 const EMPTYING_SHARE_MAX = 0.2;
 
 /**
- * Answers that generate at once share their steps, so that they are late together: a batch of their queries has those of so much of an
- * answer at least. With shorter ones, as 32 batches of a step of the bracket would be, intervals are too narrow where lengths of answers vary.
+ * Concurrent responses share their steps, so they are late together: a batch must cover at least
+ * this part of a response. With shorter batches, such as 32 in a bracket step, intervals are too
+ * narrow if response lengths vary.
  */
 const BATCH_ANSWERS = 0.3;
-/** But so many batches are left. */
+/** Fewest batches left. */
 const BATCHES_MIN = 5;
 
 /**
- * Queries of a batch at least, for the variance of the share that is late.
- * @param count Queries that are cut into batches: those of {@link steadyPart} of a short run.
- * @param meanNs Of an answer.
+ * Fewest queries per batch, for the variance of the late share.
+ * @param count Queries to divide into batches: for a short run those of {@link steadyPart}.
+ * @param meanNs Mean duration of a response.
  */
 export function batchQueries(
   count: number,
@@ -154,7 +172,7 @@ export function batchQueries(
   return Math.max(BATCH_QUERIES_MIN, Math.min(ofAnswers, most));
 }
 
-/** The queries of a short run between those in which its queue, which starts empty, fills and those of a token model in which it empties. */
+/** Queries of a short run after its queue has filled and, for a token model, before it empties. */
 export function steadyPart(
   timesNs: Float64Array,
   perSecond: number,

@@ -17,12 +17,12 @@ interface DrawnSearch {
   readonly search: LoadSearch;
   readonly identity: Question;
   readonly probes: readonly PeakProbe[];
-  /** Null: the search was broken off. */
+  /** Null if the search was interrupted. */
   readonly result: PeakResult | null;
 }
 
 /**
- * Leaves the probes of a search as a curve: page, table and picture.
+ * Writes the probes of a search as a curve: page, table and picture.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writePeakCurve({ run, search, identity, probes, result }: DrawnSearch): void {
@@ -71,7 +71,7 @@ function findingsOf(
   return curveFindings(curve, { peak, peakText });
 }
 
-/** Probes under load; of several at one load the one with the most queries. */
+/** Probes under load; for several at one load, the one with the most queries. */
 function pointsOf(probes: readonly PeakProbe[]): LoadPoint[] {
   const loaded = probes.filter(({ kind }) => kind !== 'unloaded');
   const isLargest = (probe: PeakProbe): boolean =>

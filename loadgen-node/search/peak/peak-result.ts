@@ -18,7 +18,7 @@ import { explanationOf, missedIn, tellingProbe } from './telling-probe.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
-/** Result of a search, with the reason in words. */
+/** Result of a search, with the reason as text. */
 export function peakResult(
   asked: LoadSearch,
   probes: readonly PeakProbe[],
@@ -29,7 +29,7 @@ export function peakResult(
   const best = confirmedLoad(fulls, search.full);
   const measured = best && lowest(best.runs.map(measuredLoad));
   const limit = limitOf(search, probes, ending);
-  // An interval would be that of a SUT beside its other work.
+  // It would be the interval of a SUT with other work.
   const where = limit === 'others' ? NOWHERE : holding(locate(search, probes, ending), measured);
   const limitedBy = limit === 'sut' || limit === 'unloaded-latency' ? limiting(search, probes) : [];
   const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
@@ -63,34 +63,44 @@ export function peakResult(
 export interface PeakResult extends Whereabouts {
   readonly ending: PeakEnding;
   /**
-   * Measured by the confirming run. Server: its scheduled samples per second, the load that it kept the bound at (of several runs the lowest);
-   * MultiStream: its streams. Null where no load is confirmed.
+   * Value from the confirming run. Server: its scheduled samples per second, at which it kept the
+   * bound (the lowest of several runs); MultiStream: its streams. Null if no load is confirmed.
    */
   readonly value: number | null;
   /**
-   * Load that the confirming run was asked for: its schedule is drawn at random, and comes near
-   * it. Null as above.
+   * Requested load of the confirming run, whose random schedule comes close to it. Null if no load
+   * is confirmed.
    */
   readonly load: number | null;
-  /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
+  /**
+   * Completed samples per second of the confirming run; the lowest of several. Null if no load is
+   * confirmed.
+   */
   readonly samplesPerSecond: number | null;
-  /** Completed output tokens per second of the same run: the metric of a token model. Null elsewhere. */
+  /**
+   * Completed output tokens per second of the same run: the metric of a token model. Null
+   * elsewhere.
+   */
   readonly tokensPerSecond: number | null;
-  /** Of the same run, the lowest share of several. Null as above. */
+  /** Goodput of the same run, the lowest share of several. Null if no load is confirmed. */
   readonly goodput: Goodput | null;
   /**
-   * Largest load at which a probe saw no more late queries than may be, below those that were missed: of an undecided probe that is
-   * luck as well. Known also where no load is confirmed; null where there is none.
+   * Largest load, below the missed ones, at which a probe saw at most the allowed late queries; in
+   * an undecided probe that may be chance. Known even if no load is confirmed; null if there is
+   * none.
    */
   readonly held: HeldLoad | null;
-  /** How sure the interval is, 0 to 1. */
+  /** Confidence of the interval, 0 to 1. */
   readonly confidence: number;
   readonly limit: PeakLimit;
-  /** Bounds that the SUT misses above the limit: both where neither is surely the first. Empty where none sets it. */
+  /**
+   * Bounds that the SUT misses above the limit: both if the first cannot be determined. Empty if no
+   * bound sets the limit.
+   */
   readonly limitedBy: readonly BoundName[];
-  /** Why not more, in whole sentences. */
+  /** What limits the load, in whole sentences. */
   readonly limitText: string;
-  /** How to get more, in whole sentences. */
+  /** How to reach a higher load, in whole sentences. */
   readonly advice: readonly string[];
   readonly probes: readonly PeakProbe[];
 }
@@ -98,7 +108,7 @@ export interface PeakResult extends Whereabouts {
 /** A load at which the bound was kept. */
 export interface HeldLoad {
   readonly load: number;
-  /** Growth of the queue, as a share of the load, that so short a probe does not see. */
+  /** Queue growth, as a share of the load, that a probe this short does not show. */
   readonly unseen: number;
   readonly probe: PeakProbe;
 }
@@ -107,7 +117,8 @@ export interface HeldLoad {
 const HELD: readonly PeakProbe['verdict'][] = ['keeps', 'undecided', 'generator-bound'];
 
 /**
- * LoadGen that was too slow makes latencies longer, never shorter: what kept the bound beside it kept it.
+ * The largest load that was kept. A LoadGen that was too slow only lengthens latencies: a bound
+ * kept despite that is kept.
  */
 function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]): HeldLoad | null {
   const { paceNs, kind } = search;
@@ -118,7 +129,8 @@ function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]): HeldLoad |
     .filter((probe) => HELD.includes(probe.verdict) && isWithinBounds(search, probe))
     .map((probe) => {
       const unseen = kind === 'rate' ? paceNs / probe.durationNs : 0;
-      // As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound.
+      // The scheduled load, minus what so short a probe does not show: a queue that grows by bound
+      // / duration reaches the bound at its end.
       return { load: measuredLoad(probe) / (1 + unseen), unseen, probe };
     })
     .filter(({ load }) => load < heavy);
@@ -139,10 +151,12 @@ function leastGoodput(runs: readonly PeakProbe[]): PeakProbe['goodput'] {
   return known.sort((a, b) => a.share - b.share)[0] ?? null;
 }
 
-/** A bound whose limit is below the estimate with less than this share of the chance of the likeliest one is not the limit. */
+/**
+ * Relative likelihood below which a bound with a limit below the estimate is not the limiting one.
+ */
 const AS_LIKELY = 0.5;
 
-/** The bounds that set the limit, of several that the search has. */
+/** The bounds that set the limit, if the search has several. */
 function limiting(search: PacedSearch, probes: readonly PeakProbe[]): readonly BoundName[] {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded?.verdict === 'misses') return missedIn(search, unloaded);
@@ -166,13 +180,16 @@ function allBounds(search: LoadSearch, joint: 'and' | 'or'): string {
 
 /** Where the limit lies. */
 interface Whereabouts {
-  /** Null where the probes do not show a limit. */
+  /** Null if the probes show no limit. */
   readonly estimate: number | null;
-  /** `high` of an open search is infinite. Null as above. */
+  /** `high` is infinite for an open search. Null if the probes show no limit. */
   readonly interval: LoadInterval | null;
-  /** Late queries of the probes tell the interval; else it reaches from a load that was light to one that was not. */
+  /**
+   * True if the interval follows from the probes' late queries; false if it is from a light to a
+   * heavy load.
+   */
   readonly isFitted: boolean;
-  /** The half width of the interval that was requested, as a share, is reached. */
+  /** True if the requested half width (as a share) was reached. */
   readonly isPrecise: boolean;
 }
 
@@ -201,14 +218,15 @@ function locate(
     const precise = isPrecise({ estimate, interval }, search.precision);
     return { estimate, interval, isFitted: true, isPrecise: precise };
   }
-  // Latencies set no limit here: what was light, and what was not.
+  // Latencies set no limit here: only light and heavy loads are known.
   const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return { estimate: low, interval, isFitted: false, isPrecise: high !== undefined };
 }
 
 /**
- * Overload, as a share of the load, that the probes near the limit were too short to see: a queue that starts empty and is too slow by
- * bound / duration passes the bound at its end only. Probes count by their queries, as they do for the limit.
+ * Overload, as a share of the load, that probes near the limit were too short to show: an initially
+ * empty queue that is too slow by bound / duration passes the bound only at the end. Probes are
+ * weighted by their queries, as for the limit.
  */
 function unseenOverload(
   { paceNs }: PacedSearch,
@@ -226,10 +244,7 @@ function unseenOverload(
   return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
 }
 
-/**
- * The limit is not below a load that is confirmed, whatever the probes say: the interval reaches up
- * to it.
- */
+/** Extends the interval to a confirmed load: the limit is not below it. */
 function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts {
   const { interval } = where;
   if (interval === null || confirmed === undefined || confirmed <= interval.high) return where;
@@ -241,7 +256,7 @@ function limitOf(search: PacedSearch, probes: readonly PeakProbe[], ending: Peak
   if (ending === 'open') return 'load-max';
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
-  // Screenings may be short enough to go well; what counts did not.
+  // Screenings may succeed because they are short; what counts did not.
   const isStarved = ending === 'unconfirmed' && probes.at(-1)?.verdict === 'generator-bound';
   if (isStarved) return 'generator';
   const breaker =
@@ -250,7 +265,7 @@ function limitOf(search: PacedSearch, probes: readonly PeakProbe[], ending: Peak
   return breaker?.verdict === 'lost' ? 'lost-samples' : 'sut';
 }
 
-/** The probe that ended the search's way up, where it was not the latency. */
+/** The probe that ended the search's way up for a reason other than latency. */
 function rateBreaker(search: PacedSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
   const state = searchState(search, probes);
   const { cap } = state;
@@ -323,7 +338,10 @@ function limitText(
   }
 }
 
-/** The bound that queries above the limit miss; of two, which of them it is, and how far the other one is. */
+/**
+ * Text on the bound that queries above the limit miss; with two, which one it is, and how far the
+ * other is.
+ */
 function aboveText(
   search: LoadSearch,
   probes: readonly PeakProbe[],
@@ -348,12 +366,12 @@ function aboveText(
   return missed.length === 0 ? '' : `${text}${rest.join('')}`;
 }
 
-/** Times that a slow LoadGen made say nothing of the SUT. */
+/** Text for a limit set by LoadGen: times with a slow LoadGen do not describe the SUT. */
 const GENERATOR_TEXT = "The limit is LoadGen's: what the SUT carries beyond it is not known.";
 
 /**
- * Half of the intervals are wrong where 0.8 % are late without load and 1 % may be
- * (docs/find-peak.md).
+ * Text on doubtful intervals: half of them are wrong if 0.8 % are late without load and 1 % is
+ * allowed (docs/find-peak.md).
  */
 function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
@@ -414,7 +432,7 @@ export function loadText({ kind }: LoadSearch, load: number): string {
   return `${loadRateText(load)} queries/s`;
 }
 
-/** A rate with as many digits as it deserves. */
+/** A rate with significant digits according to its size. */
 export function loadRateText(rate: number): string {
   return rate >= 1000 ? rate.toFixed(0) : rounded(rate, 4);
 }

@@ -4,17 +4,18 @@ import { overShareOf, shareInterval, Z_95 } from './over-share.ts';
 
 /** Percentiles of every point of a curve. */
 const SHOWN = [0.5, 0.9, 0.99];
-/** Least queries slower than p99.9; with fewer it would only be the largest. */
+/** Fewest queries slower than p99.9; with fewer it would be the maximum. */
 const BEYOND_MIN = 10;
 
-/** With fewer clusters of slower queries the next one is unknown: the interval is open above. */
+/** With fewer clusters of slower queries, the interval has no upper end. */
 const CLUSTERS_MIN = 4;
 
 /**
- * Percentiles with intervals, of any distribution (Woodruff 1952): the share of queries above the percentile has an interval, by
- * as many queries as their clusters leave, and the values at its ends are the interval of the percentile.
- * @param latenciesNs In the order of the queries.
- * @param percentile Of the bound, beside those that are always shown.
+ * Percentiles with distribution-free intervals (Woodruff 1952): the share of queries above the
+ * percentile has an interval for the effective number of queries after clustering; the values at
+ * its ends are the percentile's interval.
+ * @param latenciesNs In query order.
+ * @param percentile The bound's percentile, in addition to the standard ones.
  * @param batchMin As in {@link overShareOf}
  */
 export function percentileIntervals(

@@ -27,7 +27,7 @@ import {
 } from './peak-result.ts';
 import type { LoadSearch, PeakLimit, PeakProbe, ProbeBound } from './peak-search.ts';
 
-/** The subject of the search and how long it takes, in two lines. */
+/** Subject and duration of a search, in two lines. */
 export function searchText(search: LoadSearch, output: string): string {
   const { kind, full } = search;
   const what = kind === 'rate' ? 'queries per second' : 'streams';
@@ -41,15 +41,13 @@ export function searchText(search: LoadSearch, output: string): string {
   const slower = search.tpotNs === undefined ? 'a slow SUT' : 'long answers';
   const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with ${slower}`;
   if (full.runs === 0) return `${found}\nTakes ${screenings}`;
-  // Where LoadGen is too slow in one at each load, it is made again.
+  // If LoadGen is too slow in one run at a load, it is repeated.
   const runs = `${full.runs} to ${full.runs * full.loadsMax} full runs (${(full.runs + 1) * full.loadsMax} at most, where LoadGen is disturbed)`;
   const all = formatNs(searchNs(search));
   return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more: about ${all} where the first is VALID`;
 }
 
-/**
- * Columns of the table of probes: title, width (below 0: text stands to the left), text of a probe.
- */
+/** Columns of the table of probes: title, width (negative: left-aligned), text of a probe. */
 function columnsOf(search: LoadSearch) {
   const loadOf = ({ load }: PeakProbe): string =>
     search.kind === 'rate' ? loadRateText(load) : String(load);
@@ -74,7 +72,7 @@ function columnsOf(search: LoadSearch) {
         column('late', 8, (probe) =>
           probe.queries === 0 ? '-' : percentage(of(probe).overQueries / probe.queries),
         ),
-        // Beside the figures of two bounds there is no room for it.
+        // No room for it beside the figures of two bounds.
         ...(name === 'latency'
           ? [
               column('95 % interval', 17, (probe) => {
@@ -104,19 +102,19 @@ export function probeHeader(search: LoadSearch): string {
   return [...columnsOf(search).map(({ title }) => title), 'verdict: why'].join(' ');
 }
 
-/** Column at which the texts of the result begin. */
+/** Column of the result's texts. */
 const LABEL_WIDTH = 10;
 
-/** A probe as a line of the table; longhaul_peak.json has all of what is wrong with it. */
+/** A probe as a table line; longhaul_peak.json has its complete problems. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
   const { kind, verdict } = probe;
-  // A full run that is VALID says so itself.
+  // A VALID full run needs no extra text.
   const isSaid = kind === 'full' && verdict === 'keeps';
   const why = isSaid ? probe.why : `${verdict}: ${shortWhy(probe)}`;
   return [...columnsOf(search).map(({ text }) => text(probe)), why].join(' ');
 }
 
-/** How the search ended, as a person wants to read it, ending with a newline. */
+/** The result of a search for people, ending with a newline. */
 export function peakText(search: LoadSearch, result: PeakResult, folder: string): string {
   const rows: (readonly [string, string])[] = [
     ['Peak', peakSentence(search, result)],
@@ -133,13 +131,13 @@ export function peakText(search: LoadSearch, result: PeakResult, folder: string)
   return `\n${lines.join('\n')}\n`;
 }
 
-/** Why a search says nothing of the SUT's limit. */
+/** Why a search does not show the SUT's limit. */
 const UNCONFIRMED_SINCE: Partial<Record<PeakLimit, string>> = {
   generator: ': LoadGen is the limit',
   others: ': the SUT answered others as well',
 };
 
-/** The peak, or that there is none, and the largest load at which few enough queries were late. */
+/** The peak, or its absence, and the largest load with few enough late queries. */
 export function peakSentence(
   search: LoadSearch,
   { ending, value, load, samplesPerSecond, tokensPerSecond, limit, held }: PeakResult,
@@ -161,10 +159,10 @@ export function peakSentence(
   return `${found} scheduled in ${runs}, ${completed} (requested: ${loadRateText(load ?? value)})`;
 }
 
-/** Overload, as a share, that is worth a word where a probe was too short to see it. */
+/** Overload, as a share, that is reported if a probe was too short to show it. */
 const UNSEEN_MIN = 0.02;
 
-/** The probe by the load that the table has it with. */
+/** The probe, named by its load in the table. */
 function heldText(search: LoadSearch, { unseen, probe }: HeldLoad): string {
   const { number, load, kind, queries, bounds, durationNs, verdict } = probe;
   const late = percentage(Math.max(...bounds.map(({ overQueries }) => overQueries)) / queries);
@@ -186,8 +184,9 @@ function goodputText({ share, samplesPerSecond, tokensPerSecond }: Goodput): str
 }
 
 /**
- * Why the SUT's limit is not known where something else than latencies ended the search, without full stop: an interval is then one of
- * loads that were light or not, without statistics. Null: it is known, or no load ended the search so.
+ * Why the SUT's limit is unknown if something other than latency ended the search, without full
+ * stop; its interval is then from a light to a heavy load, without statistics. Null if the limit is
+ * known, or no load ended the search like that.
  */
 export function unknownSince(
   search: LoadSearch,
@@ -230,7 +229,10 @@ export function limitInterval(search: LoadSearch, result: PeakResult): string {
   );
 }
 
-/** Probes of the table whose own verdict is outside the interval, which all probes together tell. */
+/**
+ * Text on probes in the table whose own verdict contradicts the interval, which follows from all
+ * probes together.
+ */
 function othersText(
   probes: readonly PeakProbe[],
   { low, high }: NonNullable<PeakResult['interval']>,
@@ -259,11 +261,11 @@ function foldersOf({ load: confirmed, probes }: PeakResult): string {
 }
 
 /**
- * Why a full run is INVALID, in a few words; why LoadGen was too slow, without its causes: they are the same in line after line, and
- * longhaul_peak.json has them.
+ * Short reason of an INVALID full run, or of a LoadGen that was too slow; without its causes, which
+ * repeat in every line and are in longhaul_peak.json.
  */
 function shortWhy({ kind, verdict, why, lagP99Ns }: PeakProbe): string {
-  // The columns have what was seen.
+  // The columns show the values.
   if (verdict !== 'generator-bound') {
     const [, reason] = (kind === 'full' && /^INVALID: ([^:.(]+)/.exec(why)) || [];
     if (reason === undefined) return why;

@@ -28,21 +28,24 @@ import type { RunSut } from '../../run/run-sut.ts';
 import { measureSut, probe } from '../../run/session.ts';
 import type { ProbeEnd, ProbeOutcome, ProbeSpec, RunProbe } from './peak-search.ts';
 
-/** Parameters that all probes of a search share. */
+/** Parameters shared by all probes of a search. */
 interface ProbeParts {
   readonly host: RunHost;
-  /** The SUT of each probe, made anew. */
+  /** Makes a new SUT for each probe. */
   readonly sutOf: (plan: RunPlan) => RunSut | Promise<RunSut>;
-  /** Folder of the search: full runs leave their run folder below it (`confirm-7` is probe 7). */
+  /** Folder of the search: each full run has a subfolder (`confirm-7` is probe 7). */
   readonly output: string;
   /** True: screenings leave their logs too (`probe-3`). */
   readonly keepsProbes: boolean;
-  /** Text of `longhaul_run.yaml` of a full run at this load, so long at least; default: none is kept. */
+  /**
+   * Text of `longhaul_run.yaml` for a full run at this load and minimum duration; default: not
+   * written.
+   */
   readonly recordOf?: (load: number, minDurationMs: number) => string;
 }
 
 /**
- * Runs probes, over a network or in this process, with names, data set and store that are ready.
+ * Runs probes, over a network or in this process, with prepared names, data set and store.
  * @throws NextTest by the second probe of the C++ LoadGen
  */
 export function runProbes(prepared: PreparedRun, parts: ProbeParts): RunProbe {
@@ -56,7 +59,7 @@ export function runProbes(prepared: PreparedRun, parts: ProbeParts): RunProbe {
   };
 }
 
-/** A run as `longhaul run` makes it, with all that it leaves. */
+/** A complete run like `longhaul run`, with all its files. */
 async function fullProbe(
   prepared: PreparedRun,
   { host, sutOf, output, recordOf }: ProbeParts,
@@ -74,7 +77,7 @@ async function fullProbe(
     output: folder,
     record: recordOf?.(load, minDurationMs),
   };
-  // A probe that was cut: no result, and the search makes it again.
+  // An interrupted probe has no result; the search repeats it.
   replaceEarlierRun(folder, { report: () => {} });
   const kept = new KeptProbe(plan.rules.isSynthetic !== true);
   const observers = { onSet: kept.keep };
@@ -83,7 +86,7 @@ async function fullProbe(
   return kept.outcome(report.outcome, folder);
 }
 
-/** A short run, on schedules of its own. */
+/** A short run with its own schedule. */
 async function shortProbe(
   { plan: base, store }: PreparedRun,
   { host, sutOf, output, keepsProbes }: ProbeParts,
@@ -107,7 +110,7 @@ async function shortProbe(
     keepsLogs: keepsProbes,
     earlyEnd: isDecided && { bounds, isDecided, goesOnAfterLoss },
   });
-  // A closed loop has no schedule to be late for: its own judgement stands.
+  // A closed loop has no schedule to be late for: its own judgement is used.
   const lagNsMax =
     concurrency === undefined ? plan.generatorLagShareMax * times.boundNs : undefined;
   return kept.outcome(outcome, keepsProbes ? folder : undefined, lagNsMax);
@@ -121,8 +124,8 @@ export function atLoad(settings: TestSettings, load: number): TestSettings {
 }
 
 /**
- * As many queries as the probe may have, on seeds of its own: its result is then independent of all others.
- * The set of samples stays that of the round's seeds.
+ * As many queries as the probe may have, with its own seeds, so that its result is independent of
+ * other probes. The set of samples is that of the round's seeds.
  */
 export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings {
   const { kind, load, number, concurrency } = spec;
@@ -153,7 +156,7 @@ export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings
   return { ...atLoad(seeded, load), minQueryCount: atMost(rate) };
 }
 
-/** Bounds above which a query counts as late: in fixed intervals the next query is then delayed. */
+/** Bounds above which a query counts as late: at fixed intervals it then delays the next one. */
 export function boundsOf(settings: TestSettings): BoundTimes {
   return settings.scenario === 'MultiStream'
     ? {
@@ -163,19 +166,19 @@ export function boundsOf(settings: TestSettings): BoundTimes {
     : boundsOfServer(settings);
 }
 
-/** Takes what a search needs of a probe's records, as long as they are there. */
+/** Extracts what a search needs from a probe's records, while they exist. */
 export class KeptProbe {
   #latenciesNs: Float64Array = new Float64Array();
   #tokens: RecordedTokens | null = null;
   #split: LatencySplit | null = null;
   readonly #hasModel: boolean;
 
-  /** @param hasModel False: of a benchmark without a model. */
+  /** @param hasModel False for a benchmark without a model. */
   constructor(hasModel = true) {
     this.#hasModel = hasModel;
   }
 
-  /** Of a run that is extended the parts are one after the other. */
+  /** For an extended run the parts are concatenated. */
   readonly keep = (set: RecordedSet): void => {
     const added = set.recorder.completedQueryLatenciesNs();
     this.#latenciesNs = joinTimes(this.#latenciesNs, added);
@@ -185,10 +188,10 @@ export class KeptProbe {
   };
 
   /**
-   * Combines the outcome of the run with the kept latencies.
-   * @param folder Where its logs lie; undefined: they are not kept.
-   * @param lagNsMax Of a short probe: p99 of the dispatch lag above which LoadGen was too slow. Whether the verdict would flip
-   *   is no criterion with so few queries.
+   * Combines the outcome of the run with the extracted latencies.
+   * @param folder Folder of its logs; undefined if not stored.
+   * @param lagNsMax For a short probe: p99 of the dispatch lag above which LoadGen was too slow.
+   *   Whether the verdict would flip is not usable with so few queries.
    */
   outcome(outcome: TestOutcome, folder: string | undefined, lagNsMax?: number): ProbeOutcome {
     const { performance, verdicts, isInterrupted } = outcome;

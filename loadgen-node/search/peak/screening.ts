@@ -4,31 +4,38 @@ import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import { type BoundTimes, namedBounds } from '../../loadgen/settings/query-bounds.ts';
 import { normalDeviate, type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
 
-/** Batches that are kept; when they are full, two become one. */
+/** Most batches stored; when full, neighbours are merged. */
 const BATCHES_MAX = 64;
-/** Least looks before a decision: fewer do not show clusters. */
+/** Fewest looks before a decision: fewer do not show clusters. */
 const LOOKS_MIN = 8;
-/** Looks before a load is too heavy: a machine that stood still for a moment is not. */
+/**
+ * Fewest looks before a load counts as too heavy: a machine that stood still for a moment is no
+ * evidence.
+ */
 const LOOKS_MIN_MISSES = 20;
-/** Clusters of late queries of which a load is too heavy; or this share of all batches has some. */
+/**
+ * Number of clusters of late queries from which a load is too heavy; or share of batches with late
+ * queries.
+ */
 const CLUSTERS_MIN = 4;
 const LATE_BATCHES_MIN = 0.5;
-/** A look is judged when so much more is known than at the last one. */
+/** Judge again only after the sample grew by this factor. */
 const GROWTH = 1.04;
 /**
- * Waiting queries, as a multiple of those that arrive within the bound, at which a growing backlog
- * is hopeless.
+ * Waiting queries, as a multiple of those that arrive within the bound, from which a growing
+ * backlog is hopeless.
  */
 const BACKLOG_BOUNDS = 10;
-/** And for so many looks without a break. */
+/** Number of consecutive looks for that. */
 const BACKLOG_LOOKS = 4;
 
-/** Verdict on the bound, from the queries of a probe. */
+/** Verdict on the bound from the queries of a probe. */
 export type Decision = 'keeps' | 'misses' | 'undecided';
 
 /**
- * Decides by early stopping's rule, on as many queries as the clusters leave. It is asked again and again, so that its error is
- * larger than 1 - confidence: what the search ends with does not hang on it, but on all queries of all probes.
+ * Decides by early stopping's rule, for the effective number of queries after clustering. It is
+ * called repeatedly, so its error exceeds 1 - confidence; the search's result does not depend on
+ * it, but on all queries of all probes.
  */
 export function decide(share: OverShare, percentile: number, confidence: number): Decision {
   const { queries, over, varianceFactor } = share;
@@ -36,16 +43,16 @@ export function decide(share: OverShare, percentile: number, confidence: number)
   const overOfN = over / varianceFactor;
   const late = 1 - percentile;
   const z = (overOfN - n * late) / Math.sqrt(n * late * percentile);
-  // A single cluster is one observation, however many queries it has.
+  // A single cluster is one observation, whatever its size.
   if (z > normalDeviate(confidence) && overOfN >= 2) return 'misses';
   if (z >= 0) return 'undecided';
   const counted = Math.ceil(overOfN);
-  // Early stopping's count is at least this; its series is long where many are over.
+  // Cheap lower bound first: the exact count is slow when many queries are late.
   if (n * late < counted) return 'undecided';
   return n >= minPassingQueries(counted, percentile, confidence) + counted ? 'keeps' : 'undecided';
 }
 
-/** Watches a screening, and says when it is decided. */
+/** Observes a screening and reports when it is decided. */
 export class ScreeningWatch {
   readonly #percentile: number;
   readonly #confidence: number;
@@ -55,10 +62,7 @@ export class ScreeningWatch {
   #judgedAt = 0;
   readonly #backlog: BacklogWatch;
 
-  /**
-   * @param planned How sure a verdict has to be, and how long a probe lasts at least before its
-   *   load is light.
-   */
+  /** @param planned Required confidence, and minimum duration before its load counts as light. */
   constructor(
     search: BoundTimes,
     planned: { readonly confidence: number; readonly durationNsMin: number },
@@ -70,7 +74,7 @@ export class ScreeningWatch {
     this.#backlog = new BacklogWatch(search.boundNs);
   }
 
-  /** True where the probe ended because its backlog grew and grew. */
+  /** True if the probe ended because its backlog kept growing. */
   get isBacklogHopeless(): boolean {
     return this.#backlog.isHopeless;
   }
@@ -91,7 +95,7 @@ export class ScreeningWatch {
     return this.#counts.some((count, i) => decisions[i] === 'misses' && count.isSustained);
   };
 
-  /** @returns Of how many times it is known whether they keep their bound. */
+  /** @returns Number of decided times. */
   #add({ bounds }: SetProgress): number {
     let known = 0;
     this.#counts.forEach((count, i) => {
@@ -103,7 +107,7 @@ export class ScreeningWatch {
   }
 }
 
-/** Queries of a screening against one bound, in batches that follow one another. */
+/** Queries of a screening against one bound, in consecutive batches. */
 class BoundCount {
   #batches: OverBatch[] = [];
   #looksPerBatch = 1;
@@ -120,7 +124,7 @@ class BoundCount {
     };
   }
 
-  /** Late queries came again and again, or all the time. */
+  /** True if late queries occurred repeatedly, or all the time. */
   get isSustained(): boolean {
     const isLate = this.#batches.map(({ over }) => over > 0);
     const lateCount = isLate.filter(Boolean).length;
@@ -146,13 +150,13 @@ class BoundCount {
   }
 }
 
-/** Verdict on all bounds: a load has to keep each, and misses with one. */
+/** Verdict on all bounds: a load must keep each, and misses with any. */
 export function decideAll(decisions: readonly Decision[]): Decision {
   if (decisions.includes('misses')) return 'misses';
   return decisions.includes('undecided') ? 'undecided' : 'keeps';
 }
 
-/** Watches the queries that wait in a run, and says when it is hopeless to go on: they grow and grow. */
+/** Observes the waiting queries of a run, and reports when they grow hopelessly. */
 export class BacklogWatch {
   readonly #boundNs: number;
   #backlog = 0;
@@ -167,7 +171,7 @@ export class BacklogWatch {
     return this.#isHopeless;
   }
 
-  /** To be called about ten times a second. @returns True once it is hopeless. */
+  /** Call about ten times a second. @returns True once it is hopeless. */
   look({ elapsedNs, issuedQueries, waitingQueries: backlog }: SetProgress): boolean {
     const arriving = (issuedQueries / elapsedNs) * this.#boundNs;
     const grows = backlog > this.#backlog && backlog > Math.max(1, arriving) * BACKLOG_BOUNDS;

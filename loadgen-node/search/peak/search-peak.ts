@@ -40,7 +40,7 @@ import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 
 /**
- * A search is hours of work: it is not replaced by a second one that was started by mistake.
+ * Refuses a folder with a search: it is hours of work, and must not be replaced by mistake.
  * @throws MlperfError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` for `--resume` without a folder
  */
 export function refuseUsedSearch(
@@ -61,10 +61,10 @@ interface AskedSearch {
 }
 
 /**
- * Searches the peak of the nodes of a plan, from the beginning or from where a search was broken off. Each probe is kept as
- * soon as it is made.
- * @param print Takes the lines of the table of probes.
- * @returns A result of null where the host's signal ended it; and what could not be written
+ * Searches the peak of a plan's nodes, from the beginning or from an interrupted search. Each probe
+ * is stored at once.
+ * @param print Prints the lines of the table of probes.
+ * @returns Null result if the host's signal ended it; and files that could not be written
  * @throws MlperfError
  */
 export async function searchPeak(
@@ -125,8 +125,9 @@ export async function searchPeak(
 }
 
 /**
- * How long the search still takes, in words: what is left by its probes, and what comes with a probe (connections, names, logs) as it did so far.
- * @param began Probes that were made before, and when the others began, in ms of the process's clock.
+ * Text on the remaining duration: what the probes leave, plus the overhead per probe (connections,
+ * names, logs) so far.
+ * @param began Earlier probes, and the start of the new ones, in ms of the process's clock.
  */
 function leftOf(
   search: LoadSearch,
@@ -154,7 +155,7 @@ function printOpening(
   for (const probe of earlier) print(probeLine(search, probe), true);
 }
 
-/** True where a load is confirmed, LoadGen itself was not the limit, and the SUT answered nobody else. */
+/** True if a load is confirmed, LoadGen was not the limit, and the SUT served no other client. */
 export function isPeakOfSut({ ending, limit }: PeakResult): boolean {
   return (ending === 'found' || ending === 'open') && limit !== 'generator' && limit !== 'others';
 }
@@ -190,7 +191,7 @@ export function hasPeakFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/** A search as far as it is. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
+/** A stored search. @throws MlperfError as {@link requireKept} and {@link readJsonFile} */
 export function readPeakFile(folder: string): PeakFile {
   const path = join(folder, NAME);
   requireKept(path, 'search');
@@ -200,8 +201,8 @@ export function readPeakFile(folder: string): PeakFile {
 }
 
 /**
- * @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written
- *   and the one that was requested
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing differences between the stored and the
+ *   requested search
  */
 export function requireSameSearch(
   folder: string,
@@ -219,7 +220,7 @@ export function requireSameSearch(
   );
 }
 
-/** Writes a search as far as it is. @throws MlperfError `ERR_OUTPUT` */
+/** Stores a search. @throws MlperfError `ERR_OUTPUT` */
 export function writePeakFile(folder: string, file: PeakFile): void {
   writeKept(join(folder, NAME), { format: FORMAT, ...file }, 1);
 }
@@ -237,8 +238,8 @@ export function searchLines(
 }
 
 /**
- * Settings that may differ when a search goes on: where it is kept, how it looks, and where the
- * nodes are now.
+ * Settings that may differ when a search is resumed: paths, display, and the nodes' current
+ * addresses.
  */
 const FREE: readonly string[] = [
   'output',
@@ -249,7 +250,7 @@ const FREE: readonly string[] = [
   'cacheDir',
   'copySummaryToStdout',
   'copyDetailToStdout',
-  // In the search as numbers, whatever they were called.
+  // Compared as numbers in the search, whatever their names.
   'latency',
   'targetLatency',
   'percentile',
@@ -259,7 +260,10 @@ const FREE: readonly string[] = [
   'confirmLoads',
 ];
 
-/** Settings; names of the nodes, their models and settings; without what a search has as numbers. */
+/**
+ * Settings, and the nodes' names, models and settings; without values that the search has as
+ * numbers.
+ */
 export async function searchIdentity(
   prepared: PreparedRun,
   settings: readonly ResolvedSetting[],
@@ -275,12 +279,12 @@ export async function searchIdentity(
   return identity;
 }
 
-/** Bounds by their names, to the ns. */
+/** Bounds by name, exact in ns. */
 export function boundsQuestion(bounds: BoundTimes): Question {
   return Object.fromEntries(namedBounds(bounds).map(({ name, ns }) => [name, formatNs(ns)]));
 }
 
-/** The subject of the search as numbers, whatever flags gave them. */
+/** The search as numbers, whichever flags set them. */
 function numbersOf(search: LoadSearch): Question {
   const { full } = search;
   return {

@@ -1,7 +1,7 @@
 import type { BoundName } from '../../loadgen/settings/query-bounds.ts';
 import { BACKLOG_GREW, type LoadSearch, type PeakProbe } from './peak-search.ts';
 
-/** Bounds that more of the queries of a probe are above than may be. */
+/** Bounds that more of a probe's queries exceed than allowed. */
 export function missedIn({ percentile }: LoadSearch, { bounds, queries }: PeakProbe): BoundName[] {
   return bounds
     .filter(({ overQueries }) => overQueries > (1 - percentile) * queries)
@@ -9,9 +9,10 @@ export function missedIn({ percentile }: LoadSearch, { bounds, queries }: PeakPr
 }
 
 /**
- * The probe that says why the SUT takes no more: of those above the peak the nearest that missed a limiting bound, by its queries or
- * since its queue grew. A run that had too few queries for its verdict (early stopping), and one that LoadGen was too slow for, do not
- * show it. Where there is none, the last one that kept the bounds.
+ * The probe that explains the limit: of those above the peak the nearest that missed a limiting
+ * bound, by its queries or by its growing queue. Runs with too few queries for their verdict (early
+ * stopping), or with a LoadGen that was too slow, do not explain it. Without such a probe, the last
+ * one that kept the bounds.
  */
 export function tellingProbe(
   search: LoadSearch,
@@ -34,7 +35,7 @@ export function tellingProbe(
   );
 }
 
-/** Where the times went that the limiting bounds are about. */
+/** Where the times of the limiting bounds went. */
 export function explanationOf(
   { bounds, explanation }: PeakProbe,
   limitedBy: readonly BoundName[],

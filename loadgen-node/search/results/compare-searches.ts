@@ -35,8 +35,8 @@ const VERBS: Readonly<Record<SearchVerb, string>> = {
 };
 
 /**
- * The verb whose results all folders are; null: they are runs.
- * @throws MlperfError `ERR_CONFIG_INVALID` where kinds are mixed, or are not compared
+ * The verb that made all folders; null: they are runs.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if kinds are mixed, or cannot be compared
  */
 function comparedVerbOf(folders: readonly string[]): 'find-peak' | 'curve' | null {
   const verbs = folders.map(searchVerbOf);
@@ -57,11 +57,11 @@ function comparedVerbOf(folders: readonly string[]): 'find-peak' | 'curve' | nul
 }
 
 /**
- * Compares two peaks or two curves: which is higher, and whether the intervals are apart.
+ * Compares two peaks or two curves: which is higher, and whether the intervals are separate.
  * @param folders The first is the base.
- * @param said Options of a comparison of runs, by their keys: searches have none.
- * @returns Null: the folders are those of runs
- * @throws MlperfError `ERR_CONFIG_INVALID` where there are not two, or they have other bounds
+ * @param said Explicit options of a comparison of runs: searches have none.
+ * @returns Null if the folders are runs
+ * @throws MlperfError `ERR_CONFIG_INVALID` if there are not two, or if their bounds differ
  */
 export function compareSearches(folders: readonly string[], said: readonly string[]) {
   const verb = comparedVerbOf(folders);
@@ -106,7 +106,7 @@ export function compareSearches(folders: readonly string[], said: readonly strin
   return { text, json };
 }
 
-/** The limit of a curve lies between its peak and the next load that missed the bound. */
+/** Peak of a curve; its limit lies between that and the next load that missed the bound. */
 function curvePeakIn(folder: string, curve: CurveFile): ComparedPeak {
   const { peak } = curveFindings(curve);
   const above = curve.points
@@ -129,12 +129,12 @@ function curvePeakIn(folder: string, curve: CurveFile): ComparedPeak {
   };
 }
 
-/** Throughput that was asked for, where the SUT did not bring it out. */
+/** Highest throughput; the requested one if the SUT did not reach it. */
 function highest({ tokens, samplesPerSecond, scheduledPerSecond }: LoadPoint): number {
   return tokens?.perSecond ?? Math.max(samplesPerSecond, scheduledPerSecond ?? 0);
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for another bound or benchmark */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a different bound or benchmark */
 function differencesOf(base: ComparedPeak, own: ComparedPeak): string[] {
   const refused: string[] = [];
   const told: string[] = [];
@@ -150,7 +150,7 @@ function differencesOf(base: ComparedPeak, own: ComparedPeak): string[] {
   );
 }
 
-/** Names in the question of a search by which its result means something else. */
+/** Settings of a search that change the meaning of its result. */
 const DECISIVE: readonly string[] = [
   ...['searched', 'stepped', 'latency', 'ttft', 'tpot', 'percentile', 'benchmark', 'scenario'],
 ];
@@ -168,7 +168,7 @@ function commonLoads(base: CurveFile, own: CurveFile): ComparedLoad[] {
   });
 }
 
-/** The percentile of the bound at loads that both measured. */
+/** The bound's percentile at loads that both curves measured. */
 function loadLines(loads: readonly ComparedLoad[]): string[] {
   if (loads.length === 0) return [];
   const rows = loads.map(({ load, name, base, own }) => [

@@ -21,21 +21,21 @@ import {
 } from '../peak/search-peak.ts';
 import { gridOf, readSweep, SWEEP_FILE, SWEEP_PAGE, sweepTable } from '../sweep/sweep-file.ts';
 
-/** Verbs whose results are made of many runs. */
+/** Verbs whose results consist of many runs. */
 export type SearchVerb = 'find-peak' | 'curve' | 'sweep' | 'efficiency';
 
-/** A result that is read again: its row in a list, as the verb printed it, and its page. */
+/** A stored result: its row in a list, the verb's output, and its page. */
 interface KeptSearch {
   readonly row: SearchRow;
   readonly text: string;
   readonly json: object;
-  /** In its folder; null: the verb has none. */
+  /** File in its folder; null if the verb has no page. */
   readonly page: string | null;
 }
 
 const EFFICIENCY_FILE = 'longhaul_efficiency.json';
 
-/** The verb whose result a folder is; null: it is that of no search. */
+/** The verb that made a folder; null if it is not a search. */
 export function searchVerbOf(folder: string): SearchVerb | null {
   if (hasPeakFile(folder)) return 'find-peak';
   if (hasCurveFile(folder)) return 'curve';
@@ -43,22 +43,22 @@ export function searchVerbOf(folder: string): SearchVerb | null {
   return existsSync(join(folder, EFFICIENCY_FILE)) ? 'efficiency' : null;
 }
 
-/** Reads a result again. @throws MlperfError where its file is damaged or of another version */
+/** Reads a stored result. @throws MlperfError if its file is damaged or of another version */
 export function readSearch(folder: string, verb: SearchVerb): KeptSearch {
   return { 'find-peak': peakIn, curve: curveIn, sweep: sweepIn, efficiency: efficiencyIn }[verb](
     folder,
   );
 }
 
-/** A result as a row of a list; null: the folder is that of no search. */
+/** A result as a row of a list; null if the folder is not a search. */
 export const searchRow: ReadSearch = (folder) => {
   const verb = searchVerbOf(folder);
   return verb && readSearch(folder, verb).row;
 };
 
 /**
- * The page of a result, where somebody wants it.
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is none
+ * Writes the page of a result to a requested file.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if there is none
  */
 export function writeSearchPage(folder: string, { row, page }: KeptSearch, file: string): void {
   if (page === null) throw configInvalid(`--html: a result of ${row.verb} has no page`);
@@ -122,7 +122,7 @@ function curveIn(folder: string): KeptSearch {
 function sweepIn(folder: string): KeptSearch {
   const sweep = readSweep(folder);
   const { cells, question } = sweep;
-  // It does not say when it began.
+  // The file does not record its start.
   const startedAt = statSync(join(folder, SWEEP_FILE)).mtime.toISOString();
   const said = (key: string): string => JSON.parse(question.settings[key] ?? '"-"');
   const failed = cells.filter(({ result }) => 'failure' in result).length;

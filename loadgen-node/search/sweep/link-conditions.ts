@@ -1,26 +1,26 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { parseDuration, rounded } from '../../../shared/base/text.ts';
 
-/** Conditions of a link; the same in both directions. */
+/** Conditions of a link, equal in both directions. */
 export interface LinkConditions {
-  /** One way, in ns. */
+  /** One-way delay, in ns. */
   readonly delayNs: number;
-  /** Of each direction; null: as fast as it goes. */
+  /** Rate per direction; null: unlimited. */
   readonly bitsPerSecond: number | null;
-  /** Share of the segments that get lost, 0 to 1. */
+  /** Share of segments lost, 0 to 1. */
   readonly lossShare: number;
 }
 
-/** Conditions by axis; a sweep measures each combination. Each list has one entry at least. */
+/** Conditions by axis; a sweep measures each combination. Each list has at least one entry. */
 export interface LinkGrid {
   readonly delaysNs: readonly number[];
   readonly rates: readonly (number | null)[];
   readonly lossShares: readonly number[];
 }
 
-/** Longest delay of a link: a signal to the moon and back takes less than half of it. */
+/** Longest delay of a link. */
 const DELAY_NS_MAX = 5e9;
-/** Slowest link: below, one segment would take more than ten seconds. */
+/** Slowest link: below it, one segment takes more than ten seconds. */
 const RATE_MIN = 1e3;
 /** Most cells of a grid: each is a search of minutes. */
 const CELLS_MAX = 1_000;
@@ -29,9 +29,9 @@ const LOSS_SHARE_MAX = 0.5;
 const RATE_UNITS: Readonly<Record<string, number>> = { kbit: 1e3, mbit: 1e6, gbit: 1e9 };
 
 /**
- * Reads the three lists of a sweep, such as `0,1,5,10ms`, `100mbit,1gbit,unlimited` and `0,0.1%`. A unit holds for the
- * numbers before it without a unit; 0 needs no unit.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming flag and value
+ * Parses the three lists of a sweep, such as `0,1,5,10ms`, `100mbit,1gbit,unlimited` and `0,0.1%`.
+ * A unit also applies to preceding numbers without a unit; 0 needs none.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with flag and value
  */
 export function parseLinkGrid(texts: {
   readonly delay: string;
@@ -50,7 +50,7 @@ export function parseLinkGrid(texts: {
   return grid;
 }
 
-/** Every combination, the delay changing last: rate, then loss, then delay. */
+/** All combinations; delay changes slowest, then loss, then rate. */
 export function cellsOf({ delaysNs, rates, lossShares }: LinkGrid): LinkConditions[] {
   return delaysNs.flatMap((delayNs) =>
     lossShares.flatMap((lossShare) =>
@@ -59,20 +59,20 @@ export function cellsOf({ delaysNs, rates, lossShares }: LinkGrid): LinkConditio
   );
 }
 
-/** Names a cell in files and messages, for example `5ms 100mbit 0.1%`. */
+/** Name of a cell in files and messages, such as `5ms 100mbit 0.1%`. */
 export function linkText(link: LinkConditions): string {
   return [delayText(link.delayNs), linkRateText(link.bitsPerSecond), lossText(link.lossShare)].join(
     ' ',
   );
 }
 
-/** For example `5ms`. */
+/** Such as `5ms`. */
 export function delayText(delayNs: number): string {
   if (delayNs === 0) return '0ms';
   return delayNs < 1e6 ? `${round(delayNs / 1e3)}us` : `${round(delayNs / 1e6)}ms`;
 }
 
-/** For example `100mbit`, `unlimited`. */
+/** Such as `100mbit`, `unlimited`. */
 export function linkRateText(bitsPerSecond: number | null): string {
   if (bitsPerSecond === null) return 'unlimited';
   if (bitsPerSecond >= 1e9) return `${round(bitsPerSecond / 1e9)}gbit`;
@@ -81,7 +81,7 @@ export function linkRateText(bitsPerSecond: number | null): string {
     : `${round(bitsPerSecond / 1e3)}kbit`;
 }
 
-/** For example `0.1%`. */
+/** Such as `0.1%`. */
 export function lossText(lossShare: number): string {
   return `${round(lossShare * 100)}%`;
 }
@@ -90,7 +90,7 @@ function round(value: number): string {
   return rounded(value, 6);
 }
 
-/** A number, and the letters behind it. */
+/** A number and its unit. */
 const ITEM = /^(\d+(?:\.\d+)?)([a-z%]*)$/;
 
 function parseList<T>(flag: string, text: string, parse: (flag: string, item: string) => T): T[] {

@@ -11,19 +11,21 @@ import type { RunHost } from '../../run/host/host.ts';
 import type { LinkConditions } from './link-conditions.ts';
 
 /**
- * Waits until the pipe to this process closes, however it ends, and then calls the hook. In a process group of its own: Ctrl-C
- * is for this process, which ends it.
+ * Shell that waits until the pipe from this process closes, however it ends, and then runs the
+ * hook. It has its own process group: Ctrl-C goes to this process, which ends it.
  */
 const GUARD = 'trap "" PIPE; cat > /dev/null; exec sh -c "$0"';
-/** Longest time that the hook takes to set a link. */
+/** Longest time for the hook to set a link. */
 const SET_TIMEOUT_MS = 60_000;
-/** Exit codes of a shell that finds no such command, or may not execute it. */
+/** Exit codes of a shell for a missing or non-executable command. */
 const NO_COMMAND: readonly (number | null)[] = [126, 127];
 
 /**
- * Sets a link by the user's command for as long as the work takes.
- * @returns What the work found, and the last line that the hook printed when it cleared the link; null: none
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is no such command, `ERR_NOT_INSTALLED` where it failed
+ * Sets a link with the user's command while the work runs.
+ * @returns Result of the work, and the hook's last output line when it cleared the link; null
+ *   without output
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the command does not exist, `ERR_NOT_INSTALLED` if
+ *   it failed
  */
 export async function throughLink<T>(
   hook: string,
@@ -31,7 +33,7 @@ export async function throughLink<T>(
   host: Pick<RunHost, 'report'>,
   work: () => Promise<T>,
 ): Promise<{ readonly found: T; readonly said: string | null }> {
-  // First the guard, so that the link is cleared whatever happens between the two.
+  // Start the guard first, so that the link is cleared whatever happens.
   const guard = spawn('sh', ['-c', GUARD, hook], {
     ...{ detached: true, env: environmentOf('clear', link) },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -55,7 +57,7 @@ export async function throughLink<T>(
   return { found, said: await cleared };
 }
 
-/** Environment of the hook. */
+/** Environment variables for the hook. */
 function environmentOf(
   step: 'set' | 'clear',
   { delayNs, bitsPerSecond, lossShare }: LinkConditions,
@@ -69,7 +71,7 @@ function environmentOf(
   };
 }
 
-/** Waits for the end of the hook. @returns Its last line on stdout; null: none */
+/** Waits for the hook to end. @returns Its last line on stdout; null if none */
 async function ended(hook: ChildProcess, what: string): Promise<string | null> {
   let stdout = '';
   let stderr = '';
@@ -89,18 +91,18 @@ async function ended(hook: ChildProcess, what: string): Promise<string | null> {
   throw NO_COMMAND.includes(code) ? configInvalid(text) : notInstalled(text);
 }
 
-/** Share of a delay, and of a rate, by which a link that was measured may be better than requested. */
+/** Relative tolerance by which a measured link may be better than requested. */
 const DELAY_LESS_MAX = 0.05;
 const RATE_MORE_MAX = 0.5;
 
-/** Round trips over a link before a search, and the rate of a stream; null: not measured. */
+/** Round trips over a link before a search, and the rate of a stream; null if not measured. */
 export interface SeenLink {
   readonly roundTripP50Ns: number;
   readonly bitsPerSecond: number | null;
 }
 
 /**
- * Refuses a link that was measured and is faster than requested: the hook did not set it.
+ * Refuses a link that is faster than requested: the hook did not set it.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
 export function refuseFasterLink(

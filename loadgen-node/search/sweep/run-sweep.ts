@@ -44,7 +44,7 @@ import {
   writeSweep,
 } from './sweep-file.ts';
 
-/** Settings of `longhaul sweep` beside those of its searches. */
+/** Settings of `longhaul sweep` besides those of its searches. */
 export const SWEEP_OPTIONS = {
   delay: text('time[,time...]', 'one-way delays of the link, for example 0,1,5,10ms', {
     fallback: '0',
@@ -99,10 +99,10 @@ const NO_RESULT =
   'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result';
 
 /**
- * Measures the cells of a sweep that are not done, one after the other, and draws its page. Each cell is kept as soon as it is done; one that
- * cannot be measured says why, and the others go on.
- * @returns null where the host's signal ended it: the cells that are done are kept
- * @throws MlperfError `ERR_CONFIG_INVALID` for a hook that is no command
+ * Measures the remaining cells of a sweep one by one, and draws its page. Each cell is stored at
+ * once; a cell that fails records the reason, and the others continue.
+ * @returns null if the host's signal ended it: finished cells are stored
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the hook is not a command
  */
 export async function runSweep(plan: SweepPlan, host: RunHost) {
   const { grid, search, isResumed } = plan;
@@ -114,7 +114,7 @@ export async function runSweep(plan: SweepPlan, host: RunHost) {
   const problems = new RunProblems();
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
-  // Cells that failed are tried again.
+  // Failed cells are repeated.
   let sweep: Sweep = {
     ...begun,
     cells: begun.cells.filter(({ result }) => !('failure' in result)),
@@ -147,8 +147,8 @@ export async function runSweep(plan: SweepPlan, host: RunHost) {
   }
   draw();
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, SWEEP_PAGE)}\n`;
-  // False: a cell was not measured, or found no value. A peak that is LoadGen's own does not describe
-  // the link, and one of a SUT beside its other work does not: as in find-peak.
+  // False: a cell was not measured, or found no value. As in find-peak, a peak limited by LoadGen,
+  // or of a SUT with other clients, does not describe the link.
   const isGood = sweep.cells.every(
     ({ result }) =>
       !('failure' in result) &&
@@ -167,7 +167,7 @@ function leftOf(sweep: Sweep, links: readonly LinkConditions[], search: LoadSear
   return `${timeLeft(tookS, toDo, searchNs(search))}${hasUnknown ? ', longer with long answers' : ''}`;
 }
 
-/** Settings that change no cell: the place of a run, and flags that a resumed search may change. */
+/** Settings that change no cell: the run's folder, and flags that a resumed search may change. */
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
 
 function questionOf({ settings, hook, search: { kind } }: SweepPlan): Sweep['question'] {
@@ -181,7 +181,7 @@ function questionOf({ settings, hook, search: { kind } }: SweepPlan): Sweep['que
   };
 }
 
-/** The sweep before its first cell, or as far as the one is that goes on. @throws MlperfError `ERR_CONFIG_INVALID` */
+/** A new sweep, or the stored one to resume. @throws MlperfError `ERR_CONFIG_INVALID` */
 function beginSweep(plan: SweepPlan, host: RunHost): Sweep {
   const { run, note } = plan.peak;
   const local = addressesOf(run).filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
@@ -206,12 +206,11 @@ function titleOf({ rules }: RunPlan, search: LoadSearch): string {
 }
 
 /**
- * Slower links take no test of their rate: what it leaves in the queue would delay the search by
- * more than some seconds.
+ * Slowest link with a rate test: on slower ones the test's queue would delay the search by seconds.
  */
 const RATE_TEST_MIN = 10e6;
 
-/** @returns null: it was interrupted */
+/** @returns null if it was interrupted */
 async function measureCell(
   plan: SweepPlan,
   prepared: PreparedRun,
@@ -230,7 +229,7 @@ async function measureCell(
     if (!(error instanceof MlperfError)) throw error;
     const { code, message } = error;
     if (host.signal.aborted || code === 'ERR_INTERRUPTED') return null;
-    // The next cell would have it, too.
+    // The next cell would fail in the same way.
     if (code === 'ERR_OUTPUT' || code === 'ERR_CONFIG_INVALID') throw error;
     result = { failure: message };
   }
@@ -246,11 +245,10 @@ async function searchThrough(
   const seen = await lookAtLink(prepared, (link.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
   const asked = linkText(link);
   if (seen !== null) refuseFasterLink(link, seen, { asked, seen: seenText(seen) });
-  // Of a search that was broken off, or failed.
+  // Files of an interrupted or failed search.
   replaceEarlierRun(output, { report: () => {} });
-  // No network that a submission could name has these conditions. Rule: inference_rules v4.1,
-  // "Non-conforming network
-  // submission should be submitted to Open category".
+  // No network of a submission has these emulated conditions. Rule: inference_rules v4.1,
+  // "Non-conforming network submission should be submitted to Open category".
   const division = 'open' as const;
   const linkMark = `"${hook}" set the link (${asked}): not the network of the system as it is`;
   const { dispatch, ...target } = onlyTarget(prepared.plan);

@@ -15,37 +15,39 @@ import {
   lossText,
 } from './link-conditions.ts';
 
-/** File in the folder of a sweep that holds the cells that are done. */
+/** File with the finished cells, in the folder of a sweep. */
 export const SWEEP_FILE = 'longhaul_sweep.json';
-/** Its page. */
+/** Page of a sweep. */
 export const SWEEP_PAGE = 'longhaul_sweep.html';
 
-/** Of {@link SWEEP_FILE}. */
+/** Version of {@link SWEEP_FILE}. */
 export const SWEEP_VERSION = 3;
 
 const ns = z.number().describe('ns');
 
-/** Result of the search of a cell. */
+/** Result of a cell's search. */
 const result = z.strictObject({
-  /** Measured by the confirming run, in the unit of the sweep; null: no load was confirmed. */
+  /** Value of the confirming run, in the sweep's unit; null if no load was confirmed. */
   value: z.number().nullable(),
-  /** Completed output tokens per second of the same run; null as well where there are no tokens. */
+  /**
+   * Completed output tokens per second of the same run; null without tokens or a confirmed load.
+   */
   tokensPerSecond: z.number().nullable(),
   /**
-   * Where the limit lies; `high` null: no load missed the bound. Null: the probes do not show
-   * it.
+   * Interval of the limit; `high` null: no load missed the bound. Null: the probes show no limit.
    */
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
-  /** How the search ended, as `longhaul find-peak` says it. */
+  /** How the search ended, in `longhaul find-peak`'s terms. */
   ending: z.string(),
   /**
-   * Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link.
+   * What sets the limit, in `longhaul find-peak`'s terms: `generator` is LoadGen, independent of
+   * the link.
    */
   limit: z.enum(['others', 'sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
-  /** The limit, in whole sentences. */
+  /** The limit as whole sentences. */
   limitText: z.string(),
   probeCount: z.number(),
-  /** The link as it was measured before the search; null where the node takes no such look. */
+  /** The link as measured before the search; null if the node does not support it. */
   seen: z
     .strictObject({
       roundTripP50Ns: ns,
@@ -53,7 +55,7 @@ const result = z.strictObject({
       bitsPerSecond: z.number().nullable(),
     })
     .nullable(),
-  /** Last line that the hook printed when it cleared the link; null: none. */
+  /** The hook's last output line when it cleared the link; null if none. */
   hook: z.string().nullable(),
 });
 
@@ -63,13 +65,13 @@ const cell = z.strictObject({
     bitsPerSecond: z.number().nullable().describe('of each direction; null: not limited'),
     lossShare: z.number().describe('0 to 1'),
   }),
-  /** Below the folder of the sweep. */
+  /** Folder relative to the sweep's. */
   folder: z.string(),
   seconds: z.number(),
   result: z.union([result, z.strictObject({ failure: z.string() })]),
 });
 
-/** Subject of a sweep: cells of another one are not its own. */
+/** Subject of a sweep; cells with another subject do not belong to it. */
 const question = z.strictObject({
   /** Settings of each cell by name, as text: nodes, benchmark, scenario, bound, ... */
   settings: z.record(z.string(), z.string()),
@@ -77,30 +79,31 @@ const question = z.strictObject({
   unit: z.string(),
 });
 
-/** All of {@link SWEEP_FILE}. */
+/** Content of {@link SWEEP_FILE}. */
 const SWEEP = z.strictObject({
   schemaVersion: z.literal(SWEEP_VERSION),
   longhaul: z.string(),
   question,
-  /** Limits of the figures, for readers. */
+  /** Limits of the figures. */
   notes: z.array(z.string()),
   cells: z.array(cell),
 });
 
 export type Sweep = z.infer<typeof SWEEP>;
 type SweepQuestion = z.infer<typeof question>;
-/** A cell that is done: measured, or not and why. */
+/** A finished cell: its result, or why it was not measured. */
 export type SweepCell = z.infer<typeof cell>;
 export type CellResult = z.infer<typeof result>;
 
-/** Writes a sweep as far as it is. @throws MlperfError `ERR_OUTPUT` */
+/** Stores a sweep. @throws MlperfError `ERR_OUTPUT` */
 export function writeSweep(folder: string, sweep: Sweep): void {
   writeKept(join(folder, SWEEP_FILE), sweep);
 }
 
 /**
- * Reads a sweep to go on with.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the file is missing, no sweep, of another version, or a sweep with other settings
+ * Reads a sweep to resume.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the file is missing, not a sweep, of another
+ *   version, or has other settings
  */
 export function readSweepToResume(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
@@ -120,7 +123,7 @@ export function readSweepToResume(folder: string, asked: SweepQuestion): Sweep {
   );
 }
 
-/** A sweep as far as it is. @throws MlperfError as {@link readVersionedFile} */
+/** A stored sweep. @throws MlperfError as {@link readVersionedFile} */
 export function readSweep(folder: string): Sweep {
   return readVersionedFile(join(folder, SWEEP_FILE), SWEEP, {
     version: SWEEP_VERSION,
@@ -129,7 +132,7 @@ export function readSweep(folder: string): Sweep {
   });
 }
 
-/** The grid of the cells that are done. */
+/** The grid of the finished cells. */
 export function gridOf({ cells }: Sweep): LinkGrid {
   const values = <T extends number | null>(of: (link: LinkConditions) => T): T[] =>
     [...new Set(cells.map(({ link }) => of(link)))].sort((a, b) => (a ?? 0) - (b ?? 0));
@@ -140,7 +143,7 @@ export function gridOf({ cells }: Sweep): LinkGrid {
   };
 }
 
-/** The cell of these conditions, if it is done. */
+/** The cell with these conditions, if it is finished. */
 export function cellOf(sweep: Sweep, wanted: LinkConditions): SweepCell | undefined {
   return sweep.cells.find(({ link }) => isSameLink(link, wanted));
 }
@@ -171,7 +174,7 @@ function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
   };
 }
 
-/** Input of the heat map. Cells that are not done yet are marked so, and the one that was interrupted. */
+/** Input of the heat map; unfinished cells and the interrupted one are marked. */
 export function heatMapOf(
   sweep: Sweep,
   grid: LinkGrid,
@@ -212,7 +215,7 @@ function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
   };
 }
 
-/** The link as it was: on a busy machine one in user space is slower than it was asked for. */
+/** The measured link: on a busy machine a user-space link is slower than requested. */
 function linkSentences({ seen, hook }: CellResult): string {
   const looked = seen === null ? '' : ` Seen before the search: ${seenText(seen)}.`;
   return hook === null ? looked : `${looked} The link hook: ${hook.replace(/\.$/, '')}.`;
@@ -230,7 +233,8 @@ export function seenText({
 }
 
 /**
- * The table on the screen: a line per row of the grid, a column per rate; then what failed and why.
+ * The table on the screen: one line per grid row, one column per rate; then failed cells with
+ * reasons.
  */
 export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
   const { rowLabel, rows, columns, links } = viewOf(grid);
@@ -264,7 +268,7 @@ function intervalText({ interval }: CellResult): string {
   return high === null ? ` (${figure(low)} or more)` : ` (${figure(low)} to ${figure(high)})`;
 }
 
-/** One line about a cell that is done. */
+/** One line about a finished cell. */
 export function cellLine(cell: SweepCell): string {
   const { link, seconds, result } = cell;
   const took = `(${seconds.toFixed(0)} s)`;

@@ -168,7 +168,10 @@ describe('startTest', () => {
     [{ targetQPS: 5 }, /^settings: unknown key "targetQPS"; did you mean "targetQps"\?$/],
     [{ scenario: 'Server' }, /^targetQps <n> is needed: Server takes the rate/],
     [{ ...SERVER, minDuration: 10 }, /^settings: minDuration: 10 must be a duration such as 10s/],
-    [{ ...SERVER, thresholds: ['p9 < 1s'] }, /^settings: thresholds: "p9 < 1s" names "p9"/],
+    [
+      { ...SERVER, thresholds: ['p9 < 1s'] },
+      /^settings: thresholds: "p9 < 1s" names an unknown figure "p9"/,
+    ],
     [
       { ...SERVER, benchmark: 'digits' },
       /"digits" differs from the benchmark of the samples and the SUT, "custom"/,

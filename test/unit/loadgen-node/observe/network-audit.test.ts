@@ -127,7 +127,7 @@ describe('network_audit.json', () => {
     [
       'is of another version',
       (text) => text.replace('"schemaVersion": 4', '"schemaVersion": 3'),
-      /schemaVersion must be 4: the file is of another version/,
+      /schemaVersion must be 4: the file is from another version/,
     ],
     ['is no audit', () => '[]', /must be the audit of a run/],
     [

@@ -95,7 +95,7 @@ describe('the split of a run that times first tokens', () => {
       );
       const records = partRecords(rows);
       const text = latencySplit(records)?.text ?? '';
-      expect(text).toContain('What precedes the first token is model and network together');
+      expect(text).toContain('The time to the first token is model and network together');
       expect(text.includes('a lower rate')).toBe(hasRate);
       expect(text.includes('side by side')).toBe(hasRate);
       const here = latencySplit(records, { isOneMachine: true })?.text ?? '';

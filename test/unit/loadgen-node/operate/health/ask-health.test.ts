@@ -38,7 +38,12 @@ it.each([
   ['no message', '', { 'grpc-status': '0' }, /answers Check with a reply that is cut off$/],
   ['a head alone', '0000000002', { 'grpc-status': '0' }, /a reply that is cut off$/],
   ['half a message', '000000000208', { 'grpc-status': '0' }, /a reply that is cut off$/],
-  ['half a field', '000000000108', { 'grpc-status': '0' }, /what is no reply: malformed message/],
+  [
+    'half a field',
+    '000000000108',
+    { 'grpc-status': '0' },
+    /sent an invalid reply to Check: malformed message/,
+  ],
 ])('an answer with %s is told in one line with the address', async (_, hex, trailers, said) => {
   const address = await serverOf(Buffer.from(hex, 'hex'), trailers);
   const error = await ask(address).catch((reason: unknown) => reason);

@@ -138,7 +138,7 @@ describe('jsonl:FILE', () => {
     [
       'an unknown input',
       '{"ids":[1],"image":[1,2,3,4],"mask":[1]}',
-      /"mask" is no input.*ids, image/,
+      /"mask" is not an input.*ids, image/,
     ],
     [
       'another datatype',
@@ -171,7 +171,7 @@ describe('jsonl:FILE', () => {
     ['a text for a number', '{"ids":["one"],"image":[1,2,3,4]}', /element 0 is "one"/],
     ['null', '{"ids":[null],"image":[1,2,3,4]}', /element 0 is null/],
     ['an object for a number', '{"ids":[{"":1}],"image":[1,2,3,4]}', /whole number/],
-    ['no base64', '{"ids":[1],"image":{"b64":"A*=="}}', /no base64/],
+    ['no base64', '{"ids":[1],"image":{"b64":"A*=="}}', /not base64/],
     [
       'half an element',
       '{"ids":{"b64":"AQID"},"image":[1,2,3,4]}',
@@ -185,7 +185,7 @@ describe('jsonl:FILE', () => {
     [
       'parameters, which are not sent',
       '{"parameters":{"a":1},"inputs":[{"name":"ids","data":[1]}]}',
-      /"parameters" of the sample is not sent/,
+      /"parameters" of the sample would be ignored/,
     ],
     ['an input twice', '{"inputs":[{"name":"ids","data":[1]},{"name":"ids","data":[1]}]}', /twice/],
   ])('refuses %s', async (_case, line, message) => {

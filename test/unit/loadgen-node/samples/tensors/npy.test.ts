@@ -98,7 +98,7 @@ describe('npy:DIR', () => {
     [
       'a header of nonsense',
       Buffer.from('\x93NUMPY\x01\x00\x02\x00{}', 'latin1'),
-      /no description/,
+      /does not describe/,
     ],
   ])('refuses %s', async (_case, bytes, message) => {
     await expect(openNpy(folderWith({ 'a.npy': bytes }), [input([2])])).rejects.toThrow(message);
@@ -115,7 +115,7 @@ describe('npy:DIR', () => {
       dataOffset: bytes.length,
     });
     const hostile = bytes.toString('latin1').replace("'<i8'", '__imp');
-    expect(() => parseNpyHeader(Buffer.from(hostile, 'latin1'), 'x')).toThrow(/no description/);
+    expect(() => parseNpyHeader(Buffer.from(hostile, 'latin1'), 'x')).toThrow(/does not describe/);
   });
 
   it('takes files by name, leaves others out, and a batch axis of one away', async () => {
