@@ -30,27 +30,26 @@ import type { TokenType } from '../samples/data-set/token-numbers.ts';
 import { readableDataSet } from '../samples/data-set/wire-data-set.ts';
 import { requireWholeLog } from './truncate/cut-log.ts';
 
-/** Flags of a score; the run's record has the other settings. */
+/** Flags of a score; other settings come from the run's record. */
 interface ScoreValues extends SaidOfRun {
   /**
-   * True: a log that has a part of the data set only is scored too, and compared with no target.
+   * True: also scores a log with only a part of the data set, without comparing it with a target.
    */
   readonly partial: boolean;
-  /** Type of the tokens in the log of a language model; undefined: that of longhaul's nodes. */
+  /** Token type in a language model's log; undefined: that of longhaul's nodes. */
   readonly tokenType: TokenType | undefined;
-  /** File for the text; undefined: it is the result's. */
+  /** File for the text; undefined: the text is part of the result. */
   readonly output: string | undefined;
   readonly cacheDir: string | undefined;
 }
 
 /**
- * Scores an accuracy log as the benchmark's official script does, and reports what that script does
- * not tell: how much of the data set the log has, and whether the target is met.
- * @param log The log, or the folder of its run.
- * @returns Text and JSON of the verb; `isGood` is false when there is no accuracy, or one below the
- *   target.
- * @throws MlperfError `ERR_CONFIG_INVALID` where it is not known what to score it with,
- *   `ERR_OUTPUT` for a log that is cut or damaged, `ERR_DATA_SET`
+ * Scores an accuracy log like the benchmark's official script, and also reports how much of the
+ * data set the log covers, and whether the target is met.
+ * @param log Path of the log, or of its run's folder.
+ * @returns Text and JSON of the verb; `isGood` is false without an accuracy, or below the target.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if it is unknown how to score, `ERR_OUTPUT` for a
+ *   truncated or damaged log, `ERR_DATA_SET`
  */
 export async function scoreLog(
   log: string,
@@ -113,7 +112,7 @@ export async function scoreLog(
   return { text, json: { ...json, target: quality.target, isMet: met }, isGood: met };
 }
 
-/** Opens the data set that a run measured with. */
+/** Opens the data set of a run. */
 async function openDataSetOf(
   run: ScoredRun,
   { cacheDir, tokenType }: Partial<Pick<ScoreValues, 'cacheDir' | 'tokenType'>>,
@@ -143,10 +142,9 @@ async function openDataSetOf(
 }
 
 /**
- * Scores responses of a test with the data set of its benchmark, which is opened when the first
- * score is wanted.
- * @param folder Of the test's run: its audit tells how responses of a model of the Open Inference
- *   Protocol are read.
+ * Scores responses of a test with its benchmark's data set, which is opened at the first score.
+ * @param folder Folder of the test's run: for an Open Inference Protocol model its audit defines
+ *   how to read responses.
  */
 export function responseScorer(
   benchmark: string,
@@ -181,10 +179,10 @@ function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefin
 }
 
 /**
- * The text of accuracy.txt, which goes into the file that was requested, else to stdout.
+ * The text of accuracy.txt, written to the requested file, else to stdout.
  * @returns The part for stdout.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a file is requested that no official script
- *   writes.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if a file is requested but no official script writes
+ *   one.
  */
 function scoreText(
   report: AccuracyLogScore['report'],
@@ -206,7 +204,7 @@ function scoreText(
   return '';
 }
 
-/** @throws MlperfError `ERR_OUTPUT` for a log that is not there, or of which the middle is gone. */
+/** @throws MlperfError `ERR_OUTPUT` if the log is missing or truncated. */
 async function logOf(path: string): Promise<string> {
   const found = statIfThere(path);
   if (found === undefined) {
@@ -223,7 +221,7 @@ async function logOf(path: string): Promise<string> {
   return log;
 }
 
-/** Settings of the run whose accuracy log is scored: its benchmark, round and data set. */
+/** Settings of the scored run: benchmark, round and data set. */
 type ScoredRun = Pick<RunValues, 'benchmark' | (typeof FROM_RECORD)[number]>;
 
 const FROM_RECORD = [
@@ -236,13 +234,13 @@ const FROM_RECORD = [
   'responseBytes',
 ] as const;
 
-/** The same, as flags of the command state them. */
+/** The same settings from the command's flags. */
 type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
 
 /**
- * The run of a log: flags over longhaul_run.yaml beside it. A `--data-dir` is another data set than
- * the record's, to which its seed and count do not belong.
- * @throws MlperfError `ERR_CONFIG_INVALID` without a benchmark, or for another one than the
+ * The run of a log: flags override longhaul_run.yaml beside it. A `--data-dir` selects another data
+ * set, for which the record's seed and count do not apply.
+ * @throws MlperfError `ERR_CONFIG_INVALID` without a benchmark, or if it differs from the
  *   record's
  */
 export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
@@ -271,9 +269,10 @@ export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
 }
 
 /**
- * Checks that the data set is the run's: sample indices of another data set would give a random score.
- * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul's detail log beside the accuracy log
- *   names another data set
+ * Checks that the data set is the run's: sample indices of another data set would give a random
+ * score.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if longhaul's detail log beside the accuracy log names
+ *   another data set
  */
 export async function requireSameData(folder: string, dataSet: DataSet): Promise<void> {
   const path = join(folder, RUN_FILES.detail);
@@ -291,8 +290,8 @@ export async function requireSameData(folder: string, dataSet: DataSet): Promise
 }
 
 /**
- * The data set that scores responses of a run over a server as the run did: its audit has the model's
- * outputs. Any other data set is left as it is.
+ * The data set with the run's response conversion: for a run over a server its audit has the
+ * model's outputs. Other data sets are unchanged.
  */
 function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
   const { responseTensor } = rules;
@@ -307,10 +306,7 @@ function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): Da
   return readableDataSet(dataSet, found, responseTensor);
 }
 
-/**
- * Notes on the model and the data set (a stand-in, an example), which the accuracy.txt of the run
- * itself has as well.
- */
+/** Notes on model and data set (a stand-in, an example), as in the run's own accuracy.txt. */
 export function scoreMarks(folder: string, rules: BenchmarkRules, dataSet: DataSet): string[] {
   const hasAudit = existsSync(join(folder, RUN_FILES.audit));
   const nodes = hasAudit ? readAudit(folder).nodes : [];

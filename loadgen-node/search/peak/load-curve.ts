@@ -230,7 +230,7 @@ export interface LoadCurve {
   readonly queries: number;
 }
 
-/** Bisection steps: they shrink the interval by a factor of 10^12. */
+/** Number of bisection steps. */
 const HALVINGS = 40;
 
 /**

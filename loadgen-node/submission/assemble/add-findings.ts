@@ -6,7 +6,10 @@ import type { Problems } from './config/read-submission-config.ts';
 import type { SubmissionPlan } from './plan/plan-submission.ts';
 import type { TreeFiles } from './tree-files.ts';
 
-/** Rules of the check that keep a tree from being built, whatever their severity. Others can be kept, or be argued about, later. */
+/**
+ * Rules of the check that prevent a tree from being built, at any severity. Breaches of other rules
+ * can be fixed, or discussed, later.
+ */
 const REFUSED: ReadonlySet<string> = new Set<FindingId>([
   ...(['log-empty', 'log-first-line', 'log-damaged', 'log-cut', 'error-in-log'] as const),
   ...(['record-missing', 'record-not-number', 'seed-wrong', 'seed-rounded'] as const),
@@ -19,14 +22,14 @@ const REFUSED: ReadonlySet<string> = new Set<FindingId>([
   ...(['system-type-unknown', 'not-datacenter'] as const),
 ]);
 
-/** The same of a result that is too short, or not good enough: a tree for trying things out takes it. */
+/** Rules on results that are too short or not good enough: a dry-run tree accepts these. */
 const UNFINISHED: ReadonlySet<string> = new Set<FindingId>([
   ...(['result-invalid', 'duration-short', 'queries-few', 'offline-samples-few'] as const),
   ...(['performance-samples-few', 'latency-bound-loose', 'server-runs'] as const),
   ...(['accuracy-count-differs', 'test-not-passed', 'baseline-differs'] as const),
 ]);
 
-/** Adds what the check of a built tree found to the problems of the configuration that it was built from. */
+/** Adds the check's findings on a built tree to the problems of its configuration. */
 export function addFindings(
   findings: readonly CheckFinding[],
   { plan, files }: { readonly plan: SubmissionPlan; readonly files: TreeFiles },
@@ -39,7 +42,7 @@ export function addFindings(
     const key = keyOf(file, keys);
     const content = contents.get(file);
     const source = content !== undefined && 'copyOf' in content ? content.copyOf : file;
-    // A description of each division is made of one file, which the place names.
+    // One file gives the description of each division; the place names it.
     const isOfSystem = key[0] === 'systems';
     const where = isOfSystem ? '' : `${source}${line === undefined ? '' : `:${line}`}: `;
     const place = problems.at(...key);
@@ -50,10 +53,9 @@ export function addFindings(
 
 function weightOf({ id, file }: CheckFinding, isOfSystem: boolean) {
   const isOpen = file.startsWith('open/');
-  // Open takes models of the other suite; one of no suite the plan refuses.
+  // Open accepts models of the other suite; the plan refuses models of neither suite.
   if (isOpen && id === 'model-unknown') return undefined;
-  // "Latency constraints are not applicable" to open: what its results are compared with is the
-  // submitter's own bound.
+  // "Latency constraints are not applicable" to open: its bound is the submitter's own.
   if (isOpen && id === 'latency-bound-loose') return 'warn';
   if (UNFINISHED.has(id) || (id === 'todo-left' && isOfSystem)) return 'unfinished';
   return REFUSED.has(id) ? 'error' : undefined;
@@ -61,7 +63,7 @@ function weightOf({ id, file }: CheckFinding, isOfSystem: boolean) {
 
 type Key = readonly (string | number)[];
 
-/** Keys of the configuration by the files and folders of the tree that come of them. */
+/** Keys of the configuration, by the tree's files and folders made from them. */
 function keysOf({ divisions, systems, results, submitter, round }: SubmissionPlan) {
   const layout = treeLayout(round);
   const keys = new Map<string, Key>();
@@ -90,7 +92,7 @@ function keysOf({ divisions, systems, results, submitter, round }: SubmissionPla
   return keys;
 }
 
-/** The key of a file, or of the nearest folder above it that has one. */
+/** The key of a file, or of its nearest parent folder with a key. */
 function keyOf(file: string, keys: ReadonlyMap<string, Key>): Key {
   if (file === '.') return [];
   return keys.get(file) ?? keyOf(posix.dirname(file), keys);

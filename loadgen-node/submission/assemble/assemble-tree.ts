@@ -36,8 +36,8 @@ import { type TreeFiles, treeFiles } from './tree-files.ts';
 const SOURCES = 'longhaul';
 
 /**
- * Collects every file of a tree by its path, without writing. @returns Notices: questions that reviewers
- * will ask
+ * Collects every file of a tree by path, without writing. @returns Notices: questions that
+ * reviewers will ask
  */
 export function assembleTree(plan: SubmissionPlan) {
   const files = treeFiles();
@@ -56,7 +56,7 @@ export function assembleTree(plan: SubmissionPlan) {
   return { files, notices: [...notices] };
 }
 
-/** One division of a tree: its results, and where its files go to. */
+/** One division of a tree: its results, and the destinations of its files. */
 function scopeOf(
   { submitter, round, isDryRun, systems, results: all }: SubmissionPlan,
   division: SubmissionDivision,
@@ -81,7 +81,7 @@ function scopeOf(
 
 type DivisionScope = ReturnType<typeof scopeOf>;
 
-/** LONGHAUL.md: who made the tree, and what is in it. */
+/** LONGHAUL.md: the tool that built the tree, and the tree's content. */
 function markText({ submitter, round, results, isDryRun }: SubmissionPlan): string {
   const rows = results.map(({ entry }) => [
     entry.divisions.join(', '),
@@ -101,7 +101,7 @@ function markText({ submitter, round, results, isDryRun }: SubmissionPlan): stri
   );
 }
 
-/** NOT_SUBMITTABLE.md: the mark of a tree for trying things out. */
+/** NOT_SUBMITTABLE.md: the mark of a dry-run tree. */
 const NOT_SUBMITTABLE = document(
   `# ${DRY_RUN_WORDS}`,
   'This tree was built with --dry-run-lengths, to try the way from runs to a tree. Runs may be shorter than the rules want, ' +
@@ -129,10 +129,9 @@ function assembleCode({ code: folder, results, files }: DivisionScope): void {
 }
 
 /**
- * longhaul's own sources that go into a tree, by path below their folder: the QDL, its bridge to the C++ LoadGen, what it shares
- * with a SUT node, the wire contract. TypeScript in a clone, the compiled files where only those
- * are installed.
- * Rule: inference_rules v4.1, Network division (source of the QDL).
+ * longhaul's own sources for a tree, by path below their folder: the QDL, its bridge to the C++
+ * LoadGen, code shared with a SUT node, the wire contract. TypeScript in a clone, compiled files in
+ * an installed package. Rule: inference_rules v4.1, Network division (source of the QDL).
  */
 function longhaulSources(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
@@ -160,7 +159,7 @@ function checksumsOf(files: ReadonlyMap<string, string>): string {
   return [...files].map(([name, file]) => `${hash(file)}  ${name}\n`).join('');
 }
 
-/** Puts a result in its place: logs, measurements, compliance tests, evidence. */
+/** Adds a result's files: logs, measurements, compliance tests, evidence. */
 function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   const { layout, division, submitter, files } = scope;
   const { system, model, scenario } = result.entry;
@@ -170,11 +169,11 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   const copy = (folder: string, run: SubmittedRun, names: Names): void => {
     for (const name of names) {
       const file = run.files[name];
-      // What is missing the check of the tree finds.
+      // The check of the tree finds missing files.
       if (hasContent(file)) files.copy(posix.join(folder, RUN_FILES[name]), file);
     }
   };
-  // Only these: the official checkers refuse what they do not know.
+  // Only these: the official checkers refuse unknown files.
   for (const [i, run] of [performance, ...others].entries()) {
     copy(layout.performance(place, i + 1), run, performanceFiles(scope));
   }
@@ -195,12 +194,12 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   }
 }
 
-/** Only in v0.5 the checker wants the accuracy log of a performance run. */
+/** Files of a performance run; only v0.5's checker wants the accuracy log as well. */
 function performanceFiles({ round }: DivisionScope): readonly (keyof typeof RUN_FILES)[] {
   return round === 'v0.5' ? ['summary', 'detail', 'accuracy'] : ['summary', 'detail'];
 }
 
-/** Pictures of an accuracy run that the round wants to see, as far as there are any, by their place beside accuracy.txt. */
+/** Existing pictures of an accuracy run that the round requires, by path beside accuracy.txt. */
 function shownFiles(accuracy: SubmittedRun, { model }: PlannedResult): [string, string][] {
   const { folder = '', ids = [] } = model?.accuracyFiles ?? {};
   const names = [...ids.map((id) => `${id}.png`), 'captions.txt'];
@@ -229,7 +228,7 @@ function assembleMeasurements(
   });
   files.text(`${folder}/README.md`, readme);
   files.text(`${folder}/user.conf`, result.userConf);
-  // Only the checkers of these ask for it; LoadGens of later rounds have it built in.
+  // Only these rounds' checkers require it; later LoadGens have it built in.
   if (round === 'v0.5' || round === 'v4.1')
     files.text(`${folder}/mlperf.conf`, mlperfConfOf(round));
   if (layout.isFlat) return;
@@ -237,8 +236,8 @@ function assembleMeasurements(
 }
 
 /**
- * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and
- * what there is of each system.
+ * Writes the texts for reviewers: per division network.md (not in closed) and the calibration, and
+ * all texts on each system.
  */
 function assembleDocuments(scope: DivisionScope): void {
   const { systems, layout, division, results, files, notices } = scope;
@@ -277,7 +276,7 @@ function assembleSystem(
     systemFields(system, division, submitter, scope.round),
   );
   if (factsFile !== undefined) files.copy(`${folder}/${id}.facts.json`, factsFile);
-  // The requirement is of later rounds.
+  // Only later rounds require it.
   if (scope.round !== 'v0.5') {
     const { text, shortfalls } = bandwidthStatement(system, results);
     files.text(`${folder}/bandwidth.md`, text);
@@ -290,7 +289,7 @@ function assembleSystem(
   files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
 }
 
-/** Lines of a machine's box below its name. */
+/** Lines in a machine's box below its name. */
 function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
   const nics = countedText(fields, `number_nic_${end}`, `nic_${end}`, 'NIC');
   if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
@@ -302,28 +301,27 @@ function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string
   return [...nics, ...compute];
 }
 
-/** `2 x a card`; without a number, or with a TODO for one, the text alone. */
+/** `2 x a card`; only the text if the number is missing or a TODO. */
 function countedText(fields: PlannedSystem['fields'], countKey: string, key: string, what: string) {
   const count = String(fields[countKey] ?? '').trim();
   const texts = shortText(fields, key, what);
   return /^[1-9]\d*$/.test(count) ? texts.map((text) => `${count} x ${text}`) : texts;
 }
 
-/** A box has room for a name: what a TODO asks for stands in the description. */
+/** A box only has room for a name; the description contains the TODO's instruction. */
 function shortText(fields: PlannedSystem['fields'], key: string, what: string): string[] {
   const text = String(fields[key] ?? '').trim();
   if (text === '' || /^(none|n\/a)$/i.test(text)) return [];
   return [isTodo(text) ? `${TODO_MARK}: ${what}` : text];
 }
 
-/** Heading of the part about files that are not in a tree. */
+/** Heading of the section about files outside a tree. */
 const DEVELOPERS = '\n## For developers';
 
 /**
- * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the
- * tree.
- * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer
- * API).
+ * network.md: what is marshalled and sent for each query, and the location of the QDL's source in
+ * the tree. Source: inference_rules v4.1, "QDL implementation" (source above the session layer,
+ * session layer API).
  * @param sources Folder of longhaul's sources, relative to network.md.
  */
 function networkText(sources: string): string {
@@ -335,7 +333,7 @@ function networkText(sources: string): string {
       `session layer; what it shares with a SUT node in [${sources}/shared](${sources}/shared). The session layer's ` +
       `API is the gRPC service of [${sources}/proto/mlperf/network/v1/sut.proto](${sources}/proto/mlperf/network/v1/sut.proto): ` +
       'every message and field is explained there. What follows tells the same as a story.',
-    // One level down, so that this document has one title.
+    // One heading level down, so that this document has only one title.
     story.replace(/^#/gm, '##'),
   );
 }

@@ -11,16 +11,13 @@ import { checkTreeTarget, writeTree } from './tree-files.ts';
 export interface BuildOptions {
   readonly config: string;
   readonly tree: string;
-  /** Takes runs of any length and verdict, and marks the tree. */
+  /** True: accepts runs of any length and verdict, and marks the tree. */
   readonly isDryRun: boolean;
-  /** Replaces a tree that longhaul built. */
+  /** True: replaces a tree built by longhaul. */
   readonly mayReplace: boolean;
 }
 
-/**
- * A tree that was built: its plan, the number of files, and what the submitter should know, one
- * sentence each.
- */
+/** A built tree: its plan, number of files, and one-sentence notices for the submitter. */
 export interface BuiltTree {
   readonly plan: SubmissionPlan;
   readonly fileCount: number;
@@ -28,9 +25,10 @@ export interface BuiltTree {
 }
 
 /**
- * Builds a complete submission tree and checks it where it will not stay; one that the check refuses is removed.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per
- *   line), `ERR_OUTPUT`
+ * Builds a complete submission tree and checks it in a staging folder; a tree that fails the check
+ * is removed.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (every problem, one per line),
+ *   `ERR_OUTPUT`
  */
 export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
   const { tree, isDryRun, mayReplace } = options;
@@ -42,7 +40,7 @@ export async function buildSubmission(options: BuildOptions): Promise<BuiltTree>
     const report = await checkTree(folder, { round: plan.round });
     addFindings(report.findings, { plan, files }, problems);
     problems.throwIfAny();
-    // The folder in which the tree was checked is not the one where it will be.
+    // Findings name the staging folder, not the final one.
     writeCheckerLogs(folder, report, treeReportText(report).replaceAll(folder, '.'));
   });
   return { plan, fileCount: files.entries().length, warnings: [...problems.warnings, ...notices] };

@@ -2,7 +2,7 @@ import { ownCommand } from '../../run/host/own-command.ts';
 import { shellWord } from '../../run/plan/flag-text.ts';
 import type { BuiltTree } from './build-submission.ts';
 
-/** Commands to go on with, to be copied. They name the round: seeds do not always tell it. */
+/** Next commands, to copy. They name the round, since seeds do not always identify it. */
 export function nextLines({ plan: { round, submitter } }: BuiltTree, tree: string): string {
   const verb = (name: string, flags: string): string =>
     `  ${ownCommand()} submission ${name} ${shellWord(tree)} --round ${round}${flags}\n`;

@@ -16,14 +16,13 @@ import {
 import { jsonText } from '../../../shared/base/text.ts';
 import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 
-/** Content of a file of the tree: a text, or the bytes of another file. */
+/** Content of a file in the tree: a text, or a source file to copy. */
 type FileContent = { readonly text: string; readonly mode: number } | { readonly copyOf: string };
 
 /**
- * Files of a tree that is not written yet, by path with forward slashes. Writing begins when all
- * files are known, so that no incomplete tree is left behind. Adding throws
- * MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not
- * allowed.
+ * Files of a tree before it is written, by path with forward slashes. Writing begins when all files
+ * are known, so that no incomplete tree is left. Adding throws MlperfError `ERR_CONFIG_INVALID` if
+ * the path is taken, or the name not allowed.
  */
 export function treeFiles(): TreeFiles {
   const files = new Map<string, FileContent>();
@@ -55,22 +54,22 @@ export function treeFiles(): TreeFiles {
   };
 }
 
-/** Files that the tree will have; none is written yet. */
+/** Files of a tree before it is written. */
 export interface TreeFiles {
   readonly text: (path: string, content: string) => void;
   readonly copy: (path: string, copyOf: string) => void;
-  /** Files, sorted by path. */
+  /** All files, sorted by path. */
   readonly entries: () => [string, FileContent][];
-  /** A text that is executable. */
+  /** Adds an executable text. */
   readonly script: (path: string, content: string) => void;
-  /** A value as JSON. */
+  /** Adds a value as JSON. */
   readonly json: (path: string, value: unknown) => void;
-  /** Copies many files into a folder. @param own Path below the folder → file. */
+  /** Copies many files into a folder. @param own Path below the folder, and source file. */
   readonly copyAll: (folder: string, own: ReadonlyMap<string, string>) => void;
 }
 
 /**
- * Refuses a path that has something which longhaul did not build.
+ * Refuses a target path with content that longhaul did not build.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function checkTreeTarget(tree: string, mayReplace: boolean): void {
@@ -88,9 +87,9 @@ export function checkTreeTarget(tree: string, mayReplace: boolean): void {
 }
 
 /**
- * Writes a tree beside its place and moves it there at the end, so that half a tree is never seen.
- * @param finish Adds to the tree before it is moved; is given the folder in which it lies until
- *   then.
+ * Writes a tree beside its final place, and moves it there at the end, so that an incomplete tree
+ * is never visible.
+ * @param finish Completes the tree before it is moved; receives its temporary folder.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export async function writeTree(

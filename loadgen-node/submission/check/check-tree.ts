@@ -59,14 +59,14 @@ import { lowestRun } from './rules/v05-rules.ts';
 
 /** Options of a check of a tree. */
 export interface CheckOptions {
-  /** Absent: the round whose seeds the logs have; where there are none, the default one. */
+  /** Absent: the round of the logs' seeds; without logs the default round. */
   readonly round?: SubmissionRound | undefined;
   /**
-   * Folder with the accuracy logs as they were before truncation ({@link OriginalLogs}): hashes are
+   * Folder with the accuracy logs before truncation ({@link OriginalLogs}): their hashes are
    * computed.
    */
   readonly originals?: string | undefined;
-  /** Warnings are errors. */
+  /** True: warnings count as errors. */
   readonly isStrict?: boolean | undefined;
   /** Reads a detail log; default: from the file, each time. */
   readonly readLog?: typeof readDetailLog | undefined;
@@ -74,12 +74,12 @@ export interface CheckOptions {
 
 /**
  * Checks a submission tree by all known rules. Logs are streamed; the tree is not changed.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals,
- *   `ERR_CONFIG_INVALID` when it is of several rounds.
+ * @throws MlperfError `ERR_CONFIG_FILE` without a tree, or without a folder of originals,
+ *   `ERR_CONFIG_INVALID` if it contains several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
   const listing = treeListing(root);
-  // A folder without a division is no tree, and gets no report.
+  // A folder without a division is not a tree, and gets no report.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const readLog = detailLogs(listing, options.readLog);
   const said = options.round;
@@ -124,18 +124,19 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   };
 }
 
-/** Texts for people; a .txt is one in documentation only, elsewhere it is of a tool. */
+/** Texts for people; .txt files count only in documentation, elsewhere tools write them. */
 const TEXT = /(?:\.md|\.adoc|\/documentation\/.*\.txt)$/;
 
-/** READMEs of compliance tests and the like, which longhaul wrote. */
+/** Compliance READMEs and other texts written by longhaul. */
 const EVIDENCE = /^[^/]+\/[^/]+\/documentation\/evidence\//;
 
 /**
- * Source folders, which may hold other people's TODOs; the README.md of an implementation is the submitter's own.
+ * Source folders, which may contain other people's TODOs; the README.md of an implementation is the
+ * submitter's own.
  */
 const SOURCE = /^[^/]+\/[^/]+\/(?:code|src)\/(?![^/]+\/[^/]+\/README\.md$)/;
 
-/** Names, sizes and kinds of all files and folders, and texts for people. */
+/** Checks names, sizes and kinds of all files and folders, and texts for people. */
 function checkFiles(context: CheckContext): void {
   const { listing, findings } = context;
   findings.check('tree', context);
@@ -157,7 +158,7 @@ function checkFiles(context: CheckContext): void {
   }
 }
 
-/** Checks all that a submitter has in a division. @returns Its results. */
+/** Checks everything of a submitter in a division. @returns Its results. */
 async function checkSubmitter(
   context: CheckContext,
   division: SubmissionDivision,
@@ -206,7 +207,7 @@ async function checkSubmitter(
   return checked;
 }
 
-/** Checks the results of a model, whatever its folder is called. */
+/** Checks the results of a model, whatever its folder is named. */
 async function checkModel(system: SystemSite, modelFolder: string): Promise<CheckedResult[]> {
   const { listing, findings, round, division, submitter, mapping } = system;
   const file = posix.join(resultsFolder(division, submitter), system.system, modelFolder);
@@ -218,7 +219,7 @@ async function checkModel(system: SystemSite, modelFolder: string): Promise<Chec
   const results: CheckedResult[] = [];
   for (const [name, scenario] of scenarios) {
     if (scenario === undefined) continue;
-    // Official tools take folders in any case: paths keep the spelling of the folder.
+    // Official tools ignore the case of folders: paths keep the folder's spelling.
     const place = {
       division,
       submitter,
@@ -233,7 +234,7 @@ async function checkModel(system: SystemSite, modelFolder: string): Promise<Chec
   return results;
 }
 
-/** The scenario that a folder is named after, in whatever case, as the official tools have it. */
+/** The scenario in a folder's name, ignoring case as the official tools do. */
 function scenarioOf(name: string): SubmissionScenario | undefined {
   return SUBMISSION_SCENARIOS.find((scenario) => scenario.toLowerCase() === name.toLowerCase());
 }
@@ -246,13 +247,16 @@ const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
 interface DetectedRound {
   readonly round: SubmissionRound;
   readonly roundFrom: CheckReport['roundFrom'];
-  /** Round of the logs, by their LoadGen, that is not known here: `v2.0`; `round` is the first known one then. */
+  /**
+   * Round of the logs' LoadGen if it is unknown here: `v2.0`; `round` is then the first known one.
+   */
   readonly otherRound?: string | undefined;
 }
 
 /**
- * The round of a tree: the one whose seeds its performance logs have; where they are of none, the one of their LoadGen.
- * @throws MlperfError `ERR_CONFIG_INVALID` when the logs are of several rounds.
+ * The round of a tree: that of its performance logs' seeds; if these are unknown, that of their
+ * LoadGen.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the logs are of several rounds.
  */
 async function detectRound(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
   const found = await roundsOfLogs(listing, readLog);
@@ -266,11 +270,10 @@ async function detectRound(listing: TreeListing, readLog: LogReader): Promise<De
 }
 
 /**
- * The round of a tree that is about to be changed, which must not follow the rules of another
- * round.
- * @param said Undefined: the round is that of the logs.
- * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the stated round, or they are of
- *   several rounds; `ERR_CONFIG_FILE` when there is no such folder.
+ * The round of a tree that will be changed, so that no other round's rules are applied.
+ * @param said Undefined: the round of the logs.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if no log is of the stated round, or if they are of
+ *   several rounds; `ERR_CONFIG_FILE` if the folder does not exist.
  */
 export async function roundOfTree(tree: string, said: SubmissionRound | undefined) {
   const listing = treeListing(tree);
@@ -284,10 +287,10 @@ export async function roundOfTree(tree: string, said: SubmissionRound | undefine
   );
 }
 
-/** Versions of LoadGen that are called as their round is: later ones have three numbers. */
+/** LoadGen versions named like their round; later ones have three numbers. */
 const LOADGEN_OF_ROUND = /^(\d+\.\d+) @ /;
 
-/** The round of the first performance log that tells one, where its seeds are of no known round. */
+/** The round from the first performance log that identifies one, if its seeds are unknown. */
 async function otherRoundOf(listing: TreeListing, readLog: LogReader): Promise<DetectedRound> {
   for await (const [, { records }] of performanceLogs(listing, readLog)) {
     const [first = DEFAULT_ROUND] = roundsUpTo(DEFAULT_ROUND);
@@ -311,7 +314,9 @@ async function otherRoundOf(listing: TreeListing, readLog: LogReader): Promise<D
   return { round: DEFAULT_ROUND, roundFrom: 'default' };
 }
 
-/** Logs of the first performance run of each result. The check of a log reports one that cannot be read. */
+/**
+ * Logs of the first performance run of each result. The check of each log reports unreadable ones.
+ */
 async function* performanceLogs(listing: TreeListing, readLog: LogReader) {
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
@@ -321,7 +326,7 @@ async function* performanceLogs(listing: TreeListing, readLog: LogReader) {
   }
 }
 
-/** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
+/** Rounds of the performance logs, oldest first, each with the first log that has its seeds. */
 async function roundsOfLogs(listing: TreeListing, readLog: LogReader) {
   const found = new Map<SubmissionRound, string>();
   for await (const [file, log] of performanceLogs(listing, readLog)) {
@@ -336,7 +341,10 @@ function wordsOf(found: ReadonlyMap<SubmissionRound, string>): string {
   return [...found].map(([round, file]) => `${round} (${file})`).join(', ');
 }
 
-/** The round of which a log has two seeds: the third may be wrong, and then a finding says so. */
+/**
+ * The round with at least two of a log's seeds: the third may be wrong, which is a separate
+ * finding.
+ */
 function roundOfLog({ records }: ReadDetailLog): SubmissionRound | undefined {
   return SUBMISSION_ROUNDS.find((round) => {
     const seeds = seedsOfRound(round);
@@ -347,7 +355,7 @@ function roundOfLog({ records }: ReadDetailLog): SubmissionRound | undefined {
   });
 }
 
-/** Checks all of one result: a scenario of a model on a system. */
+/** Checks one result: a scenario of a model on a system. */
 async function checkResult(found: ResultSite): Promise<CheckedResult> {
   const site = { ...found, measured: await measuredScenario(found) };
   const { findings } = site;
@@ -396,11 +404,10 @@ function checkedResult(
 }
 
 /**
- * The scenario that was measured: that of the folder, unless the result is inferred. It is where
- * the system may infer it, and its logs are copies of those of the measured scenario beside it; a
- * note says so then.
- * Source: inference_rules v4.1, "Benchmarks" ("create copies of the directories for the inferred
- * results").
+ * The measured scenario: that of the folder, unless the result is inferred. It is inferred if the
+ * system may infer it, and its logs are copies of those in the measured scenario's folder; a note
+ * then states this. Source: inference_rules v4.1, "Benchmarks" ("create copies of the directories
+ * for the inferred results").
  */
 async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   const { scenario, division, description, place, scenarios, round } = site;
@@ -409,7 +416,7 @@ async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   const { layout, listing, readLog, findings } = site;
   const file = posix.join(layout.performance(place), RUN_FILES.detail);
   if (!listing.hasFile(file)) return scenario;
-  // What cannot be read is found when the log is checked.
+  // Unreadable logs are reported by the log's check.
   const log = await readLog(file).catch(() => undefined);
   const seen = log?.records.get('effective_scenario')?.value;
   const isSeen = ([, one]: [string, unknown]): boolean => seen !== undefined && one === seen;

@@ -9,9 +9,9 @@ import type { CheckReport } from './report/check-report.ts';
 import { treeReportText } from './report/check-text.ts';
 
 /**
- * Checks a tree that was changed, where it has the text of an earlier check: the earlier text is
- * out of date.
- * @throws MlperfError `ERR_OUTPUT`, and what {@link checkTree} throws
+ * Repeats the check of a changed tree, if it contains the text of an earlier check, which is now
+ * outdated.
+ * @throws MlperfError `ERR_OUTPUT`, and errors of {@link checkTree}
  */
 export async function renewCheckerLogs(tree: string, round: SubmissionRound): Promise<void> {
   const report = await checkTree(tree, { round });

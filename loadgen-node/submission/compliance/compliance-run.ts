@@ -23,12 +23,12 @@ export interface TestRun {
   readonly sources: RunSources;
   /** Folder for its logs. */
   readonly folder: string;
-  /** 0.05: the target rate is 5 % below the submission run's. */
+  /** Share by which the target rate is lowered: 0.05 is 5 % below the submission run's. */
   readonly loweredShare: number | undefined;
   readonly isRehearsal: boolean;
 }
 
-/** Joins the record of the submission run, where longhaul made it, with flags of the command. */
+/** Combines the submission run's record, if longhaul made it, with flags of the command. */
 export function runSources(
   { record }: Pick<RunFolder, 'record'>,
   flags: SettingSources['flags'],
@@ -38,7 +38,10 @@ export function runSources(
   return { file, flags };
 }
 
-/** Whether a test makes a run by the C++ LoadGen: the submission run was one. @throws MlperfError as {@link inspectRun} */
+/**
+ * True if a test's run needs the C++ LoadGen, because the submission run used it. @throws
+ * MlperfError as {@link inspectRun}
+ */
 export function makesCppRun(
   { run, testRun }: Pick<ComplianceValues, 'run' | 'testRun'>,
   flags: SettingSources['flags'],
@@ -48,7 +51,7 @@ export function makesCppRun(
 }
 
 /**
- * Plans a test's run: as the submission run, with the test's audit.config over its settings.
+ * Plans a test's run: like the submission run, with the test's audit.config applied last.
  * @throws MlperfError `ERR_CONFIG_INVALID`, ... as {@link planRun}
  */
 export function planTestRun(run: TestRun): RunPlan {
@@ -61,7 +64,7 @@ export function planTestRun(run: TestRun): RunPlan {
   const text = auditConfigText(test, values.benchmark, scenario);
   const plan = planRun(values, {
     asked: settings,
-    // LoadGen's name of the file: it stands in the detail log.
+    // LoadGen's name of the file, as in the detail log.
     audit: { name: 'audit.config', text },
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
@@ -75,8 +78,9 @@ export function planTestRun(run: TestRun): RunPlan {
 }
 
 /**
- * Makes a test's run and leaves its logs and audit.config in the folder.
- * @param verdictFolder Where an earlier test may have left its verdict: the run that it is about is replaced.
+ * Makes a test's run, with its logs and audit.config in the folder.
+ * @param verdictFolder Folder of an earlier verdict, which is removed because its run is
+ *   replaced.
  * @throws MlperfError as {@link performRun}
  */
 export async function performTestRun(
@@ -101,12 +105,13 @@ function auditPath(folder: string): string {
   return join(folder, 'audit.config');
 }
 
-/** The settings of the test's run; in its record those that the test decided say so. */
+/** Settings of the test's run; its record marks those set by the test. */
 function resolveRun({ sources, folder, test }: TestRun, lowered?: ReturnType<typeof lowerRate>) {
   const rate = lowered === undefined ? {} : { targetQps: String(lowered.qps) };
   const byTest = { mode: 'performance', runs: '1', output: folder, auditConf: auditPath(folder) };
   const file = new Map(sources.file);
-  // TEST06 judges no latency, and counts the tokens of a model whose submission run may be bound by its latency (gptj).
+  // TEST06 judges no latency, and counts the tokens of a model whose submission run may have a
+  // latency bound (gptj).
   if (test === 'TEST06') file.delete('targetLatency');
   const { values, settings } = resolveSettings(RUN_SETTINGS, {
     section: 'run',
@@ -123,7 +128,9 @@ function resolveRun({ sources, folder, test }: TestRun, lowered?: ReturnType<typ
   };
 }
 
-/** Percent by which a Server run may be slower than the submission run: its rate is its target rate. */
+/**
+ * Percent by which a Server run may be slower than the submission run; its rate is its target rate.
+ */
 const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
   TEST01: 10,
   TEST05: 5,
@@ -131,7 +138,7 @@ const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
 
 function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings) {
   const { scenario } = settings;
-  // As the user wrote it: the product has noise in its last digits.
+  // Rounded to the user's digits: the product has noise in its last digits.
   const percent = Number((100 * loweredShare).toPrecision(12));
   if (scenario !== 'Server' && scenario !== 'Offline') {
     const why = `${scenario} has no target rate; it is for Server and Offline`;

@@ -50,7 +50,7 @@ export const COMPLIANCE_SETTINGS = {
 /** Effective values of {@link COMPLIANCE_SETTINGS}. */
 export type ComplianceValues = SettingValues<typeof COMPLIANCE_SETTINGS>;
 
-/** Benchmarks of tests that are verified only. */
+/** Benchmarks of tests that longhaul only verifies. */
 const GIVEN_BENCHMARKS = {
   TEST07: 'gpt-oss-120b',
   TEST08: 'dlrm-v3',
@@ -68,14 +68,14 @@ export const TEST_ABOUT: Readonly<Record<TestId, string>> = {
   TEST09: `responses are as long as the reference (verified only: ${GIVEN_BENCHMARKS.TEST09})`,
 };
 
-/** What the example of a test has that is verified of given runs alone. */
+/** Example flags of a test that is verified only from given runs. */
 const GIVEN_FLAGS = {
   TEST07: '--benchmark gpt-oss-120b --accuracy-output accuracy-script-output.txt',
   TEST08: '--benchmark dlrm-v3 --accuracy-run results/accuracy',
   TEST09: '--benchmark gpt-oss-120b',
 } as const;
 
-/** Last lines of the help of a test. */
+/** Last lines of a test's help. */
 export function testExample(test: TestId): string {
   if (isRunnableTest(test)) {
     return `
@@ -100,7 +100,7 @@ the official audit.config of the test. OUTPUT/${test} holds what a submission ne
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together.`;
 }
 
-/** Settings of a run that a test decides itself. */
+/** Run settings that a test sets itself. */
 export const DECIDED_BY_TEST = [
   'mode',
   'runs',
@@ -110,14 +110,17 @@ export const DECIDED_BY_TEST = [
   'thresholds',
 ] as const;
 
-/** Settings of a run that win over those of the submission run; the server's model is that of its record. */
+/** Run settings that override the submission run's; the server's model is that of its record. */
 const RUN_FLAGS: SettingTable = Object.fromEntries(
   Object.entries(RUN_SETTINGS).filter(
     ([key]) => key !== 'model' && !(DECIDED_BY_TEST as readonly string[]).includes(key),
   ),
 );
 
-/** {@link RUN_FLAGS} as a test has them: one that is verified only is of benchmarks that longhaul does not have. */
+/**
+ * {@link RUN_FLAGS} for a test; a test that is only verified accepts benchmarks that longhaul
+ * lacks.
+ */
 export function runFlagsOf(test: TestId): SettingTable {
   const { benchmark } = RUN_FLAGS;
   if (isRunnableTest(test) || benchmark === undefined) return RUN_FLAGS;
@@ -125,7 +128,7 @@ export function runFlagsOf(test: TestId): SettingTable {
   return { ...RUN_FLAGS, benchmark: { ...benchmark, help } };
 }
 
-/** Of what a command was given, the flags of the run that it makes. */
+/** Flags of the test's run, out of the flags of the command. */
 export function flagsOfRun(flags: RunSources['flags']): RunSources['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)));
 }

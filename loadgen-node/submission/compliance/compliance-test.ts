@@ -41,18 +41,19 @@ import { verifyTest07 } from './verify/verify-test07.ts';
 import { verifyTest08 } from './verify/verify-test08.ts';
 import { verifyTest09 } from './verify/verify-test09.ts';
 
-/** The command line's part in a test. */
+/** Parts of the command line that a test uses. */
 interface TestHost {
-  /** Flags of `longhaul run` that win over the submission run's settings. */
+  /** Flags of `longhaul run` that override the submission run's settings. */
   readonly flags: RunSources['flags'];
-  /** Says something before the result. */
+  /** Prints a text before the result. */
   tell(text: string): void;
 }
 
 /**
- * Runs a compliance test (or takes a run that is there), verifies it, writes its folder and says the verdict.
+ * Runs a compliance test (or uses an existing run), verifies it, writes its folder and reports the
+ * verdict.
  * @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted; text and document.
- * @throws MlperfError when the test cannot be made or verified.
+ * @throws MlperfError if the test cannot be made or verified.
  */
 export async function complianceTest(
   test: TestId,
@@ -127,10 +128,16 @@ async function ask(test: TestId, values: ComplianceValues, flags: RunSources['fl
 
 type AskedTest = Awaited<ReturnType<typeof ask>>;
 
-/** A test with another of these is refused when it is verified: better before minutes go into its run. */
+/**
+ * Settings that must equal the submission run's; checked early, since verification would refuse
+ * them after minutes of running.
+ */
 const AS_IN_SUBMISSION = ['benchmark', 'scenario', 'dataSeed', 'dataCount'] as const;
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a flag that makes another test of it than the submission run's. */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a flag that makes the test differ from the
+ *   submission run.
+ */
 function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
   const own = inspectRun({ file: sources.file, flags: {} });
   if (own.benchmark === undefined) return;
@@ -143,7 +150,7 @@ function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
   }
 }
 
-/** Refuses wrong runs of the submission before minutes go into another run. */
+/** Refuses wrong submission runs before minutes are spent on another run. */
 async function requireSubmission(asked: AskedTest): Promise<void> {
   const { reference, test, round } = asked;
   requireRound(reference, round);
@@ -151,7 +158,7 @@ async function requireSubmission(asked: AskedTest): Promise<void> {
   requireSameSystem(reference, await readComplianceRun(accuracyFolder(asked)), 'accuracy run');
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a run without a speed. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a run without a performance result. */
 function requirePerformanceRun(run: ComplianceRun): void {
   const mode = recordOf(run, 'effective_test_mode');
   if (mode !== 'AccuracyOnly' && mode !== 'FindPeakPerformance') return;
@@ -171,7 +178,7 @@ function requireValid(reference: ComplianceRun): void {
   );
 }
 
-/** @returns The exit code of a run that was interrupted; undefined for one that came to its end. */
+/** @returns Exit code of an interrupted run; undefined for a completed one. */
 async function makeRun(
   test: RunnableTestId,
   { sources, values }: AskedTest,
@@ -187,7 +194,10 @@ async function makeRun(
   return host.exitCode ?? EXIT.interrupted;
 }
 
-/** Type (`--dtype`) by which the official script reads responses of a datatype; its own default is `byte`. */
+/**
+ * Type (`--dtype`) with which the official script reads responses of a datatype; its default is
+ * `byte`.
+ */
 const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   FP32: 'float32',
   INT32: 'int32',
@@ -213,7 +223,7 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
     case 'TEST06':
       return verifyTest06({
         ...runs,
-        // What SUT nodes of longhaul send of a language model.
+        // longhaul's SUT nodes send these for a language model.
         tokenType:
           values.tokenType ??
           (datatypeOf(benchmark) === 'INT32' ? 'int32' : tokenTypeOfRound(round)),
@@ -237,7 +247,7 @@ function needsAccuracyRun(test: TestId): boolean {
   return test === 'TEST01' || test === 'TEST08';
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where a run of the test would have to be made. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` if the test's run would have to be made. */
 function requireGiven(test: TestId, values: ComplianceValues): void {
   if (values.testRun === undefined) {
     const models = modelsOfTest(test).join(' or ');
@@ -248,7 +258,7 @@ function requireGiven(test: TestId, values: ComplianceValues): void {
   if (test === 'TEST07') accuracyOutput(values);
 }
 
-/** Names of the models that any round has the test for. */
+/** Names of the models for which any round has the test. */
 function modelsOfTest(test: TestId): string[] {
   const models = ROUNDS.flatMap((round) => modelsOfRound(round));
   return [...new Set(models.filter(({ tests }) => tests.includes(test)).map(({ name }) => name))];
@@ -262,12 +272,15 @@ function accuracyOutput({ accuracyOutput: path }: ComplianceValues): string {
   );
 }
 
-/** Datatype of a benchmark's responses; empty where the model decides. */
+/** Datatype of a benchmark's responses; empty if the model decides. */
 function datatypeOf(benchmark: string): string {
   return benchmarkRules(benchmark).responseTensor?.datatype ?? '';
 }
 
-/** A submission run's folder serves as both: it has the accuracy run's log as well. */
+/**
+ * Folder of the accuracy run. A submission run's folder serves as both: it also has the accuracy
+ * log.
+ */
 function accuracyFolder({ test, values, reference }: AskedTest): string {
   if (values.accuracyRun !== undefined) return values.accuracyRun;
   if (recordOf(reference, 'effective_test_mode') === 'SubmissionRun') return values.run;
@@ -295,9 +308,10 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
 }
 
 /**
- * Whether a round has a test for a benchmark. A benchmark that no round has (`digits`) may be tested all the same.
- * @param model Name or folder of the model, where the benchmark has several: `dlrm-v2-99.9`.
- * @throws MlperfError `ERR_CONFIG_INVALID` telling what there is.
+ * Checks that a round has a test for a benchmark. Benchmarks outside the rounds (`digits`) may be
+ * tested anyway.
+ * @param model Name or folder of the model if the benchmark has several: `dlrm-v2-99.9`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing the available tests.
  */
 export function requireTest(
   test: TestId,
@@ -338,8 +352,8 @@ export function requireTest(
 }
 
 /**
- * The round of a test's run, as one that has compliance tests. v0.5 had a validation suite of its own (its paper, sections
- * 4.7.4 and 5.2), which longhaul does not know.
+ * The round of a test's run, if it has compliance tests. v0.5 had its own validation suite (its
+ * paper, sections 4.7.4 and 5.2), which longhaul does not support.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function submissionRound(round: SubmissionRound): Round {

@@ -10,7 +10,7 @@ import { VERIFY_FILES } from '../rules/test-files.ts';
 import type { TestCheck } from './verify/read-compliance-run.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 
-/** Every file that a test can leave: those of an earlier verification must not stand beside a new one's. */
+/** All files that a test can write: old ones must not remain beside a new verification's. */
 const FILES = [
   'README.md',
   ...Object.values(VERIFY_FILES),
@@ -23,8 +23,10 @@ const FILES = [
 ];
 
 /**
- * Writes a test's folder as a submission has it: verify_*.txt, performance/run_1, accuracy, and README.md.
- * @param folder `OUT/TEST01`; is made. Files of an earlier verification are replaced, others stay.
+ * Writes a test's folder in submission form: verify_*.txt, performance/run_1, accuracy, and
+ * README.md.
+ * @param folder `OUT/TEST01`; created. Files of an earlier verification are replaced, others
+ *   stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writeTestFolder(
@@ -54,8 +56,8 @@ export function writeTestFolder(
 }
 
 /**
- * Removes the verdict of an earlier test: a new run that is broken off leaves none, and the old one would look like its own.
- * Other files stay.
+ * Removes the verdict of an earlier test: if a new run is interrupted, the old verdict would look
+ * like its own. Other files stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function forgetVerdict(folder: string, host: Pick<RunHost, 'report'>): void {
@@ -67,12 +69,15 @@ export function forgetVerdict(folder: string, host: Pick<RunHost, 'report'>): vo
   host.report(`removed the verdict of an earlier test in ${folder}`);
 }
 
-/** A test may be verified again from the folder that an earlier verification wrote. */
+/**
+ * True if a path is a source: a test may be verified again from the folder of an earlier
+ * verification.
+ */
 function isOneOf(path: string, sources: readonly string[]): boolean {
   return existsSync(path) && sources.includes(realpathSync(path));
 }
 
-/** Behind the name of the test in the first line of README.md. */
+/** Follows the name of the test in the first line of README.md. */
 export const REHEARSAL_TITLE = 'rehearsal';
 
 const QUESTION: Readonly<Record<TestId, string>> = {
@@ -85,7 +90,7 @@ const QUESTION: Readonly<Record<TestId, string>> = {
   TEST09: 'Do responses in performance mode have the length of the reference?',
 };
 
-/** The verdict for a screen: one line per check, in plain words, and notes on the test itself. */
+/** The verdict for a screen: one line per check, and notes on the test itself. */
 export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): string {
   const lines = [
     `${verdict.test}, round ${verdict.round}: ${QUESTION[verdict.test]}`,
@@ -98,7 +103,7 @@ export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): 
 
 /**
  * README.md of a test's folder.
- * @param runs Rows of its first table: name and text; those without a text are left out.
+ * @param runs Rows of its first table: name and text; rows without text are omitted.
  * @param ofTest Notes on the test itself.
  */
 export function testReadme(
@@ -152,7 +157,7 @@ function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestChec
   return [line, ...more.filter((one) => one !== undefined).map((one) => `          ${one}`)];
 }
 
-/** Says whose verdict is which: the official files may say PASS where longhaul looks at more. */
+/** States which verdict is whose: the official files may say PASS although longhaul checks more. */
 function conclusion({ test, checks, ...verdict }: TestVerdict): string {
   const { hasPassed, isOfficialPass, isRehearsal } = verdict;
   if (isRehearsal) {
@@ -164,7 +169,10 @@ function conclusion({ test, checks, ...verdict }: TestVerdict): string {
   return `${test} failed: the official tools would pass it, but not all of longhaul's own checks are met.`;
 }
 
-/** Target rate of the submission run and of the test's, queries per second; undefined where one is not known. */
+/**
+ * Target rates of the submission run and of the test, in queries per second; undefined if one is
+ * unknown.
+ */
 export function targetRateInWords(
   submission: number | undefined,
   test: number | undefined,
@@ -176,7 +184,7 @@ export function targetRateInWords(
   return `${test} per second, ${how} by ${percent} % from the submission run's ${submission}`;
 }
 
-/** A text within a table; names come from SUT nodes. */
+/** A text for a table cell; names come from SUT nodes. */
 function cell(text: string): string {
   return text.replace(/[\r\n]+/g, ' ').replaceAll('|', '\\|');
 }

@@ -6,17 +6,17 @@ import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encr
 import { describeSystemError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
 
-/** Forms of an encrypted tarball. */
+/** Formats of an encrypted tarball. */
 export type EncryptionName = 'age' | 'openssl';
 
-/** Turns the bytes of a tarball into those of the encrypted file, streamed. */
+/** Encrypts a stream of bytes. */
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;
 
 /**
- * The age format (age-encryption.org/v1): authenticated, a new key for each file, read by `age
- * --decrypt`.
- * @param recipients Public keys; who has the identity to any of them can read the file.
- * @throws MlperfError `ERR_CONFIG_INVALID` when one is no public key.
+ * The age format (age-encryption.org/v1): authenticated, a new key for each file, readable by
+ * `age --decrypt`.
+ * @param recipients Public keys; any of their identities can decrypt the file.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if one is not a public key.
  */
 export function ageEncryption(recipients: readonly string[]): Encryption {
   const encrypter = new Encrypter();
@@ -31,7 +31,7 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
   try {
     encrypter.addRecipient(recipient);
   } catch (cause) {
-    // A file that is no public key may be a private one: its contents are not shown.
+    // A file that is not a public key may be a private one: its content is not shown.
     const shown = /^age1[0-9a-z]+$/.test(recipient) ? `${recipient} ` : 'this ';
     const text = `${shown}is no public key of age ("age1...", as age-keygen -y prints it)`;
     throw new MlperfError('ERR_CONFIG_INVALID', text, { cause });
@@ -42,10 +42,10 @@ const IV_BYTES = 16;
 const SALT_BYTES = 8;
 
 /**
- * The form that MLCommons' pack_submission.sh unpacks: `openssl enc -d -aes256` with its defaults, which are
- * AES-256-CBC, key and IV by one SHA-256 pass over password and salt. That pass is no obstacle to
- * guessing, so the password must be random; the file does not prove its own integrity, so a checksum has
- * to.
+ * The format that MLCommons' pack_submission.sh unpacks: `openssl enc -d -aes256` with its
+ * defaults: AES-256-CBC, key and IV by one SHA-256 pass over password and salt. One pass does not
+ * slow down guessing, so the password must be random; the file has no integrity check, so a
+ * checksum is needed.
  */
 function opensslEncryption(password: string): Encryption {
   return async function* encrypt(plain) {
@@ -58,9 +58,7 @@ function opensslEncryption(password: string): Encryption {
   };
 }
 
-/**
- * OpenSSL: EVP_BytesToKey with SHA-256 and a count of 1, which gives key and IV with two digests.
- */
+/** OpenSSL's EVP_BytesToKey with SHA-256 and count 1: two digests give key and IV. */
 function keyAndIv(password: Buffer, salt: Buffer) {
   const digest = (before: Buffer): Buffer =>
     createHash('sha256').update(before).update(password).update(salt).digest();
@@ -68,20 +66,18 @@ function keyAndIv(password: Buffer, salt: Buffer) {
   return { key, iv: digest(key).subarray(0, IV_BYTES) };
 }
 
-/** Rights of others to a key file. */
+/** Permission bits of other users on a key file. */
 const OTHERS = 0o077;
 
-/** Shortest accepted password: the form does not slow down guessing. */
+/** Shortest accepted password: the format does not slow down guessing. */
 const PASSWORD_LENGTH_MIN = 20;
 
-/** Bytes of a password that is made. */
+/** Bytes of a generated password. */
 const PASSWORD_BYTES = 32;
 
 /**
- * Makes a key file that only its owner may read: an identity of age, or a random password for
- * openssl.
- * @throws MlperfError `ERR_OUTPUT` when there is such a file: a key that is lost cannot be made
- *   again.
+ * Makes a key file readable only by its owner: an age identity, or a random password for openssl.
+ * @throws MlperfError `ERR_OUTPUT` if the file exists: a lost key cannot be recreated.
  */
 export async function makeKeyFile(path: string, encryption: EncryptionName): Promise<void> {
   const text =
@@ -105,9 +101,9 @@ async function ageIdentityText(): Promise<string> {
 }
 
 /**
- * The encryption by a key file.
- * @throws MlperfError `ERR_CONFIG_FILE` when it cannot be read or is no key of this form. No text
- *   of it is shown.
+ * The encryption with a key file.
+ * @throws MlperfError `ERR_CONFIG_FILE` if it cannot be read or is not a key of this format. Its
+ *   content is never shown.
  */
 export async function encryptionOfKeyFile(path: string, encryption: EncryptionName) {
   const text = readNamedText(path, FILE_BYTES_MAX.secret, 'the key file ');
@@ -126,12 +122,12 @@ export async function encryptionOfKeyFile(path: string, encryption: EncryptionNa
   );
 }
 
-/** True where others than the owner may read a key file. */
+/** True if other users can read a key file. */
 export function isReadByOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
 }
 
-/** As `openssl -pass file:` takes it: the first line. */
+/** First line of the file, as with `openssl -pass file:`. */
 function passwordOf(text: string, path: string): string {
   const password = text.split(/\r?\n/, 1)[0] ?? '';
   if (password.length >= PASSWORD_LENGTH_MIN) return password;

@@ -10,10 +10,10 @@ import { NOT_KNOWN, SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/sub
 import type { Encryption } from './encryption.ts';
 import type { PackedTree } from './pack-tree.ts';
 
-/** Findings that are printed one by one. */
+/** Most findings printed individually. */
 const TOLD_MAX = 20;
 
-/** A finding of the self-check, as far as it is reported here. */
+/** Fields of a self-check finding reported here. */
 type Found = Pick<CheckFinding, 'id' | 'severity' | 'file' | 'seen'>;
 
 /** The self-check of a tree. A tree with an `error` is not packed. */
@@ -26,9 +26,9 @@ export type TreeCheck = (
 type PackHost = Pick<RunHost, 'report' | 'progress'>;
 
 /**
- * Packs a tree that the self-check accepts; with `unchecked` any tree.
- * @returns `isPacked` is false where the check found errors.
- * @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, `ERR_CONFIG_FILE`,
+ * Packs a tree that passes the self-check; with `unchecked` any tree.
+ * @returns `isPacked` is false if the check found errors.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that exclude each other, `ERR_CONFIG_FILE`,
  *   `ERR_OUTPUT`
  */
 export async function packChecked(
@@ -38,7 +38,7 @@ export async function packChecked(
 ): Promise<VerbResult & { readonly isPacked: boolean }> {
   const wrong = wrongKeyFlags(values);
   if (wrong !== undefined) throw new MlperfError('ERR_CONFIG_INVALID', wrong);
-  // Loaded when it is needed: the libraries of tar and age would make every verb start later.
+  // Loaded on demand: the tar and age libraries would slow down the start of every verb.
   const { packTree, sideFiles, checkPaths } = await import('./pack-tree.ts');
   const { output } = values;
   const keyFile = values.keyFile ?? values.newKeyFile;
@@ -59,10 +59,7 @@ export async function packChecked(
   };
 }
 
-/**
- * The contradiction among the flags about keys, or that a key is missing; undefined: they are
- * right.
- */
+/** Contradiction among the key flags, or a missing key; undefined if they are correct. */
 function wrongKeyFlags(values: PackValues): string | undefined {
   const { keyFile, newKeyFile, recipient, encryption } = values;
   const keys = Object.values({ keyFile, newKeyFile, recipient }).filter(Boolean);
@@ -102,7 +99,7 @@ async function encryptionOf(
   return made;
 }
 
-/** Reports what the check found. @returns The errors, which keep the tree from being packed. */
+/** Reports the check's findings. @returns The errors, which prevent packing. */
 async function errorsOf(
   tree: string,
   round: SubmissionRound | undefined,
@@ -153,7 +150,7 @@ function packedText(
   return `${lines.join('\n')}\n`;
 }
 
-/** Word for a tarball without encryption. */
+/** Value for a tarball without encryption. */
 const NOT_ENCRYPTED = 'none';
 
 /** Settings of `longhaul submission pack`. */

@@ -17,23 +17,24 @@ import type { Encryption } from './encryption.ts';
 /** Time of every file in a tarball: equal trees give equal tarballs. */
 const FILE_TIME = new Date(Date.UTC(2000, 0, 1));
 
-/** A tree and where its tarball goes. */
+/** A tree and the path of its tarball. */
 interface Packing {
   readonly tree: string;
-  /** The tarball; may not be there yet. */
+  /** Path of the tarball; must not exist yet. */
   readonly output: string;
   /**
-   * Called after all other checks passed: it may make a key file. Answers undefined: no encryption.
+   * Called after all other checks passed, since it may make a key file. Returns undefined for no
+   * encryption.
    */
   readonly encryption: () => Promise<Encryption | undefined>;
-  /** Key file, if any: it may not lie in the tree. */
+  /** Key file, if any: must not be in the tree. */
   readonly keyFile?: string | undefined;
 }
 
 /** Names of the files beside a tarball. */
 export function sideFiles(output: string) {
   return {
-    /** SHA-256 of every file in the tarball, for `sha256sum -c` where it was unpacked. */
+    /** SHA-256 of every file in the tarball, for `sha256sum -c` after unpacking. */
     contents: `${output}.SHA256SUMS`,
     sha256: `${output}.sha256`,
     sha1: `${output}.sha1`,
@@ -41,12 +42,10 @@ export function sideFiles(output: string) {
 }
 
 /**
- * Packs every division of a tree into a gzip-compressed tarball, encrypted on its way to the disk,
- * and writes lists of checksums beside it: of its contents, as they stand in the tar, and of the
- * file itself. Streamed. The same tree gives the same tarball, until it is encrypted: that is
- * different each time.
- * Rule: submission_rules, "placing an encrypted tarball in a MLCommons-provided cloud storage
- * bucket".
+ * Packs every division of a tree into a gzip-compressed tarball, encrypted while it is written,
+ * with checksum lists beside it: of its content as in the tar, and of the file itself. Streamed.
+ * The same tree gives the same tarball, except for the encryption, which differs each time. Rule:
+ * submission_rules, "placing an encrypted tarball in a MLCommons-provided cloud storage bucket".
  * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents and refuseKeys), `ERR_CONFIG_INVALID`
  *   (output or key file in the tree), `ERR_OUTPUT`
  */
@@ -74,7 +73,7 @@ export async function packTree(packing: Packing): Promise<PackedTree> {
   }
 }
 
-/** A tarball that was written: its number of files, its size and its digests. */
+/** A written tarball: number of files, size and digests. */
 export interface PackedTree {
   readonly fileCount: number;
   readonly bytes: number;
@@ -82,7 +81,7 @@ export interface PackedTree {
   readonly sha1: string;
 }
 
-/** A tarball until it is whole; what an interrupted run left is written over. */
+/** Temporary path of an incomplete tarball; an interrupted run's file is overwritten. */
 function unfinishedOf(output: string): string {
   return `${output}.unfinished`;
 }
@@ -113,14 +112,16 @@ export function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'
 }
 
 /**
- * @returns Bytes and digests of what was written; MLCommons' pack_submission.sh compares the SHA-1.
+ * @returns Size and digests of the written file; MLCommons' pack_submission.sh compares the
+ *   SHA-1.
  */
 async function write(tar: Readable, encryption: Encryption | undefined, path: string) {
   const sha256 = createHash('sha256');
   const sha1 = createHash('sha1');
   const encrypt = encryption ?? ((plain: AsyncIterable<Buffer>) => plain);
   let bytes = 0;
-  // A stream that opens the file itself may do so after a failure, when it was removed already.
+  // A stream that opens the file itself may do so after a failure, when the file was already
+  // removed.
   const file = await open(path, 'w');
   try {
     await pipeline(tar, createGzip(), encrypt, async (chunks: AsyncIterable<Uint8Array>) => {
@@ -139,11 +140,10 @@ async function write(tar: Readable, encryption: Encryption | undefined, path: st
 }
 
 /**
- * The bytes of a tar of some files, in their order, without owners, times and other traces of this
- * machine.
- * @param checksums Gets the SHA-256 of each file by path, read out of the tar itself, once it is
- *   through.
- * @throws Error of the file system, or when a file changes while it is read.
+ * A tar of some files, in order, without owners, times and other traces of this machine.
+ * @param checksums Receives the SHA-256 of each file by path, computed from the tar itself, at
+ *   the end.
+ * @throws File system errors, or an error if a file changes while it is read.
  */
 async function* tarStream(
   tree: string,
@@ -159,7 +159,7 @@ async function* tarStream(
   });
   const parser = new Parser({ strict: true, onReadEntry: (entry) => digest(entry, checksums) });
   const isParsed = once(parser, 'end');
-  // Awaited below; without this an error before that would end the process.
+  // Awaited below; without this handler an earlier error would end the process.
   isParsed.catch(() => {});
   for (const { path } of files) pack.add(path);
   pack.end();
@@ -178,8 +178,8 @@ function digest(entry: ReadEntry, checksums: Map<string, string>): void {
 }
 
 /**
- * The rights that do not depend on a umask, and no second name: the tarball would have a link for
- * it.
+ * File mode independent of a umask, and link count 1: otherwise the tarball would contain a hard
+ * link.
  */
 function plainStats(stats: Stats): Stats {
   const isProgram = (stats.mode & 0o100) !== 0;
@@ -188,19 +188,19 @@ function plainStats(stats: Stats): Stats {
   return stats;
 }
 
-/** Problems that are named; of more the number. */
+/** At most this many problems are named; the rest are counted. */
 const TOLD_MAX = 20;
 
 /** Texts beside the divisions. Source: the official checkers, "extra files in root". */
 const ROOT_TEXT = /\.(md|pdf)$/;
 
-/** Where the originals of truncated logs lie in their folder. */
+/** Path of a truncated log's original in its backup folder. */
 const KEPT_ORIGINAL = /(^|\/)\d+\/(closed|network|open)\/.*mlperf_log_accuracy\.json$/;
 
-/** How each line of an age identity begins. */
+/** Start of a line with an age identity. */
 const AGE_IDENTITY = /^AGE-SECRET-KEY-1/m;
 
-/** Largest file that is searched for keys: key files are a few lines. */
+/** Largest file searched for keys: key files have a few lines. */
 const KEY_BYTES_MAX = 4096;
 
 /** A file that goes into the tarball. */
@@ -212,9 +212,9 @@ interface PackedFile {
 
 /**
  * Every file of a tree, sorted by path.
- * @throws MlperfError `ERR_CONFIG_FILE` when it is no tree, or has what may not be handed in:
- *   links, files beside the divisions, originals of truncated logs, what an interrupted command
- *   left.
+ * @throws MlperfError `ERR_CONFIG_FILE` if it is not a tree, or contains what must not be
+ *   submitted: links, files beside the divisions, originals of truncated logs, remains of an
+ *   interrupted command.
  */
 function treeContents(tree: string): PackedFile[] {
   const files: PackedFile[] = [];
@@ -262,10 +262,9 @@ function problemOf(path: string, stats: Stats): string | undefined {
 }
 
 /**
- * Refuses files that are keys: copies of the key file, and identities of age. A tarball that brings
- * its own key would be useless to everybody without that key; one that brings
- * another gives that away.
- * @param keyFile It may not be there yet.
+ * Refuses files that are keys: copies of the key file, and age identities. A tarball with its own
+ * key protects nothing, and one with another key discloses that key.
+ * @param keyFile May not exist yet.
  * @throws MlperfError `ERR_CONFIG_FILE` for a tree with keys, and when a file cannot be read
  */
 function refuseKeys(tree: string, files: readonly PackedFile[], keyFile: string | undefined): void {

@@ -16,7 +16,7 @@ import {
   within10Percent,
 } from '../../../shared/rules/rows/model-row.ts';
 
-/** Models that see or make pictures and videos. */
+/** Models of images and videos. */
 const VISION: readonly ModelRow[] = [
   ...[0.95, 0.99].map(
     (share): ModelRow => ({
@@ -56,9 +56,9 @@ const VISION: readonly ModelRow[] = [
   },
 ];
 
-/** Models that read and write text. */
+/** Language models. */
 const LANGUAGE: readonly ModelRow[] = [
-  // In the tables of one checker, and with the figures of gptj there.
+  // One checker's tables list it, with gptj's figures.
   ...pair({
     ...GPTJ_MODEL,
     name: 'gpt3',
@@ -77,7 +77,7 @@ const LANGUAGE: readonly ModelRow[] = [
     references: { ROUGEL: 21.6666, exact_match: 90.1335 },
     bounds: [within10Percent('TOKENS_PER_SAMPLE', 684.68)],
     isEqualIssue: true,
-    // In v5.0 the round's own checker asks for it, the newest one for no test.
+    // In v5.0 the round's own checker requires a test for it, the newest checker none.
     tests: ['TEST06'],
     since: { 'v5.1': { scenarios: { datacenter: OFFLINE_AND_ONE } } },
   },
@@ -118,7 +118,7 @@ const LANGUAGE: readonly ModelRow[] = [
     serverLatencyNs: 60_000_000_000,
     tokenMetric: 'counted',
     tokenLatencies: { Server: tokens(2000, 80), Interactive: tokens(1500, 15) },
-    // The tag v5.1 has other references, which v5.1.1 mended in the same round.
+    // Tag v5.1 has other references, corrected by v5.1.1 in the same round.
     references: { exact_match: 81.3582 },
     bounds: [within10Percent('TOKENS_PER_SAMPLE', 3886.2274)],
     isEqualIssue: true,
@@ -135,8 +135,7 @@ const LANGUAGE: readonly ModelRow[] = [
     tokenMetric: 'counted',
     tokenLatencies: { Server: tokens(3000, 80), Interactive: tokens(2000, 15) },
     references: { exact_match: 83.13 },
-    // The tools' upper limit on tokens per sample is of a placeholder (9,999 tokens) and has no
-    // lower one.
+    // The tools' upper limit on tokens per sample is a placeholder (9,999), without a lower one.
     bounds: [{ metric: 'TOKENS_PER_SAMPLE', upper: 9999 * 1.1 }],
     tests: ['TEST07', 'TEST09'],
   },
@@ -170,7 +169,7 @@ const OTHERS: readonly ModelRow[] = [
     name: 'dlrm-v3',
     rounds: ['v6.0', 'v6.1'],
     scenarios: { datacenter: SERVER_OFFLINE },
-    // In v6.0 the older checker of the same time asks for 34,996 samples and for AUC alone.
+    // In v6.0 the older checker of that time requires 34,996 samples, and only AUC.
     samples: 349_823,
     serverLatencyNs: 60_000_000_000,
     references: { DLRM_NE: 0.86687, DLRM_ACC: 0.69651, DLRM_AUC: 0.78663 },
@@ -218,7 +217,7 @@ const OTHERS: readonly ModelRow[] = [
       },
     },
   },
-  // Names in mlperf.conf are not known for the last three: no round's file has them.
+  // The mlperf.conf names of the last three are unknown: no round's file has them.
   {
     name: 'qwen3.6-27b',
     rounds: ['v6.1', 'v6.1'],
@@ -245,14 +244,14 @@ const OTHERS: readonly ModelRow[] = [
   },
 ];
 
-/** Order of the official tables, by benchmark; what they lack follows. */
+/** Order of the official tables, by benchmark; benchmarks missing there follow. */
 // biome-ignore format: one line shows the order.
 const ORDER = [
   'resnet50', 'retinanet', '3d-unet', 'stable-diffusion-xl', 'yolo', 'pointpainting', 'wan-2.2-t2v-a14b', 'bert', 'gptj',
   'gpt3', 'llama2-70b', 'mixtral-8x7b', ...LANGUAGE.slice(2).map(benchmarkOf), 'rnnt', 'dlrm', 'dlrm-v2',
 ];
 
-/** Every model: those of the cards, and those whose benchmarks longhaul does not run. */
+/** All models: those with cards, and those whose benchmarks longhaul does not run. */
 export const MODEL_ROWS: readonly ModelRow[] = [
   ...CARDS.flatMap(({ models = [] }) => models),
   ...VISION,

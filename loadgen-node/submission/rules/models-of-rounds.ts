@@ -8,22 +8,21 @@ import {
 import { MODEL_ROWS } from './model-rows.ts';
 import { roundsUpTo, SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 
-/** Made once: a self-check asks for every folder of a tree. */
+/** Cached: a self-check looks it up for every folder of a tree. */
 const MODELS = new Map(
   SUBMISSION_ROUNDS.map((round) => [round, MODEL_ROWS.flatMap((row) => modelAt(row, round))]),
 );
 
 /**
- * Every model of a round, with what the round demands of its results.
- * Source: the tables of the official submission checkers (v4.1: the tag's own; later rounds: the
- * newest, which has them all; where an older one of the same round differs, the table says so) and
- * inference_rules.
+ * Every model of a round, with the round's requirements. Source: the tables of the official
+ * submission checkers (v4.1: the tag's own; later rounds: the newest, which has them all;
+ * differences of an older one of the same round are noted in the table) and inference_rules.
  */
 export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[] {
   return MODELS.get(round) ?? [];
 }
 
-/** The model of a row as a round has it; empty where the round does not have it. */
+/** A row's model for a round; empty if the round lacks it. */
 function modelAt(of: ModelRow, round: SubmissionRound) {
   const row = rowAt(of, round);
   if (row === undefined) return [];
@@ -42,24 +41,24 @@ function modelAt(of: ModelRow, round: SubmissionRound) {
 }
 
 /**
- * How folders may spell the names of some models, which have a dot. Source: model_mapping of the
+ * Allowed folder spellings of models with a dot in their name. Source: model_mapping of the
  * official tools.
  */
 const SPELLED: readonly [RegExp, string] = [/^llama3_1-/, 'llama3.1-'];
 
-/** The model whose results lie in a folder of this name; undefined: the round has none. */
+/** The model with results in a folder of this name; undefined if the round has none. */
 export function modelOfFolder(round: SubmissionRound, folder: string): SubmissionModel | undefined {
   const name = folder.replace(...SPELLED);
   return modelsOfRound(round).find((model) => model.folder === name || model.name === name);
 }
 
-/** The model that the official tools call by exactly this name, as model_mapping.json has to. */
+/** The model with exactly this name in the official tools, as model_mapping.json requires. */
 export function modelOfName(round: SubmissionRound, name: string): SubmissionModel | undefined {
   return modelsOfRound(round).find((model) => model.name === name);
 }
 
 /**
- * Model that the official tools guess from a folder's name, where no table and no mapping has it.
+ * Model that the official tools guess from a folder's name, if no table and no mapping contains it.
  */
 const GUESSES: readonly (readonly [RegExp, string])[] = [
   [/^ssd-resnet34$/, 'retinanet'],
@@ -69,15 +68,15 @@ const GUESSES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Names that the tools up to v4.0 take for detection models that are no benchmarks any more: those of their table, which
- * nothing maps to another model, and those that they guess.
+ * Names that tools up to v4.0 accept for detection models that are no longer benchmarks: unmapped
+ * names in their table, and guessed names.
  */
 const GONE = /^(?:ssd-mobilenet$|ssd_(?:resnet|mobilenet)|rcnn-(?:resnet|inception|nas))/;
 const GUESSED_GONE = /ssdlite|ssd-inception|yolo|ssd-mobilenet|ssd-resnet50|rcnn/;
 
 /**
- * The model that a result is of. Source: get_mlperf_model of every official submission checker.
- * @param mapped What model_mapping.json of open says of the folder.
+ * The model of a result. Source: get_mlperf_model of every official submission checker.
+ * @param mapped Entry for the folder in open's model_mapping.json.
  */
 export function modelOfResultFolder(round: SubmissionRound, folder: string, mapped: unknown) {
   const known = modelOfFolder(round, folder);
@@ -86,21 +85,18 @@ export function modelOfResultFolder(round: SubmissionRound, folder: string, mapp
   if (isOlder && GONE.test(folder)) return undefined;
   if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
   if (isOlder && GUESSED_GONE.test(folder)) return undefined;
-  // Nobody guessed in v0.5.
+  // v0.5's check guesses nothing.
   const guess = round === 'v0.5' ? undefined : GUESSES.find(([pattern]) => pattern.test(folder));
   return guess === undefined ? undefined : modelOfName(round, guess[1]);
 }
 
-/** The one suite that has a model; undefined where both have it, or none. */
+/** The only suite with a model; undefined if both or none have it. */
 export function onlySuiteOf({ scenarios }: SubmissionModel): Suite | undefined {
   const [first, ...others] = SUITES.filter((suite) => scenarios[suite] !== undefined);
   return others.length > 0 ? undefined : first;
 }
 
-/**
- * The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where
- * targets differ.
- */
+/** A round's models for a benchmark of longhaul (`resnet50`); several if targets differ. */
 export function modelsOfBenchmark(round: SubmissionRound, benchmark: string) {
   return modelsOfRound(round).filter((model) => model.benchmark === benchmark);
 }

@@ -12,15 +12,14 @@ export function loadgenScenario(scenario: SubmissionScenario): Scenario {
 }
 
 /**
- * Percent by which the two accuracies of TEST01's fallback may differ, where the model has no other
- * figure.
- * Source: submission checkers of all rounds (1, 0.1 for models of 99.9 %).
+ * Percent by which TEST01's two fallback accuracies may differ, unless the model has its own
+ * figure. Source: submission checkers of all rounds (1, 0.1 for 99.9 % models).
  */
 export function usualBaselinePercent(model: SubmissionModel | undefined): number {
   return model?.name.includes('99.9') === true ? 0.1 : 1;
 }
 
-/** The model with what is other in a scenario. */
+/** The model with its values for a scenario. */
 export function modelInScenario(
   model: SubmissionModel,
   scenario: SubmissionScenario,
@@ -29,7 +28,7 @@ export function modelInScenario(
 }
 
 /**
- * Scenarios of a model that a system of these suites has to show; undefined: it is in none of them.
+ * Required scenarios of a model on a system of these suites; undefined if it is in none of them.
  */
 export function scenarioNeed(model: SubmissionModel, suites: readonly Suite[]) {
   if (model.everySystem !== undefined) return model.everySystem;
@@ -42,7 +41,7 @@ export function scenarioNeed(model: SubmissionModel, suites: readonly Suite[]) {
   };
 }
 
-/** LoadGen's keys of what a scenario is measured by, in samples (streams: ns). */
+/** LoadGen's key of a scenario's metric, in samples (SingleStream and MultiStream: ns). */
 const SAMPLES: Readonly<Record<SubmissionScenario, string>> = {
   SingleStream: 'early_stopping_latency_ss',
   MultiStream: 'early_stopping_latency_ms',
@@ -52,8 +51,8 @@ const SAMPLES: Readonly<Record<SubmissionScenario, string>> = {
 };
 
 /**
- * The same of round v0.5, which had no early stopping: latency at the 90th percentile, streams, the Poisson parameter.
- * Source: paper of the round, section 4.5 and table 2.
+ * Metrics of round v0.5, which had no early stopping: latency at the 90th percentile, streams, the
+ * Poisson parameter. Source: paper of the round, section 4.5 and table 2.
  */
 const V05_METRICS: Readonly<Record<Scenario, string>> = {
   SingleStream: 'result_90.00_percentile_latency_ns',
@@ -71,8 +70,8 @@ const TOKENS = {
 } as const;
 
 /**
- * Key of the detail log whose value is the result. The rules' text calls the scheduled rate the
- * metric of Server, and the checkers up to v4.0 report it; every one since v4.1 reports the completed one.
+ * Detail log key of the result. The rules' text calls the scheduled rate the metric of Server, and
+ * checkers up to v4.0 report it; from v4.1 on they report the completed one.
  */
 export function resultMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
   const own = model?.metrics?.[scenario];
@@ -84,15 +83,16 @@ export function resultMetric(model: SubmissionModel | undefined, scenario: Submi
   return scenario === 'Offline' ? keys.Offline : keys.Server;
 }
 
-/** The metric in samples, of a model in tokens as well. */
+/** The metric in samples, also for models measured in tokens. */
 export function sampleMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
   if (model?.v05 !== undefined) return resultMetric(model, scenario);
   return model?.metrics?.[scenario] ?? SAMPLES[scenario];
 }
 
 /**
- * The record that a result is computed from, and how: as it is, unless the result is inferred.
- * @param model Undefined: not known, counted in samples.
+ * The record that a result is computed from, and the computation: unchanged, unless the result is
+ * inferred.
+ * @param model Undefined: unknown, counted in samples.
  * @param measured Scenario of the log.
  */
 export function metricOf(
@@ -105,24 +105,25 @@ export function metricOf(
 }
 
 /**
- * Key of the rate in samples per second that the compliance tests compare; undefined in streams.
+ * Key of the rate (samples per second) that compliance tests compare; undefined for SingleStream
+ * and MultiStream.
  */
 export function sampleRateKey(scenario: SubmissionScenario): string | undefined {
   return scenario === 'SingleStream' || scenario === 'MultiStream' ? undefined : SAMPLES[scenario];
 }
 
-/** A record of the measured scenario's log, and the result that it makes, in LoadGen's unit. */
+/** A record in the measured scenario's log, and the inferred result, in LoadGen's unit. */
 interface InferredFigure {
   readonly key: string;
   readonly resultOf: (value: number) => number;
 }
 
-/** Samples of a query of MultiStream. */
+/** Samples per query of MultiStream. */
 const STREAMS = 8;
 
 /**
- * Scenarios that may be inferred, by the measured scenario, as the official checks compute them.
- * Source: inference_rules v4.1, "Benchmarks" (edge submitters).
+ * Scenarios that may be inferred, by measured scenario, as computed by the official checks. Source:
+ * inference_rules v4.1, "Benchmarks" (edge submitters).
  */
 const FIGURES: Partial<
   Readonly<
@@ -138,24 +139,21 @@ const FIGURES: Partial<
   },
 };
 
-/** How a result is inferred; undefined: it cannot be. */
+/** How to infer a result; undefined if it is not possible. */
 export function inferredFigure(scenario: SubmissionScenario, measured: SubmissionScenario) {
   return FIGURES[scenario]?.[measured];
 }
 
 /**
- * True where a system of these suites may infer a scenario at all: it is of the edge suite, and the
- * datacenter suite, if it is of that as well, does not ask for the same scenario.
+ * True if a system may infer a scenario's result. Edge systems may; a system in both suites may not
+ * infer a scenario that datacenter requires.
  */
 export function mayInfer(suites: readonly Suite[], scenario: SubmissionScenario): boolean {
   if (!suites.includes('edge')) return false;
   return scenario === 'MultiStream' || !suites.includes('datacenter');
 }
 
-/**
- * Samples and bytes that the QDL counted, all nodes together; undefined without an audit or
- * samples.
- */
+/** Samples and bytes counted by the QDL over all nodes; undefined without an audit or samples. */
 export function wireCounts(audit: NetworkAudit | undefined) {
   const ours = (audit?.nodes ?? []).map((node) => node.ours);
   const sum = (key: 'sampleCount' | 'payloadBytes' | 'completedCount' | 'responseBytes'): number =>
@@ -167,7 +165,7 @@ export function wireCounts(audit: NetworkAudit | undefined) {
     payloadBytes: sum('payloadBytes'),
     responses: sum('completedCount'),
     responseBytes: sum('responseBytes'),
-    /** Share of the samples that the busiest node took, from 0 to 1. */
+    /** Share of the samples taken by the busiest node, 0 to 1. */
     largestShare: Math.max(...ours.map(({ sampleCount }) => sampleCount)) / samples,
   };
 }

@@ -10,20 +10,20 @@ import {
 } from '../../../shared/rules/rows/model-row.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 
-/** Rounds of which a submission can be checked. One can be built of those that can be run. */
+/** Rounds whose submissions can be checked. Only runnable rounds can be built. */
 export type SubmissionRound = KnownRound;
 
 /** {@link SubmissionRound}, the oldest first. */
 export const SUBMISSION_ROUNDS: typeof KNOWN_ROUNDS = KNOWN_ROUNDS;
 
-/** Rounds from v2.1 on to one of them: v0.5 has rules of its own. */
+/** Rounds from v2.1 up to a given one: v0.5 has its own rules. */
 export function roundsUpTo(last: SubmissionRound): readonly SubmissionRound[] {
   return SUBMISSION_ROUNDS.slice(1, SUBMISSION_ROUNDS.indexOf(last) + 1);
 }
 
 /**
- * Least min_duration of a performance run, in ms. Source: inference_rules v4.1, "Scenarios", and the official checkers; of
- * v0.5 its paper, section 4.6.
+ * Minimum min_duration of a performance run, in ms. Source: inference_rules v4.1, "Scenarios", and
+ * the official checkers; for v0.5 its paper, section 4.6.
  */
 export function minDurationMs(round: SubmissionRound): number {
   return round === 'v0.5' ? 60_000 : 600_000;
@@ -40,12 +40,12 @@ export function isRunnableTest(test: TestId): test is RunnableTestId {
 }
 
 /**
- * Names of the seeds of the sets of samples, of the samples within a set, and of the arrivals, as
- * in mlperf.conf and (behind `effective_`) in the detail log.
+ * Seed names for sample sets, samples within a set, and arrivals, as in mlperf.conf and (after
+ * `effective_`) in the detail log.
  */
 export const SEED_NAMES = ['qsl_rng_seed', 'sample_index_rng_seed', 'schedule_rng_seed'] as const;
 
-/** The three seeds that a round prescribes: 64 bits, so no numbers. */
+/** The three seeds that a round prescribes; 64 bits, so bigint. */
 export type RoundSeeds = Readonly<Record<(typeof SEED_NAMES)[number], bigint>>;
 
 /** Seeds of a round's runs. Source: its mlperf.conf. */
@@ -55,19 +55,19 @@ export function seedsOfRound(round: SubmissionRound): RoundSeeds {
   return seeds;
 }
 
-/** Samples of the performance set of a benchmark, as the round's mlperf.conf has them; 0: all. */
+/** Performance sample count of a benchmark in the round's mlperf.conf; 0: all. */
 export function performanceSamplesInConf(round: SubmissionRound, benchmark: string): number {
   const { entries } = parseConf(mlperfConfOf(round));
   const text = entries.get(`${benchmark}.*.performance_sample_count_override`)?.text;
   return Number(text ?? 0);
 }
 
-/** Seeds of a round's TEST05; undefined where the round has no such test. */
+/** TEST05 seeds of a round; undefined if the round lacks that test. */
 export function test05SeedsOfRound(round: SubmissionRound): RoundSeeds | undefined {
   return TEST05_SEEDS[round];
 }
 
-/** The round whose runs have these seeds; undefined where they are of none. */
+/** The round with these seeds; undefined if there is none. */
 export function roundOfSeeds(seeds: RoundSeeds): SubmissionRound | undefined {
   return SUBMISSION_ROUNDS.find((round) => areSameSeeds(seedsOfRound(round), seeds));
 }
@@ -76,7 +76,7 @@ export function areSameSeeds(a: RoundSeeds, b: RoundSeeds): boolean {
   return SEED_NAMES.every((name) => a[name] === b[name]);
 }
 
-/** The seeds that `read` finds, by their names; undefined where it lacks one. */
+/** The seeds found by `read`; undefined if one is missing. */
 export function readSeeds(read: (name: (typeof SEED_NAMES)[number]) => bigint | undefined) {
   const seeds = SEED_NAMES.map((name) => [name, read(name)] as const);
   if (seeds.some(([, seed]) => seed === undefined)) return undefined;
@@ -84,8 +84,8 @@ export function readSeeds(read: (name: (typeof SEED_NAMES)[number]) => bigint | 
 }
 
 /**
- * Seeds of rounds of which no more is known here, in the order of {@link SEED_NAMES}: their LoadGen does not tell its round.
- * Source: submission_checker.py of the tag v4.0.
+ * Seeds of rounds otherwise unknown here, in the order of {@link SEED_NAMES}: their LoadGen does
+ * not report its round. Source: submission_checker.py of the tag v4.0.
  */
 export const OTHER_ROUNDS: Readonly<Record<string, readonly [bigint, bigint, bigint]>> = {
   'v0.7': [12786827339337101903n, 12640797754436136668n, 3135815929913719677n],
@@ -94,7 +94,7 @@ export const OTHER_ROUNDS: Readonly<Record<string, readonly [bigint, bigint, big
   'v2.0': [6655344265603136530n, 15863379492028895792n, 12662793979680847247n],
 };
 
-/** Advice on a round that a check does not know, by the round. */
+/** Advice for a round that the check does not know, by round. */
 export const NOT_KNOWN: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(OTHER_ROUNDS).map((round) => [
     round,
@@ -102,7 +102,7 @@ export const NOT_KNOWN: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-/** Read once: a self-check asks for every log of a tree. */
+/** Cached: a self-check looks them up for every log of a tree. */
 const SEEDS = seedsWith('');
 const TEST05_SEEDS = seedsWith('test05_');
 
@@ -119,9 +119,8 @@ function seedsWith(prefix: string): Readonly<Partial<Record<SubmissionRound, Rou
 }
 
 /**
- * Lines of user.conf or mlperf.conf that an official checker cannot split: it wants one "=" and a
- * key of three parts.
- * Source: submission_checker.py of v4.1, where a model needs equal issue.
+ * Lines of user.conf or mlperf.conf that an official checker cannot split: it requires one "=" and
+ * a key of three parts. Source: submission_checker.py of v4.1, for models with equal issue.
  */
 export function brokenConfLines(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim());

@@ -1,13 +1,13 @@
 import type { TestId } from '../../../shared/rules/rows/model-row.ts';
 
-/** Files in which the verification of a compliance test leaves its verdict. */
+/** Files with the verdict of a compliance test's verification. */
 export const VERIFY_FILES = {
   accuracy: 'verify_accuracy.txt',
   performance: 'verify_performance.txt',
   outputLength: 'verify_output_len.txt',
 } as const;
 
-/** Those of each test. Source: the official verification scripts and checkers. */
+/** Verdict files of each test. Source: the official verification scripts and checkers. */
 export const VERIFY_FILES_OF: Readonly<Record<TestId, readonly string[]>> = {
   TEST01: [VERIFY_FILES.accuracy, VERIFY_FILES.performance],
   TEST04: [VERIFY_FILES.performance],
@@ -18,6 +18,6 @@ export const VERIFY_FILES_OF: Readonly<Record<TestId, readonly string[]>> = {
   TEST09: [VERIFY_FILES.outputLength],
 };
 
-/** Words by which official checkers know a verdict; TEST06 has lines of its own. */
+/** Words by which official checkers recognise a verdict; TEST06 has its own lines. */
 export const TEST_PASS = 'TEST PASS';
 export const TEST_FAIL = 'TEST FAIL';

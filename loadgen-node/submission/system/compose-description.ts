@@ -17,25 +17,24 @@ import { hostFields, present, todo, UNSEEN_ACCELERATORS } from './host-fields.ts
 import { networkFields } from './network-fields.ts';
 import { hardwareNotes, namesBy, softwareNotes } from './system-notes.ts';
 
-/** Facts of the machines, and values from flags and file. */
+/** Facts of the machines, and values from flags and a file. */
 export interface DescriptionParts {
   readonly division: SubmissionDivision;
   readonly suite: Suite;
   readonly facts: FactsFile;
-  /** How the QDL speaks on its connections. */
+  /** How the QDL uses its connections. */
   readonly session: Parameters<typeof networkFields>[1];
-  /** Values of flags, by field; they win over the file, which wins over the facts. */
+  /** Values of flags by field; they override the file, which overrides the facts. */
   readonly said: Readonly<Record<string, string>>;
   readonly merged: MergeValues;
 }
 
-/** A system description: every field with its text, in the order of the rules. */
+/** A system description: every field with its text, in the rules' order. */
 export type SystemDescription = Readonly<Record<string, string>>;
 
 /**
- * The fields that a description has. A closed one has no `is_network`: with it the tools would ask
- * for the others, too.
- * Source: the official checkers.
+ * Fields of a description. A closed one has no `is_network`: with it the tools would require the
+ * other network keys, too. Source: the official checkers.
  */
 function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly SystemField[] {
   return division === 'closed' || !hasNodes ? SYSTEM_FIELDS : ALL_FIELDS;
@@ -43,10 +42,10 @@ function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly S
 
 const ALL_FIELDS = [...SYSTEM_FIELDS, ...NETWORK_FIELDS];
 
-/** Input of the user, known before any machine is asked. */
+/** User input that is known before any machine is asked. */
 type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse */
+/** @throws MlperfError `ERR_CONFIG_INVALID` listing every value that the tools would refuse */
 export function requireGiven(parts: GivenParts, hasNodes: boolean): void {
   const given: SystemDescription = { ...parts.merged.values, ...parts.said };
   const problems = fieldsWith(parts.division, hasNodes).flatMap((field) => {
@@ -60,9 +59,7 @@ export function requireGiven(parts: GivenParts, hasNodes: boolean): void {
   if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
 }
 
-/**
- * Words for the values that the tools accept instead of this one; undefined where they accept it.
- */
+/** Text on values that the tools accept instead of this one; undefined if they accept it. */
 function wantedInstead(
   { key, isNumber, isMeaningful }: SystemField,
   value: string,
@@ -81,7 +78,7 @@ function wantedInstead(
 }
 
 /**
- * Puts a description together.
+ * Composes a description.
  * @throws MlperfError as {@link requireGiven}
  */
 export function composeDescription(parts: DescriptionParts): SystemDescription {
@@ -90,7 +87,8 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   requireGiven(parts, hasNodes);
   const given: SystemDescription = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
-  // The user tells of accelerators and the machines showed none: "N/A" is wrong for all their fields.
+  // The user declares accelerators that the machines did not report: "N/A" is wrong for all their
+  // fields.
   const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
   const areUnseen = machines['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
   const read: SystemDescription = {
@@ -108,16 +106,14 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   ]);
   const description = fieldsWith(division, hasNodes).map(({ key }) => {
     const text = read[key] ?? '';
-    // Notes that must not get lost stand behind what the user wrote; not a second time.
+    // Required notes are appended to the user's text, once.
     const missing = (notes.get(key) ?? []).filter((note) => !text.includes(note));
     return [key, present([text, ...missing]).join('; ')];
   });
   return Object.fromEntries(description);
 }
 
-/**
- * A message, with the place, for each key of the user's file that is no field of this description.
- */
+/** A message, with the place, for each key in the user's file that is not a field. */
 export function leftOut(
   { values, places, unknown }: MergeValues,
   description: SystemDescription,
@@ -134,7 +130,7 @@ export function leftOut(
   ];
 }
 
-/** Fields of the machines under test: the SUT nodes, or in a closed system this one. */
+/** Fields of the machines under test: the SUT nodes, or this one in a closed system. */
 function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): SystemDescription {
   if (sutNodes.length === 0) return { ...hostFields(loadgen.facts, suite), number_of_nodes: '1' };
   const unknown = todo('the node did not describe its machine');
@@ -151,8 +147,8 @@ function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): System
 }
 
 /**
- * A field of several nodes as one description has it: once where all nodes agree, else with the
- * nodes' names. A field that is a number cannot say that.
+ * One field for several nodes: a single text if all agree, else with the nodes' names. A numeric
+ * field cannot contain names.
  */
 function valueAcross(isNumber: boolean, names: ReadonlyMap<string, readonly string[]>): string {
   const values = [...names.keys()];
@@ -165,7 +161,9 @@ function valueAcross(isNumber: boolean, names: ReadonlyMap<string, readonly stri
   return todo(`one whole number, as the tools want it; the nodes differ (${told})`);
 }
 
-/** Machines, not nodes: two nodes may run on one. One that reports no boot id counts by itself. */
+/**
+ * Number of machines, not nodes: two nodes may share one. A node without boot id counts separately.
+ */
 function machineCount(nodes: FactsFile['sutNodes']): number {
   return new Set(nodes.map(({ gathered, address }) => gathered?.facts.bootId ?? address)).size;
 }
@@ -186,35 +184,34 @@ function submitterFields({ sutNodes }: FactsFile): SystemDescription {
   };
 }
 
-/** Values that a user gives. */
+/** Values from the user's file. */
 export type MergeValues = Readonly<ReturnType<typeof parseMergeFile>>;
 
 const KEYS = new Set(ALL_FIELDS.map(({ key }) => key));
 
 /**
- * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier
- * description is such a file; a TODO there counts as not given. Without a file no field is
- * given.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, neither)
+ * Reads a user's file of fields, YAML or JSON: an object of texts. An earlier description is such a
+ * file; a TODO in it counts as missing. Without a file there are no fields.
+ * @throws MlperfError `ERR_CONFIG_FILE` (unreadable, or neither format)
  */
 export function readMergeFile(path: string | undefined): MergeValues {
   if (path === undefined) return parseMergeFile('', '');
   return parseMergeFile(path, readNamedText(path, FILE_BYTES_MAX.settings));
 }
 
-/** See {@link readMergeFile}. @param path Stands in messages only. */
+/** See {@link readMergeFile}. @param path For messages only. */
 export function parseMergeFile(path: string, text: string) {
-  /** Field → text; without those that are still to do. */
+  /** Text by field; without TODOs. */
   const values: Record<string, string> = {};
-  /** Where each of them stands: `path:line:column`. */
+  /** Place of each field: `path:line:column`. */
   const places: Record<string, string> = {};
-  /** Keys that no description has, each with its place. */
+  /** Keys that are not fields, each with its place. */
   const unknown: { place: string; key: string }[] = [];
   /** Errors in values, each with its place. */
   const problems: string[] = [];
   const { document, placeOf } = parseGoodYaml(path, text);
   const root = document.contents;
-  // A file of comments only has no contents.
+  // A file with only comments has no content.
   if (root !== null && !isMap(root)) {
     throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: fields with texts are expected here`);
   }
@@ -236,8 +233,8 @@ export function parseMergeFile(path: string, text: string) {
 }
 
 /**
- * A value as one line of text; a number keeps the digits that were written. Null for none;
- * undefined for no text.
+ * A value as one line of text; a number keeps its written digits. Null if missing; undefined if not
+ * text.
  */
 function textOf(value: unknown): string | null | undefined {
   const plain = isScalar(value) ? value.value : value;

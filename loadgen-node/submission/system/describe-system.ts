@@ -37,9 +37,9 @@ import { factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
 import { knownMachineCount, systemWarnings } from './system-notes.ts';
 
 /**
- * Reads the machines of a run and writes their description, with the facts beside it.
- * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other and values that the
- *   official tools refuse, `ERR_OUTPUT`, and where a node does not answer
+ * Reads the machines of a run and writes their description, with a facts file beside it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for contradicting flags and values that the official
+ *   tools refuse, `ERR_OUTPUT`; and if a node does not answer
  */
 export async function describeSystem(values: DescribeValues): Promise<VerbResult> {
   const division = divisionOf(values);
@@ -67,7 +67,7 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
   });
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for contradicting flags */
 function divisionOf(values: DescribeValues): SubmissionDivision {
   const { sut, local, systemType, output } = values;
   if (local && sut !== undefined) throw configInvalid('--local and --sut: one of them');
@@ -92,8 +92,8 @@ function divisionOf(values: DescribeValues): SubmissionDivision {
 }
 
 /**
- * Refuses to replace a description that the user may have filled in, unless it is the file that is
- * merged. Asked before any work.
+ * Refuses to replace a description that the user may have edited, unless it is the merged file.
+ * Checked before any work.
  * @throws MlperfError `ERR_OUTPUT`
  */
 function requireTarget({ output, merge, force }: DescribeValues): void {
@@ -115,12 +115,12 @@ function writeJson(file: string, content: object): void {
 }
 
 /**
- * Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not
+ * Reads this machine and asks the SUT nodes for theirs. @throws MlperfError if a node does not
  * answer
  */
 async function gatherFacts(values: DescribeValues) {
   const { sut, connections } = values;
-  // The nodes first: who mistyped an address should not wait.
+  // Nodes first, so that a mistyped address is reported early.
   const asked = sut === undefined ? undefined : await askNodeSystems(sut, values);
   const gatheredAt = new Date().toISOString();
   const facts = await gatherSystemFacts(thisMachine(), softwareComponents());
@@ -138,17 +138,14 @@ async function gatherFacts(values: DescribeValues) {
   };
 }
 
-/**
- * Says what was written, what to be careful with, and what is left to fill in: for people, and for
- * programs.
- */
+/** Reports what was written, cautions, and what remains to fill in, as text and JSON. */
 export function descriptionReport(parts: {
   readonly path: string;
   readonly description: SystemDescription;
   readonly warnings: readonly string[];
-  /** A message for each key of the user's file that is no field of this description. */
+  /** A message for each key in the user's file that is not a field. */
   readonly leftOut: readonly string[];
-  /** Machines whose facts were read. */
+  /** Number of machines whose facts were read. */
   readonly machineCount: number;
 }): Required<VerbResult> {
   const { path, description, warnings, leftOut, machineCount } = parts;

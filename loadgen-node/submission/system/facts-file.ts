@@ -4,36 +4,36 @@ import { isAddress } from '../../../shared/host/network-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 
 /**
- * `NAME.facts.json` beside `NAME.json`: the machines of a system as `longhaul submission system describe` read
- * them.
+ * `NAME.facts.json` beside `NAME.json`: a system's machines as read by
+ * `longhaul submission system describe`.
  */
 export interface FactsFile {
-  /** Version of the form of the file. */
+  /** Format version of the file. */
   readonly schemaVersion: 1;
   /** Version of longhaul that wrote the file. */
   readonly longhaulVersion: string;
-  /** The machine on which the command ran: the LoadGen node, or with `--local` the only one. */
+  /** The machine that ran the command: the LoadGen node, or with `--local` the only one. */
   readonly loadgen: GatheredFacts;
-  /** The SUT nodes in the order of `--sut`; none with `--local`. */
+  /** The SUT nodes in the order of `--sut`; empty with `--local`. */
   readonly sutNodes: readonly SutNodeFacts[];
 }
 
-/** Facts of a machine and when they were read. */
+/** Facts of a machine and the time of reading. */
 interface GatheredFacts {
-  /** ISO 8601, by the clock of that machine. */
+  /** ISO 8601, by that machine's clock. */
   readonly gatheredAt: string;
   readonly facts: SystemFacts;
 }
 
 /** One SUT node, its machine and the link to it. */
 export interface SutNodeFacts {
-  /** `host:port` as the LoadGen node reaches it. */
+  /** `host:port` as used by the LoadGen node. */
   readonly address: string;
   /** Its answer to Name; null without one. */
   readonly name: string | null;
-  /** Null where the node sent none. */
+  /** Null if the node sent none. */
   readonly gathered: GatheredFacts | null;
-  /** Why there are no facts, in words; null where there are. */
+  /** Why facts are missing; null if they are not. */
   readonly whyMissing: string | null;
   readonly link: LinkFacts;
 }
@@ -43,35 +43,38 @@ export function factsPathOf(descriptionPath: string): string {
   return `${descriptionPath.replace(/\.json$/i, '')}.facts.json`;
 }
 
-/** Name of a SUT node, or where it is. */
+/** Name of a SUT node, or its address. */
 export function nameOf({ name, address }: Pick<SutNodeFacts, 'name' | 'address'>): string {
   return name ?? address;
 }
 
-/** IP addresses of a connection's two ends, without ports; null where none came about. */
+/** IP addresses of a connection's two ends, without ports; null if no connection was made. */
 interface NodeConnection {
   readonly localAddress: string | null;
   readonly remoteAddress: string | null;
-  /** TCP connections that carry queries to this node, by the settings of the QDL. */
+  /** TCP connections that carry queries to this node, by the QDL's settings. */
   readonly dataConnections: number;
 }
 
 /** One end of a link. */
 export interface LinkEnd {
-  /** The interface that has the address. */
+  /** Interface with the address. */
   readonly interface: string | null;
-  /** The cards behind it: itself, or what a bond, bridge or VLAN is made of; none where it is software only. */
+  /**
+   * Network cards of the interface: itself, or the members of a bond, bridge or VLAN; empty if it
+   * is only software.
+   */
   readonly nics: readonly string[];
-  /** Of the interface, in 10^6 bit/s; null where the kernel does not tell. */
+  /** Speed of the interface, in 10^6 bit/s; null if the kernel does not report it. */
   readonly speedMbps: number | null;
 }
 
-/** An end of a link that stays within one machine, or whose address no interface has. */
+/** End of a link within one machine, or whose address no interface has. */
 const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
 
 /**
- * Which interfaces a link goes through, and whether both ends are one machine (equal boot id, or a
- * loopback address). @param sut Null where the node sent no facts.
+ * Interfaces of a link, and whether both ends are one machine (equal boot id, or a loopback
+ * address). @param sut Null if the node sent no facts.
  */
 export function linkFacts(
   connection: NodeConnection,
@@ -88,15 +91,15 @@ export function linkFacts(
   return {
     ...connection,
     loadgen: end(loadgen, localAddress),
-    /** Unknown where an address is translated on the way. */
+    /** Unknown if the address is translated on the way. */
     sut: end(sut, remoteAddress),
-    /** The QDL asks Name, Ready and Describe on one connection of their own. */
+    /** The QDL uses a separate connection for Name, Ready and Describe. */
     controlConnections: 1,
     isSameMachine,
   };
 }
 
-/** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
+/** The link from the LoadGen node to one SUT node, as seen by the two machines. */
 export type LinkFacts = Readonly<ReturnType<typeof linkFacts>>;
 
 function linkEnd(interfaces: readonly NicFacts[], address: string | null): LinkEnd {
@@ -105,15 +108,12 @@ function linkEnd(interfaces: readonly NicFacts[], address: string | null): LinkE
   );
   if (end === undefined) return NO_END;
   const cards = cardsBehind(end, interfaces);
-  // Of a VLAN or a bridge some kernels tell no speed; over one card it is that card's.
+  // Some kernels report no speed for a VLAN or a bridge; with a single card it is that card's.
   const speedMbps = end.speedMbps ?? (cards.length === 1 ? (cards[0]?.speedMbps ?? null) : null);
   return { interface: end.name, nics: cards.map(({ name }) => name), speedMbps };
 }
 
-/**
- * The cards that an interface is or is made of, each once. @param seen Names on the way: a loop
- * ends.
- */
+/** The distinct cards of an interface. @param seen Visited names, to end loops. */
 function cardsBehind(
   one: NicFacts,
   all: readonly NicFacts[],
@@ -126,12 +126,12 @@ function cardsBehind(
   return below.flatMap((nic) => cardsBehind(nic, all, seen));
 }
 
-/** True for what a submission counts as a network card: one of hardware, or of a hypervisor. */
+/** True for a network card by submission rules: hardware, or a hypervisor's device. */
 export function isCard({ backing }: NicFacts): boolean {
   return backing === 'hardware' || backing === 'hypervisor';
 }
 
-/** The slower of the two ends, in 10^6 bit/s; null where one end is unknown. */
+/** The slower of the two ends, in 10^6 bit/s; null if one end is unknown. */
 export function linkRateMbps({ loadgen, sut }: LinkFacts): number | null {
   if (loadgen.speedMbps === null || sut.speedMbps === null) return null;
   return Math.min(loadgen.speedMbps, sut.speedMbps);

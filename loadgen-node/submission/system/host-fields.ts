@@ -5,14 +5,16 @@ import type { Suite } from '../../../shared/rules/rows/model-row.ts';
 import { ECC_TEXTS, TODO_MARK } from '../tree/system-fields.ts';
 import { isCard } from './facts-file.ts';
 
-/** Value of an accelerator's field where there is none; the official tools refuse an empty text. */
+/**
+ * Value of an accelerator's field without accelerators; the official tools refuse an empty text.
+ */
 const NONE = 'N/A';
 
-/** Wording for the submitter where the machine does not show its ECC or modules. */
+/** Wording for the submitter if the machine does not report its ECC or modules. */
 const ECC_WANTED = `"${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"`;
 const MODULES_WANTED = 'modules, "12 x 32GB 2Rx4 PC4-2666V-R"';
 
-/** The fields of a description that one machine decides: key, and its text by the facts. */
+/** Fields of a description that one machine decides: key, and text from the facts. */
 const FIELDS: Readonly<Record<string, (facts: SystemFacts, suite: Suite) => string>> = {
   host_processor_model_name: ({ processor }) =>
     told(processor.model, 'name of the processor, as its maker calls it'),
@@ -35,12 +37,12 @@ const FIELDS: Readonly<Record<string, (facts: SystemFacts, suite: Suite) => stri
     const installed = modules.reduce((sum, { bytes }) => sum + bytes, 0);
     if (installed > 0) return memoryText(installed);
     if (totalBytes === null) return todo('installed memory, "384GB"');
-    // The kernel keeps a part for itself: what is sold is larger.
+    // The kernel reserves a part: the nominal size is larger.
     return `${memoryText(totalBytes)} as the operating system sees it`;
   },
   host_memory_configuration: memoryConfiguration,
   host_storage_capacity: ({ storage }) => {
-    // As disks are sold: powers of 1000.
+    // As disks are labelled: powers of 1000.
     const textOf = (bytes: number): string => inUnits(bytes / 1e9, 1000, [' GB', ' TB']);
     const sizes = present(storage.map(({ bytes }) => bytes && textOf(bytes)));
     const isWhole = sizes.length === storage.length;
@@ -86,8 +88,8 @@ const FIELDS: Readonly<Record<string, (facts: SystemFacts, suite: Suite) => stri
 const isRuntime = ({ name }: { readonly name: string }): boolean => name === 'onnxruntime-node';
 
 /**
- * A field of accelerators: its text where there is none, what the submitter has to write where it
- * is unknown, its text of some (null: unknown).
+ * A field of accelerators: text without any, instruction for the submitter if unknown, and text
+ * from the facts (null: unknown).
  */
 type AcceleratorField = readonly [
   none: string,
@@ -130,7 +132,7 @@ const ACCELERATOR_FIELDS: Readonly<Record<string, AcceleratorField>> = {
   'accelerator_on-chip_memories': ['', '', () => null],
 };
 
-/** Fields of accelerators that no machine showed but the user declares: all of them are unknown. */
+/** Fields of accelerators that the user declares but no machine reported: all unknown. */
 export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(ACCELERATOR_FIELDS).map(([key, [, wanted]]) => [key, wanted && todo(wanted)]),
 );
@@ -177,7 +179,7 @@ function memoryConfiguration({ memory: { modules, ecc } }: SystemFacts, suite: S
   return said === '' ? todo(`${MODULES_WANTED}${why}`) : said;
 }
 
-/** On only where it is on in all of them. */
+/** ECC is on only if it is on in all of them. */
 function acceleratorMemory(
   all: readonly AcceleratorFacts[],
   first: AcceleratorFacts,
@@ -191,17 +193,17 @@ function acceleratorMemory(
   return todo(`kind of the accelerators' memory, "HBM2"${ecc}; ECC: ${how}`);
 }
 
-/** Text for a value that could not be read. @param wanted What the submitter has to write. */
+/** Text for a value that could not be read. @param wanted What the submitter must write. */
 export function todo(wanted: string): string {
   return `${TODO_MARK}: ${wanted}`;
 }
 
-/** A value, or what stands for it where it could not be read. */
+/** A value, or a TODO if it could not be read. */
 export function told(value: string | number | null | undefined | false, wanted: string): string {
   return value ? `${value}` : todo(wanted);
 }
 
-/** The texts that say something. */
+/** The non-empty texts. */
 export function present(texts: readonly (string | number | false | null)[]): string[] {
   return texts.filter((text): text is string => typeof text === 'string' && text !== '');
 }
@@ -210,26 +212,23 @@ function mhzText(mhz: number | null, which: string): string {
   return mhz === null ? '' : `${Math.round(mhz)}MHz ${which}`;
 }
 
-/** An amount in the largest unit that it reaches; each is `base` times the one before. */
+/** An amount in the largest unit that it reaches; each unit is `base` times the previous one. */
 function inUnits(amount: number, base: number, [unit, ...larger]: readonly string[]): string {
   if (amount >= base && larger.length > 0) return inUnits(amount / base, base, larger);
   return `${Number(amount.toFixed(amount < 10 ? 2 : 1))}${unit}`;
 }
 
-/** Memory as it is sold: powers of 1024, named as the examples of the rules name them. */
+/** Memory as labelled: powers of 1024, with the unit names of the rules' examples. */
 export function memoryText(bytes: number): string {
   return inUnits(bytes / 1024 ** 2, 1024, [' MB', ' GB', ' TB']);
 }
 
-/** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
+/** Rate of a link in `network_rate`'s form: `100G`, `2.5G`, `100M`. */
 export function networkRateText(mbps: number): string {
   return inUnits(mbps, 1000, ['M', 'G']);
 }
 
-/**
- * A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core),
- * 100G`.
- */
+/** A card by its model, or a substitute, and its link's rate: `ConnectX-6 Dx (mlx5_core), 100G`. */
 function nicText(nic: NicFacts): string {
   const rate = nic.speedMbps && networkRateText(nic.speedMbps);
   return present([nicModelText(nic), rate]).join(', ');

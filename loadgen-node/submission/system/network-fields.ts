@@ -9,7 +9,7 @@ import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkEnd, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { networkRateText, nicModelText, present, todo, told } from './host-fields.ts';
 
-/** One end of a link: its cards, and their machine; null where it sent no facts. */
+/** One end of a link: its cards and machine; null if it sent no facts. */
 interface End {
   readonly names: readonly string[];
   readonly machine: SystemFacts | null;
@@ -22,7 +22,7 @@ function endOf({ nics: names }: LinkEnd, machine: SystemFacts | null): End {
 }
 
 /**
- * The 13 fields of the Network division: what OSI layers one to four of the links are. Source:
+ * The 13 fields of the Network division on OSI layers one to four of the links. Source:
  * submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
  */
 export function networkFields(
@@ -35,10 +35,10 @@ export function networkFields(
   const [local, remote] = [cardsOf(near), cardsOf(far)];
   const fabric = fabricText(near.flatMap((end, i) => [end, at(far, i)]));
   return {
-    // The official checkers want the text, not the truth value.
+    // The official checkers want the text, not the boolean.
     is_network: 'True',
     network_type: fabric,
-    // No machine can see what a cable is made of; radio has no cable.
+    // No machine can report a cable's material; radio has no cable.
     network_media: /^(802\.11|3GPP)$/.test(fabric)
       ? 'Radio'
       : todo('what the links are made of, "Copper", "Fiber"'),
@@ -63,7 +63,7 @@ export function networkFields(
   };
 }
 
-/** Models and number of the cards of one side of the links; undefined where one end is unknown. */
+/** Models and number of the cards on one side of the links; undefined if one end is unknown. */
 function cardsOf(ends: readonly End[]) {
   if (ends.some(({ names, machine }) => names.length === 0 || machine === null)) return undefined;
   // Two nodes on one machine share its cards.
@@ -120,7 +120,7 @@ function protocolOf(
   fabric: string,
   { isTls }: { readonly isTls: boolean },
 ): string {
-  // Machines are described by SUT nodes, which speak longhaul's own protocol.
+  // Machine facts come from SUT nodes, which speak longhaul's own protocol.
   const { transport } = protocolNamed().words.wire;
   const versions = links.map(({ remoteAddress: to }) =>
     to === null ? null : isIPv6(bareAddress(to)) ? 'TCP/IPv6' : 'TCP/IPv4',

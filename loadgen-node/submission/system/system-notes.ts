@@ -4,13 +4,13 @@ import type { Suite } from '../../../shared/rules/rows/model-row.ts';
 import { type FactsFile, nameOf, type SutNodeFacts } from './facts-file.ts';
 import { memoryText, networkRateText, present } from './host-fields.ts';
 
-/** A machine of the system and what it is called in notes. */
+/** A machine of the system and its name in notes. */
 interface NamedMachine {
   readonly name: string;
   readonly facts: SystemFacts;
 }
 
-/** All machines whose facts are known, the LoadGen node first. */
+/** All machines with known facts, the LoadGen node first. */
 function machinesOf({ loadgen, sutNodes }: FactsFile): NamedMachine[] {
   const name = sutNodes.length === 0 ? 'this machine' : 'LoadGen node';
   const nodes = sutNodes.flatMap(({ gathered, ...node }) =>
@@ -19,15 +19,14 @@ function machinesOf({ loadgen, sutNodes }: FactsFile): NamedMachine[] {
   return [{ name, facts: loadgen.facts }, ...nodes];
 }
 
-/** Machines whose facts are known: two nodes, or a node and LoadGen, may run on one. */
+/** Number of machines with known facts: two nodes, or a node and LoadGen, may share one. */
 export function knownMachineCount(file: FactsFile): number {
   return new Set(machinesOf(file).map(({ name, facts }) => facts.bootId ?? name)).size;
 }
 
 /**
- * Notes on the hardware that no reader may miss: what was read inside a virtual machine or a
- * container, which tell what they are given, and what the LoadGen node is, for which a description
- * has no fields.
+ * Required notes on the hardware: values read inside a virtual machine or a container, which report
+ * what they are given, and the LoadGen node, for which a description has no fields.
  */
 export function hardwareNotes(file: FactsFile): string[] {
   const notes = [...sharedNotes(file, virtualMachineNote), ...sharedNotes(file, containerNote)];
@@ -35,7 +34,7 @@ export function hardwareNotes(file: FactsFile): string[] {
   return [`LoadGen node: ${machineText(file.loadgen.facts)}`, ...notes];
 }
 
-/** Names by a text of what bears them, in the order in which the texts come. */
+/** Names by text, in the order of the texts. */
 export function namesBy<T extends { readonly name: string }>(
   all: readonly T[],
   textOf: (one: T) => string | null,
@@ -48,7 +47,7 @@ export function namesBy<T extends { readonly name: string }>(
   return names;
 }
 
-/** A note of each machine; machines with the same note share it. */
+/** A note per machine; machines with the same note share it. */
 function sharedNotes(file: FactsFile, noteOf: (facts: SystemFacts) => string | null): string[] {
   const names = namesBy(machinesOf(file), ({ facts }) => noteOf(facts));
   return [...names].map(([note, who]) => `${who.join(', ')}: ${note}`);
@@ -83,8 +82,8 @@ function machineText({ processor, memory, software }: SystemFacts): string {
 }
 
 /**
- * Notes on the software: where a container's image shows instead of the machine, and how the QDL
- * connects.
+ * Notes on the software: values that describe a container's image instead of the machine, and how
+ * the QDL connects.
  */
 export function softwareNotes(file: FactsFile): string[] {
   const text = "the operating system is that of a container's image, the kernel the host's";
@@ -95,11 +94,11 @@ export function softwareNotes(file: FactsFile): string[] {
   return [...notes, note];
 }
 
-/** Warnings for the submitter before the description is handed in, each in one line. */
+/** Warnings for the submitter before submitting the description, one line each. */
 export function systemWarnings(file: FactsFile, suite: Suite): string[] {
   const machines = machinesOf(file);
   const suts = machines.slice(1);
-  // In a closed system there is one machine, which is both.
+  // A closed system has one machine, which is both.
   const underTest = suts.length === 0 ? machines : suts;
   return [
     ...file.sutNodes.flatMap(linkWarnings),
@@ -133,7 +132,7 @@ function linkWarnings(node: SutNodeFacts): string[] {
   ]);
 }
 
-/** Two nodes on one machine are one node of the system. */
+/** Two nodes on one machine count as one node of the system. */
 function sharedMachineWarnings({ sutNodes }: FactsFile): string[] {
   const owners = new Map<string, string>();
   return sutNodes.flatMap((node) => {
@@ -159,7 +158,7 @@ function acceleratorWarning({ name, facts }: NamedMachine): string | null {
   return how && `${name}: no accelerator was seen (${how}); say so if it has one`;
 }
 
-/** One field stands for all accelerators of a node. */
+/** One field covers all accelerators of a node. */
 function mixedWarning({ name, facts }: NamedMachine): string | null {
   if (new Set(facts.accelerators.map(({ model }) => model)).size < 2) return null;
   return `the accelerators of ${name} differ: memory, frequency and bus are those of the first`;

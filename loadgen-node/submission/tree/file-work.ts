@@ -6,12 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder, statIfThere } from '../../../shared/base/files/read-file.ts';
 
-/**
- * Ending of a file that is being written; one of an interrupted run is written over by the next.
- */
+/** Extension of a file being written; the next run overwrites that of an interrupted one. */
 const UNFINISHED = '.unfinished';
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const READ_BYTES = 2 ** 20;
 
 /** SHA-256 of a file in hexadecimal, streamed. @throws MlperfError `ERR_OUTPUT` */
@@ -26,8 +24,8 @@ export async function sha256OfFile(path: string): Promise<string> {
 }
 
 /**
- * Puts a text in a file's place by one rename: a reader, or the next run, finds the old one or the
- * new one.
+ * Replaces a file's content atomically by a rename: a reader, or the next run, finds either the old
+ * or the new text.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await orFail('write', path, async () => {
@@ -37,9 +35,9 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Copies a file, streamed, and its folder with it, and looks at what it copies.
- * @throws MlperfError `ERR_OUTPUT` when it cannot, or when the file has another SHA-256 than that:
- *   then no file is at the new place.
+ * Copies a file (streamed), creating its folder, and verifies the copied content.
+ * @throws MlperfError `ERR_OUTPUT` if it cannot, or if the SHA-256 differs: then no file is
+ *   created.
  */
 export async function copyChecked(from: string, to: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
@@ -53,7 +51,7 @@ export async function copyChecked(from: string, to: string, sha256: string): Pro
           yield chunk;
         }
       },
-      // Its original may be truncated next, so the copy has to be on the disk.
+      // Its original may be truncated next, so the copy must be on the disk.
       createWriteStream(to + UNFINISHED, { flush: true }),
     );
   });
@@ -65,15 +63,12 @@ export async function copyChecked(from: string, to: string, sha256: string): Pro
   await orFail('write', to, () => rename(to + UNFINISHED, to));
 }
 
-/** Text of a file; empty where there is none. @throws MlperfError `ERR_OUTPUT` */
+/** Text of a file; empty if it does not exist. @throws MlperfError `ERR_OUTPUT` */
 export async function readTextIfThere(path: string): Promise<string> {
   return existsSync(path) ? orFail('read', path, () => readFile(path, 'utf8')) : '';
 }
 
-/**
- * Does something to a file. @throws MlperfError `ERR_OUTPUT` with the verb and the path in its
- * message
- */
+/** Runs `work` on a file. @throws MlperfError `ERR_OUTPUT` with verb and path in its message */
 export async function orFail<T>(verb: 'read' | 'write', path: string, work: () => T | Promise<T>) {
   try {
     return await work();
@@ -82,7 +77,7 @@ export async function orFail<T>(verb: 'read' | 'write', path: string, work: () =
   }
 }
 
-/** True where a path is a folder or in it, links followed as far as the path exists. */
+/** True if a path is a folder or inside it, with links followed as far as the path exists. */
 export function isWithin(path: string, folder: string): boolean {
   const real = realPath(resolve(path));
   const parent = realPath(resolve(folder));
@@ -98,7 +93,7 @@ function realPath(path: string): string {
   return path;
 }
 
-/** True for a file that is there and not empty. */
+/** True for an existing, non-empty file. */
 export function hasContent(path: string): boolean {
   return (statIfThere(path)?.size ?? 0) > 0;
 }

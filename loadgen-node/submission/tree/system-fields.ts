@@ -1,20 +1,18 @@
 import { SUITES, type Suite } from '../../../shared/rules/rows/model-row.ts';
 import { roundsUpTo, type SubmissionRound } from '../rules/submission-rounds.ts';
 
-/**
- * Beginning of a value that could not be read and that the submitter has to fill in.
- */
+/** Prefix of a value that the submitter must fill in. */
 export const TODO_MARK = 'TODO';
 
-/** True for a value that the submitter has to fill in. */
+/** True for a value that the submitter must fill in. */
 export function isTodo(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith(TODO_MARK);
 }
 
-/** Values of `status`. */
+/** Allowed values of `status`. */
 export const STATUSES = ['available', 'preview', 'rdi'] as const;
 
-/** Values of system_type, and the suites that they mean. */
+/** Allowed values of system_type, and their suites. */
 export const SYSTEM_TYPES = new Map<string, readonly Suite[]>([
   ['datacenter', ['datacenter']],
   ['edge', ['edge']],
@@ -27,18 +25,15 @@ export interface SystemField {
   readonly key: string;
   /** False: an empty text is accepted. */
   readonly isMeaningful: boolean;
-  /** Set where the text must be a whole number: the official report counts with it. */
+  /** True if the text must be a whole number: the official report calculates with it. */
   readonly isNumber?: boolean;
-  /**
-   * Set where the official tools join the text with others, or take it in lower case: a number ends
-   * them.
-   */
+  /** True if the official tools concatenate or lower-case the text: a number crashes them. */
   readonly isText?: boolean;
-  /** Set where the key may be absent. */
+  /** True if the key may be absent. */
   readonly isOptional?: boolean;
 }
 
-/** Kinds of fields: what the official tools ask of their values. */
+/** Kinds of fields: requirements of the official tools on values. */
 const KINDS = {
   needed: { isMeaningful: true },
   number: { isMeaningful: true, isNumber: true },
@@ -47,7 +42,7 @@ const KINDS = {
   note: { isMeaningful: false, isText: true },
 } as const satisfies Readonly<Record<string, Omit<SystemField, 'key'>>>;
 
-/** Fields in their order: a kind, then keys of this kind. */
+/** Fields in order: a kind, then its keys. */
 function fieldsOf(...rows: readonly (readonly [keyof typeof KINDS, keys: string])[]) {
   return rows.flatMap(([kind, keys]) =>
     keys.split(' ').map((key): SystemField => ({ key, ...KINDS[kind] })),
@@ -55,9 +50,9 @@ function fieldsOf(...rows: readonly (readonly [keyof typeof KINDS, keys: string]
 }
 
 /**
- * Keys of every system description, all with texts as values.
- * Source: submission_rules, "<system_desc_id>.json metadata"; `system_type_detail`, which the
- * official checkers ask for and that text lacks.
+ * Keys of every system description; all values are texts. Source: submission_rules,
+ * "<system_desc_id>.json metadata"; `system_type_detail` is required by the official checkers,
+ * though not in that text.
  */
 export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
   ['text', 'division submitter status system_name'],
@@ -86,7 +81,7 @@ export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
   ['free', 'system_type_detail'],
 );
 
-/** Keys of v3.1 and later. Source: check_system_desc_id of the tag. */
+/** Keys from v3.1 on. Source: check_system_desc_id of the tag. */
 const AFTER_V30: readonly string[] = ['system_type_detail', 'host_network_card_count'];
 
 const V30_FIELDS = SYSTEM_FIELDS.filter(({ key }) => !AFTER_V30.includes(key));
@@ -94,7 +89,10 @@ const V30_FIELDS = SYSTEM_FIELDS.filter(({ key }) => !AFTER_V30.includes(key));
 /** Keys of later rounds. Source: systems/ of the submissions of v0.5. */
 const AFTER_V05: readonly string[] = ['system_type', ...AFTER_V30];
 
-/** Keys that a description of v0.5 must have; it may have the others. Source: mlcommons/inference, branch r0.5, tools/submission. */
+/**
+ * Keys required in v0.5; others are allowed. Source: mlcommons/inference, branch r0.5,
+ * tools/submission.
+ */
 const NEEDED_IN_V05: readonly string[] = [
   'division submitter status system_name number_of_nodes',
   'host_processor_model_name host_processors_per_node host_processor_core_count',
@@ -109,16 +107,15 @@ const V05_FIELDS: readonly SystemField[] = SYSTEM_FIELDS.filter(
   NEEDED_IN_V05.includes(field.key) ? field : { ...field, isMeaningful: false, isOptional: true },
 );
 
-/** Keys of a system description of a round, in their order. */
+/** Keys of a round's system description, in order. */
 export function systemKeysOf(round: SubmissionRound): readonly SystemField[] {
   if (round === 'v0.5') return V05_FIELDS;
   return roundsUpTo('v3.0').includes(round) ? V30_FIELDS : SYSTEM_FIELDS;
 }
 
 /**
- * Keys that a system of the Network division has as well; `is_network` is the text "True". The
- * official checkers let most of them be empty; the rules want the fabric and OSI layers one to
- * four.
+ * Additional keys of a Network division system; `is_network` is the text "True". The official
+ * checkers accept most of them empty; the rules require the fabric and OSI layers one to four.
  * Source: submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
  */
 export const NETWORK_FIELDS: readonly SystemField[] = fieldsOf(
@@ -129,19 +126,19 @@ export const NETWORK_FIELDS: readonly SystemField[] = fieldsOf(
 );
 
 /**
- * Fabrics that the Network division permits, as `network_type` names them. Source: inference_rules
+ * Fabrics permitted in the Network division, by their `network_type` names. Source: inference_rules
  * v4.1.
  */
 export const PERMITTED_FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
 
 /**
- * How a description states the memory's error correction, in `host_memory_configuration` and (with
- * an accelerator) in `accelerator_memory_configuration`. Datacenter systems must have it on.
+ * Statement of the memory's error correction in a description, in `host_memory_configuration` and
+ * (with an accelerator) in `accelerator_memory_configuration`. Datacenter systems must have it on.
  * Source: inference_rules v4.1, "A Datacenter submission must use ECC".
  */
 export const ECC_TEXTS = { on: 'ECC enabled', off: 'ECC disabled' } as const;
 
-/** Keys of the measurements file; all of them need a value. */
+/** Keys of the measurements file; all require a value. */
 export const WEIGHTS_KEYS = [
   'input_data_types',
   'retraining',

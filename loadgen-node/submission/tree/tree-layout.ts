@@ -7,15 +7,14 @@ import {
   type SubmissionRound,
 } from '../rules/submission-rounds.ts';
 
-/** File in the root of a tree of shortened runs. */
+/** File in the root of a dry-run tree. */
 export const DRY_RUN_FILE = 'NOT_SUBMITTABLE.md';
 
-/** Words of that file, of LONGHAUL.md and of the README of every result of such a tree. */
+/** Text in that file, in LONGHAUL.md and in every result's README of such a tree. */
 export const DRY_RUN_WORDS = 'Not to be handed in';
 
 /**
- * File at the root of every tree that longhaul built: the root may hold only .md and .pdf
- * files.
+ * File in the root of every tree built by longhaul: the root may only contain .md and .pdf files.
  */
 export const MARK_FILE = 'LONGHAUL.md';
 /** First line of {@link MARK_FILE}. */
@@ -27,10 +26,10 @@ export const MARK_LINE = '<!-- built by longhaul submission build -->';
  */
 export const CHECKER_LOG = 'compliance_checker_log.txt';
 
-/** Largest file that the official checkers take. Source: submission_checker.py, "file size". */
+/** Largest file that the official checkers accept. Source: submission_checker.py, "file size". */
 export const TREE_FILE_BYTES_MAX: number = 50 * 2 ** 20;
 
-/** Who submits what: the folders of one result. */
+/** Folder names of one result. */
 export interface ResultPlace {
   readonly division: SubmissionDivision;
   readonly submitter: string;
@@ -41,18 +40,18 @@ export interface ResultPlace {
 }
 
 /**
- * Paths of a submission tree, relative to its root and with forward slashes. Two layouts: the one
- * with `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"),
- * and the flat one from v6.0 on, in which all of a result lies in its folder under `results/`.
+ * Paths in a submission tree, relative to its root, with forward slashes. Two layouts: with
+ * `measurements/` and `compliance/` (rounds up to v5.1; submission_rules, "Directory structure"),
+ * and flat from v6.0 on, with everything of a result in its folder under `results/`.
  */
 export function treeLayout(round: SubmissionRound): TreeLayout {
   const isFlat = round === 'v6.0' || round === 'v6.1';
   const of = (kind: string, { division, submitter, system, model, scenario }: ResultPlace) =>
     posix.join(division, submitter, isFlat ? 'results' : kind, system, model, scenario);
   const result = (place: ResultPlace) => of('results', place);
-  /** Folder of user.conf, README.md and the measurements file. */
+  /** Folder with user.conf, README.md and the measurements file. */
   const measurements = (place: ResultPlace) => of('measurements', place);
-  /** Folder of texts for reviewers; what no official tool asks for lies here. */
+  /** Folder of texts for reviewers, and of files that no official tool requires. */
   const documentation = (division: SubmissionDivision, submitter: string) =>
     posix.join(division, submitter, 'documentation');
   return {
@@ -76,12 +75,15 @@ export function treeLayout(round: SubmissionRound): TreeLayout {
   };
 }
 
-/** Name of a performance run's evidence, by its number from 0: the first has that of rounds with one run. */
+/**
+ * Name of a performance run's evidence, by number from 0: the first one's is the same as in rounds
+ * with one run.
+ */
 export function evidenceOfRun(i: number): string {
   return i === 0 ? 'performance' : `performance_${i + 1}`;
 }
 
-/** Paths in a submission tree, from its root; folders are those of a result. */
+/** Paths in a submission tree, relative to its root; folders are those of a result. */
 export interface TreeLayout {
   readonly round: SubmissionRound;
   readonly isFlat: boolean;
@@ -99,13 +101,13 @@ export interface TreeLayout {
   /** Folder of a compliance test: verify_*.txt, performance/run_1, accuracy. */
   readonly compliance: (place: ResultPlace, test: string) => string;
   /**
-   * Folder of what longhaul knows of a run and no official tool reads: network_audit.json,
+   * Folder of longhaul's files on a run that no official tool reads: network_audit.json,
    * longhaul_run.yaml.
    */
   readonly evidence: (resultPlace: ResultPlace, run: string) => string;
 }
 
-/** The error for a folder that is no submission tree, with a hint where it is a division. */
+/** The error for a folder that is not a submission tree, with a hint if it is a division. */
 export function noTree(folder: string): MlperfError {
   const isDivision = SUBMISSION_DIVISIONS.some((name) => name === basename(resolve(folder)));
   const hint = isDivision ? ' (you named a division: name its parent)' : '';

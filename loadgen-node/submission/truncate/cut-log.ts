@@ -4,22 +4,22 @@ import { roundsUpTo, type SubmissionRound } from '../rules/submission-rounds.ts'
 import { orFail } from '../tree/file-work.ts';
 
 /**
- * Characters that stay of a log's beginning, and bytes of its end; shorter logs stay whole.
- * Source: truncate_accuracy_log.py.
+ * Characters kept of a log's beginning, and bytes of its end; shorter logs are unchanged. Source:
+ * truncate_accuracy_log.py.
  */
 export const CUT_SIZE = 4096;
 
-/** Stands for what was cut out. No log has an empty line. */
+/** Replaces the removed part. No log has an empty line. */
 const GAP = '\n\n...\n\n';
 
-/** The tool reads text: a character has 4 bytes at most, a line end 2. */
+/** The tool reads text: a character has at most 4 bytes, a line end 2. */
 const HEAD_BYTES = CUT_SIZE * 5;
 
-/** A cut log is no longer than this, whatever its characters and line ends. */
+/** Longest truncated log, for any characters and line ends. */
 const CUT_BYTES_MAX = CUT_SIZE * 5 + 2 * GAP.length + 2 * CUT_SIZE;
 
 /**
- * The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError
+ * The official tool's text of a truncated log: its beginning and its end. @throws MlperfError
  * `ERR_OUTPUT`
  */
 export async function cutLog(path: string, bytes: number): Promise<string> {
@@ -29,18 +29,17 @@ export async function cutLog(path: string, bytes: number): Promise<string> {
 }
 
 /**
- * True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError
- * `ERR_OUTPUT`
+ * True for a log truncated by {@link cutLog} or the official tool. @throws MlperfError `ERR_OUTPUT`
  */
 export async function isCutLog(path: string, bytes: number): Promise<boolean> {
   if (bytes > CUT_BYTES_MAX) return false;
-  // On Windows the official tool writes its own line ends in two bytes.
+  // On Windows the official tool writes two bytes per line end.
   return (await textAt(path, 0, CUT_BYTES_MAX)).includes(GAP);
 }
 
 /**
- * Refuses a log of which the middle is gone, as {@link isCutLog} finds it.
- * @param what To do with the original: `score`.
+ * Refuses a truncated log, by {@link isCutLog}.
+ * @param what Work that needs the original: `score`.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export async function requireWholeLog(path: string, what: string): Promise<void> {
@@ -52,27 +51,27 @@ export async function requireWholeLog(path: string, what: string): Promise<void>
   );
 }
 
-/** As Python reads a text: each kind of line end is one newline. */
+/** Text as Python reads it: each kind of line end is one newline. */
 async function textAt(path: string, from: number, length: number): Promise<string> {
   const bytes = await orFail('read', path, () => readPart(path, from, length));
   return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
 }
 
-/** As the official tools look for it; the first one counts. */
+/** Pattern of the official tools; the first match counts. */
 const HASH_LINE = /^hash=(\w+)$/m;
 
-/** Rounds whose tool puts no empty line before the hash. */
+/** Rounds whose tool writes no empty line before the hash. */
 const WITHOUT_EMPTY_LINE: readonly SubmissionRound[] = roundsUpTo('v4.1');
 
-/** Hash in an accuracy.txt, as it stands there; undefined: none. */
+/** The hash in an accuracy.txt; undefined without one. */
 export function hashIn(text: string): string | undefined {
   return HASH_LINE.exec(text.replaceAll('\r\n', '\n'))?.[1];
 }
 
 /**
- * accuracy.txt with the hash of the whole log, as the round's tool writes it. Where the last line
- * is not ended, the tool of v4.1 writes the hash into it, where checkers do not find it: here it gets a
- * line of its own.
+ * accuracy.txt with the whole log's hash, as the round's tool writes it. If the last line has no
+ * newline, v4.1's tool appends the hash to it, where checkers do not find it: here it gets its own
+ * line.
  */
 export function withHash(text: string, sha256: string, round: SubmissionRound): string {
   const isEnded = text === '' || text.endsWith('\n');

@@ -8,23 +8,25 @@ import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-
 import { noTree, treeLayout } from '../tree/tree-layout.ts';
 
 /**
- * State of accuracy.txt before the truncation: `needed`, or `made` by it where there is none
- * (TEST01 up to v5.1), or only the hash (TEST07 and TEST09, whose accuracy is in another
- * file).
+ * State of accuracy.txt before truncation: `needed`; `made` by the truncation if missing (TEST01 up
+ * to v5.1); or `hash-only` (TEST07 and TEST09, whose accuracy is in another file).
  */
 type TextBefore = 'needed' | 'made' | 'hash-only';
 
-/** An accuracy log that a submission has cut. Paths relative to the tree, with forward slashes. */
+/**
+ * An accuracy log that is truncated for submission. Paths are relative to the tree, with forward
+ * slashes.
+ */
 export interface LogPlace {
   readonly log: string;
-  /** Its accuracy.txt. */
+  /** Path of its accuracy.txt. */
   readonly text: string;
   readonly textBefore: TextBefore;
 }
 
 /**
- * Tests with an accuracy log that is cut in the flat layout. Source: the truncation tool of v6.0
- * and later.
+ * Tests whose accuracy log is truncated in the flat layout. Source: the truncation tool from v6.0
+ * on.
  */
 const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
   TEST01: 'needed',
@@ -33,11 +35,10 @@ const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
 };
 
 /**
- * Finds the accuracy logs that the round's truncation tool cuts, in every division and of every
- * submitter.
- * Source: truncate_accuracy_log.py of the rounds' tags.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no division, the tree has another round's
- *   layout, or a log is not a plain file.
+ * Finds the accuracy logs that the round's truncation tool processes, in every division and of
+ * every submitter. Source: truncate_accuracy_log.py of the rounds' tags.
+ * @throws MlperfError `ERR_CONFIG_FILE` without a division, if the tree has another round's
+ *   layout, or if a log is not a plain file.
  */
 export function findLogPlaces(tree: string, round: SubmissionRound): LogPlace[] {
   const listing = treeListing(tree);
@@ -70,7 +71,7 @@ function placesOf(listing: TreeListing, round: SubmissionRound, submitter: strin
     return [...own, ...ofTests];
   });
   for (const name of ['compliance', 'measurements']) refuse(posix.join(submitter, name), false);
-  // The tool of v5.1 leaves out what the open division need not have.
+  // v5.1's tool skips what the open division need not have.
   const isLeftOut = round === 'v5.1' && submitter.startsWith('open/');
   const ofTests = isLeftOut ? [] : scenariosIn('compliance');
   return [
@@ -79,13 +80,13 @@ function placesOf(listing: TreeListing, round: SubmissionRound, submitter: strin
   ];
 }
 
-/** Paths of the folders in a folder; none where there is no such folder. */
+/** Paths of a folder's subfolders; empty if it does not exist. */
 function below(listing: TreeListing, folder: string): string[] {
   return listing.entries(folder).folders.map((name) => posix.join(folder, name));
 }
 
 /**
- * The accuracy log of a folder, if it has one that is cut. @throws MlperfError `ERR_CONFIG_FILE`
+ * The truncatable accuracy log of a folder, if there is one. @throws MlperfError `ERR_CONFIG_FILE`
  */
 function placeIn(
   listing: TreeListing,

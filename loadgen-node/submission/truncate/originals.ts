@@ -11,13 +11,12 @@ import { copyChecked, isWithin, orFail, replaceFile, sha256OfFile } from '../tre
 import type { LogPlace } from './log-places.ts';
 
 /**
- * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and
- * a list that `sha256sum -c SHA256SUMS` reads. Files in it are never replaced: of two different
- * originals for one place the second lies in the folder of the next number, and the hash in
- * accuracy.txt says which one a truncated log is of.
- * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their
- * organization".
- * @param tree The originals may not lie in it: they would be handed in.
+ * Opens the folder of truncated logs' originals: `<number>/<path in the tree>`, and a list for
+ * `sha256sum -c SHA256SUMS`. Its files are never replaced: of two different originals for one
+ * place, the second goes into the next numbered folder, and the hash in accuracy.txt identifies the
+ * original of a truncated log. Rule: submission_rules, "keep the original mlperf_log_accuracy.log
+ * files inside their organization".
+ * @param tree The originals must not be inside it: they would be submitted.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_DATA_SET` (damaged list), `ERR_OUTPUT`
  */
 export async function openOriginals(folder: string, tree: string): Promise<Originals> {
@@ -29,8 +28,7 @@ export async function openOriginals(folder: string, tree: string): Promise<Origi
   const list = join(folder, CHECKSUM_FILE);
   const checksums = new Map(existsSync(list) ? await readChecksumList(list) : []);
   /**
-   * The first number whose folder has none of the files, or has the same: an interrupted run left
-   * them.
+   * The first number whose folder has none of the files, or the same ones from an interrupted run.
    */
   const freeNumber = async (files: ReadonlyMap<string, string>): Promise<number> => {
     for (let number = 1; ; number += 1) {
@@ -73,27 +71,25 @@ export async function openOriginals(folder: string, tree: string): Promise<Origi
   };
 }
 
-/** Log and accuracy.txt lie in the same numbered folder. */
+/** An original log; its accuracy.txt is in the same numbered folder. */
 interface KeptLog {
   readonly log: string;
-  /** Undefined: there was no accuracy.txt before the truncation. */
+  /** Undefined: there was no accuracy.txt before truncation. */
   readonly text: string | undefined;
 }
 
-/** Logs as they were before their truncation, in a folder that is not handed in. */
+/** Logs before their truncation, in a folder that is not submitted. */
 export interface Originals {
   readonly folder: string;
-  /**
-   * The original of a place with this hash, the latest one; undefined: none is kept.
-   */
+  /** The latest original of a place with this hash; undefined if there is none. */
   readonly find: (place: LogPlace, sha256: string) => KeptLog | undefined;
-  /** SHA-256 of a kept file. */
+  /** SHA-256 of a stored file. */
   readonly checksumOf: (kept: string) => string | undefined;
   /**
-   * Keeps a log and its accuracy.txt, if there is one. @throws MlperfError `ERR_OUTPUT`
-   * @param sha256 Of the log.
+   * Stores a log and its accuracy.txt, if there is one. @throws MlperfError `ERR_OUTPUT`
+   * @param sha256 Hash of the log.
    */
   readonly keep: (place: LogPlace, sha256: string) => Promise<void>;
-  /** Writes the list, once all are kept. @throws MlperfError `ERR_OUTPUT` */
+  /** Writes the list, after all were stored. @throws MlperfError `ERR_OUTPUT` */
   readonly writeList: () => Promise<void>;
 }

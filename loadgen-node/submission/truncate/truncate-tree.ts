@@ -13,23 +13,23 @@ import { CUT_SIZE, cutLog, hashIn, isCutLog, withHash, withoutHash } from './cut
 import { findLogPlaces, type LogPlace } from './log-places.ts';
 import { type Originals, openOriginals } from './originals.ts';
 
-/** A tree whose accuracy logs are cut or put back. */
+/** A tree whose accuracy logs are truncated or restored. */
 interface Truncation {
   readonly tree: string;
   readonly round: SubmissionRound;
-  /** Folder for the originals, outside of the tree. */
+  /** Folder for the originals, outside the tree. */
   readonly backup: string;
   /** Called before each log. */
   readonly onProgress?: (fraction: number, what: string) => void;
 }
 
 /**
- * Cuts the accuracy logs of a tree as the round's truncate_accuracy_log.py does, byte for byte: the
- * hash of the whole log goes to accuracy.txt, of the log its beginning and end stay. Every log is
- * read before the first one is changed, and every original is kept before its log is; a second
- * run has no effect, and one after an interruption goes on.
- * @returns The logs that were changed or found. With problems, in words, no log was changed.
- * Rule: submission_rules, "For some models mlperf_log_accuracy.json can get very large".
+ * Truncates a tree's accuracy logs like the round's truncate_accuracy_log.py, byte for byte: the
+ * whole log's hash goes to accuracy.txt, and the log keeps its beginning and end. All logs are read
+ * before the first is changed, and every original is stored before its log is changed; a second run
+ * has no effect, and one after an interruption continues.
+ * @returns The logs changed or found. If there are problems, no log was changed. Rule:
+ *   submission_rules, "For some models mlperf_log_accuracy.json can get very large".
  * @throws MlperfError `ERR_CONFIG_FILE` (no tree, or of another round), `ERR_CONFIG_INVALID`
  *   (backup in the tree), `ERR_OUTPUT`
  */
@@ -49,9 +49,8 @@ export async function truncateTree(truncation: Truncation) {
 }
 
 /**
- * Looks at every accuracy log of a tree. @param look Answers a text where something is wrong with a
- * log.
- * @returns The logs that it found; empty where there are problems.
+ * Inspects every accuracy log of a tree. @param look Returns a text if a log has a problem.
+ * @returns The logs found; empty if there are problems.
  */
 async function lookAtLogs<T extends object>(
   { tree, round, backup }: Truncation,
@@ -81,8 +80,8 @@ async function keepOriginals(
 ): Promise<void> {
   const left = states.filter(
     ({ step, place, sha256 }) =>
-      // After an interruption the original is there already, with accuracy.txt as it was before the
-      // hash.
+      // After an interruption the original is already stored, with accuracy.txt as it was before
+      // the hash.
       step === 'untouched' ||
       (step === 'hash-written' && originals.find(place, sha256) === undefined),
   );
@@ -95,8 +94,8 @@ async function keepOriginals(
 }
 
 /**
- * @returns The log, relative to the tree, with its size before (of one that was cut earlier its
- *   size now).
+ * @returns The log, relative to the tree, with its size before (for one truncated earlier, its
+ *   current size).
  */
 async function truncateLog(
   tree: string,
@@ -117,12 +116,12 @@ async function truncateLog(
 }
 
 /**
- * Looks at a log and its accuracy.txt. A log that is not truncated is read to its end: once it is
- * cut, damage can no longer be seen.
- * @returns Size of the log in the tree, accuracy.txt (empty where there is none), SHA-256 of the
- *   whole log, and how far the truncation is; `done` is cut, or left whole because it is short. A
- *   text where something is wrong.
- * @throws MlperfError `ERR_OUTPUT` when a file cannot be read.
+ * Inspects a log and its accuracy.txt. A log that is not truncated is read completely, since damage
+ * cannot be detected after truncation.
+ * @returns Size of the log in the tree, accuracy.txt (empty if missing), SHA-256 of the whole
+ *   log, and the progress of truncation; `done` means truncated, or left whole because it is short.
+ *   A text if there is a problem.
+ * @throws MlperfError `ERR_OUTPUT` if a file cannot be read.
  */
 async function logState(tree: string, place: LogPlace) {
   const log = join(tree, place.log);
@@ -148,7 +147,7 @@ async function logState(tree: string, place: LogPlace) {
       'remove that line if the log was made again'
     );
   }
-  // Between the hash and the cut there was an interruption, or the log is short.
+  // Interrupted between hash and truncation, or the log is short.
   const isShort = bytes < CUT_SIZE;
   return { ...seen, sha256, step: isShort ? ('done' as const) : ('hash-written' as const) };
 }
@@ -158,7 +157,7 @@ type LogState = Exclude<Awaited<ReturnType<typeof logState>>, string>;
 async function damageOf(log: string): Promise<string | undefined> {
   try {
     for await (const _entry of readAccuracyLog(log)) {
-      // Reading it to its end is all.
+      // Only needs to be read to its end.
     }
     return undefined;
   } catch (error) {
@@ -168,10 +167,9 @@ async function damageOf(log: string): Promise<string | undefined> {
 }
 
 /**
- * Takes a truncation back: whole logs and accuracy.txt without hash, out of the originals, whose
- * checksums are compared before anything is changed. Logs that are not truncated stay as they are.
- * @returns The logs that are whole again, relative to the tree. With problems, in words, no log
- *   was changed.
+ * Reverts a truncation: restores whole logs and accuracy.txt without hash from the originals, whose
+ * checksums are compared before anything is changed. Logs that are not truncated are unchanged.
+ * @returns The restored logs, relative to the tree. If there are problems, no log was changed.
  * @throws MlperfError as truncateTree does.
  */
 export async function restoreTree(truncation: Truncation) {
@@ -180,7 +178,7 @@ export async function restoreTree(truncation: Truncation) {
     findOriginal(tree, place, originals),
   );
   for (const { place, sha256, original, text } of found) {
-    // The log first: then a hash beside a whole log always belongs to it.
+    // Restore the log first: a hash beside a whole log then always belongs to it.
     await copyChecked(join(backup, original.log), join(tree, place.log), sha256);
     if (text === undefined) await rm(join(tree, place.text));
     else await replaceFile(join(tree, place.text), text);
@@ -189,8 +187,8 @@ export async function restoreTree(truncation: Truncation) {
 }
 
 /**
- * @returns The original of a truncated log, and accuracy.txt as it was before (undefined: there was
- *   none); a text where something is wrong; undefined where the log is not truncated.
+ * @returns The original of a truncated log, and its earlier accuracy.txt (undefined: there was
+ *   none); a text if there is a problem; undefined if the log is not truncated.
  */
 async function findOriginal(tree: string, place: LogPlace, originals: Originals) {
   const textNow = await readTextIfThere(join(tree, place.text));
@@ -217,19 +215,19 @@ async function findOriginal(tree: string, place: LogPlace, originals: Originals)
 
 /** Flags of `longhaul submission truncate`. */
 interface TruncateValues {
-  /** Undefined: the round whose seeds the logs have. */
+  /** Undefined: the round of the logs' seeds. */
   readonly round: SubmissionRound | undefined;
   /** Folder for the originals. */
   readonly backup: string;
-  /** True: the originals are put back. */
+  /** True: restores the originals. */
   readonly restore: boolean;
 }
 
 /**
- * Truncates the accuracy logs of a tree, or puts the originals back, and writes the self-check's
- * text anew where that changed something.
- * @returns `isDone` is false where a log has errors, and no log was changed.
- * @throws MlperfError `ERR_CONFIG_FILE` where there is no tree, `ERR_CONFIG_INVALID` for one of
+ * Truncates a tree's accuracy logs, or restores the originals, and then updates the self-check's
+ * text.
+ * @returns `isDone` is false if a log has errors, and no log was changed.
+ * @throws MlperfError `ERR_CONFIG_FILE` without a tree, `ERR_CONFIG_INVALID` for a tree of
  *   another round, `ERR_OUTPUT`
  */
 export async function truncateChecked(

@@ -10,22 +10,22 @@ import { GIVEN_TEST_IDS, TEST_IDS, type TestId } from '../../../../shared/rules/
 import { parseRate } from '../../../samples/bandwidth-formulas.ts';
 import { SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
 
-/** A configuration file that was read: its values, and where they stand. */
+/** A parsed configuration file: values and their positions. */
 export interface SubmissionConfig {
   readonly entry: SubmissionEntry;
-  /** Path of a file that the configuration names: relative ones lie beside it. */
+  /** Path of a file named in the configuration; relative to the configuration's folder. */
   resolve(path: string): string;
   /**
-   * `file:line:column` of a value's key, or of the nearest thing around it that is there. @param
-   * path Below `submission`
+   * `file:line:column` of a value's key, or of its nearest existing parent. @param path Below
+   * `submission`
    */
   placeOf(path: YamlPath): string;
 }
 
 /**
- * Reads the configuration of `longhaul submission build`. Only its form is checked here.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` with
- *   every wrong value, one per line.
+ * Reads the configuration of `longhaul submission build`. Checks only its form.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID`
+ *   listing every wrong value, one per line.
  */
 export function readSubmissionConfig(file: string): SubmissionConfig {
   const { document, problems, placeOf: placeAt } = parseYaml(file, readTextFile(file));
@@ -44,12 +44,12 @@ export function readSubmissionConfig(file: string): SubmissionConfig {
   };
 }
 
-/** Reads a text that the configuration names. @throws MlperfError `ERR_CONFIG_FILE` */
+/** Reads a text file named in the configuration. @throws MlperfError `ERR_CONFIG_FILE` */
 export function readTextFile(path: string): string {
   return readNamedText(path, FILE_BYTES_MAX.document);
 }
 
-/** Where the last key of a path stands in the text, or the last that is there. */
+/** Position in the text of a path's last existing key. */
 function offsetOf(root: unknown, path: YamlPath): number {
   let found = root;
   let inner = root;
@@ -80,21 +80,19 @@ function linesOf(issue: z.core.$ZodIssue, value: unknown, placeOf: (path: YamlPa
   return [`${placeOf(path)}: ${where} ${isMissing ? 'is missing: it ' : ''}${issue.message}`];
 }
 
-/** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
+/** Keys and indices that lead to a value: `['results', 0, 'scenario']`. */
 type YamlPath = readonly (string | number)[];
 
-/**
- * Problems so far, as sets: a run that is the result of three divisions gives each problem once.
- */
+/** Problems so far, as sets: a run used for three divisions lists each problem once. */
 interface Found {
   readonly placeOf: (path: YamlPath) => string;
-  /** Problems of a result that is too short, or not good enough, become warnings. */
+  /** True: problems of a result that is too short, or not good enough, become warnings. */
   readonly isDryRun: boolean;
   readonly errors: Set<string>;
   readonly warnings: Set<string>;
 }
 
-/** Errors that keep a tree from being built, and warnings, at one place of the configuration. */
+/** Errors that prevent a tree from being built, and warnings, at one place of the configuration. */
 export class Problems {
   readonly #found: Found;
   readonly #path: YamlPath;
@@ -105,8 +103,8 @@ export class Problems {
   }
 
   /**
-   * No problems yet. @param isDryRun Problems of a result that is too short, or not good enough,
-   * become warnings.
+   * An empty collection. @param isDryRun True: problems of a result that is too short, or not good
+   * enough, become warnings.
    */
   static none(placeOf: (path: YamlPath) => string, isDryRun: boolean): Problems {
     return new Problems({ placeOf, isDryRun, errors: new Set(), warnings: new Set() }, []);
@@ -116,7 +114,7 @@ export class Problems {
     return [...this.#found.warnings];
   }
 
-  /** The same problems, for a place below this one. */
+  /** The same collection, for a place below this one. */
   at(...path: YamlPath): Problems {
     return new Problems(this.#found, [...this.#path, ...path]);
   }
@@ -125,7 +123,7 @@ export class Problems {
     this.#found.errors.add(`${this.#found.placeOf(this.#path)}: ${text}`);
   }
 
-  /** Something that a tree for trying things out may lack. */
+  /** Adds a problem that a dry-run tree may have. */
   unfinished(text: string): void {
     if (this.#found.isDryRun) this.warn(text);
     else this.error(`${text} (a tree to try things out: --dry-run-lengths)`);
@@ -135,7 +133,7 @@ export class Problems {
     this.#found.warnings.add(`${this.#found.placeOf(this.#path)}: ${text}`);
   }
 
-  /** Runs a reader; what it refuses is a problem of this place. Other errors pass. */
+  /** Runs a reader; an MlperfError becomes a problem of this place. Other errors are rethrown. */
   async attempt<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read();
@@ -146,7 +144,7 @@ export class Problems {
     }
   }
 
-  /** @throws MlperfError `ERR_CONFIG_INVALID` with every error, one per line. */
+  /** @throws MlperfError `ERR_CONFIG_INVALID` listing every error, one per line. */
   throwIfAny(): void {
     const { errors } = this.#found;
     if (errors.size > 0) throw new MlperfError('ERR_CONFIG_INVALID', [...errors].join('\n'));
@@ -160,7 +158,7 @@ const NAME_MESSAGE =
   'must be a name of letters, digits and _ . + - that begins with a letter or a digit';
 const name = z.string(NAME_MESSAGE).regex(/^[A-Za-z0-9][A-Za-z0-9_.+-]*$/, NAME_MESSAGE);
 
-/** @param hints What more to say of a wrong word, by the word. */
+/** @param hints Extra text for specific wrong words. */
 const words = <const T extends readonly string[]>(
   list: T,
   hints: Readonly<Record<string, string>> = {},
@@ -189,7 +187,7 @@ const named = <T extends z.ZodType>(of: T) =>
 
 const SHA256_MESSAGE = 'must be the 64 hexadecimal digits of a SHA-256, in quotes';
 
-/** Weights that a model starts from: a file, or where it can be had. */
+/** Weights of a model: a file, or where to get them. */
 const weights = object({
   file: text.optional(),
   source: text.optional(),
@@ -197,7 +195,7 @@ const weights = object({
     .string(SHA256_MESSAGE)
     .regex(/^[0-9a-fA-F]{64}$/, SHA256_MESSAGE)
     .optional(),
-  /** Of weights that are only pointed at. */
+  /** Size of weights given only by reference. */
   bytes: z.int('must be a number of bytes').positive('must be above 0').optional(),
 })
   .refine(
@@ -210,8 +208,8 @@ const weights = object({
   );
 
 /**
- * Ways to provide a software component, and what each identifies it by.
- * Source: submission_rules, "Possible methods to provide Software".
+ * Ways to provide a software component, and the identifier of each. Source: submission_rules,
+ * "Possible methods to provide Software".
  */
 export const SOFTWARE_METHODS = {
   included: { title: 'source code or binary in this tree', by: 'its place in the tree' },
@@ -232,25 +230,25 @@ export const SOFTWARE_METHODS = {
   'private-binary': { title: 'private binary', by: 'checksum' },
 } as const;
 
-/** A software component of an implementation, as the submitter states it. */
+/** A software component of an implementation, as stated by the submitter. */
 const software = object({
   name: text,
   version: text.optional(),
   method: words(Object.keys(SOFTWARE_METHODS) as (keyof typeof SOFTWARE_METHODS)[]),
-  /** Commit, tag, pull requests, URL or checksum: what the method identifies the component by. */
+  /** Identifier for the method: commit, tag, pull requests, URL or checksum. */
   identifier: text.optional(),
-  /** Of a binary: what kind of release it is. */
+  /** For a binary: kind of release. */
   release: words(['production', 'beta', 'other']).optional(),
 });
 
-/** One code for one model. */
+/** Code of one model. */
 const implementation = object({
   code: list(text, 'paths').default([]),
   scripts: list(text, 'paths').default([]),
   run_commands: text.optional(),
   weights: list(weights, 'weights'),
   software: list(software, 'components').default([]),
-  /** A text, here or in a file of its own. */
+  /** A text, inline or in a separate file. */
   calibration: object({ text: text.optional(), file: text.optional() }).refine(
     (entry) => (entry.text === undefined) !== (entry.file === undefined),
     'must have either "text" or "file"',
@@ -266,23 +264,23 @@ const implementation = object({
 const RATE_MESSAGE = 'must be the rate of one link such as 100G, 25 Gbit/s or 800 Mbit/s';
 
 /**
- * A link between two ends: `loadgen`, a component's id, a SUT node's name, or `sut` for each SUT
+ * A link between two ends: `loadgen`, a component's id, a SUT node's name, or `sut` for every SUT
  * node.
  */
 const link = object({
   from: name,
   to: name,
   media: text,
-  /** Of one link. */
+  /** Rate of one link. */
   rate: z.string(RATE_MESSAGE).refine((rate) => parseRate(rate) !== undefined, RATE_MESSAGE),
-  /** Links side by side. */
+  /** Number of parallel links. */
   count: z.int('must be a number of links').positive('must be 1 or more').default(1),
 });
 
-/** How the machines are connected, as only the submitter knows it. */
+/** Network of the machines, which only the submitter knows. */
 const network = object({
   sut_nodes: list(name, 'names of the SUT nodes').min(1, 'must name at least one SUT node'),
-  /** Anything between the LoadGen node and the SUT nodes that data passes. */
+  /** Devices between the LoadGen node and the SUT nodes that data passes through. */
   components: list(
     object({
       id: name,
@@ -295,13 +293,13 @@ const network = object({
   notes: text.optional(),
 });
 
-/** A description file, and what no machine can be requested. */
+/** A description file, and facts that no machine can report. */
 const system = object({
   file: text,
   network: network.optional(),
-  /** Way of the data from the NIC to the accelerator. */
+  /** Data path from the NIC to the accelerator. */
   data_path: text.optional(),
-  /** Specification or measurement that shows that the way sustains the bandwidth. */
+  /** Specification or measurement showing that the path sustains the bandwidth. */
   data_path_evidence: text.optional(),
 });
 
@@ -315,7 +313,7 @@ const tests = object(
   >,
 );
 
-/** Which runs are the result of which scenario. */
+/** Runs that form the result of a scenario. */
 const result = object({
   division: division.optional(),
   divisions: list(division, 'divisions')
@@ -324,20 +322,20 @@ const result = object({
     .optional(),
   system: name,
   implementation: name,
-  /** Folder of the model. */
+  /** Folder name of the model. */
   model: name,
-  /** Open division: the round's model that `model` stands for. */
+  /** Open division: the round's model that `model` replaces. */
   reference_model: name.optional(),
   scenario,
   performance: text.optional(),
   accuracy: text.optional(),
-  /** Folder that holds TESTnn folders, or one folder per test. */
+  /** Folder with TESTnn folders, or one folder per test. */
   compliance: z
     .union([text, tests], 'must be a folder, or a map such as { TEST01: folder, TEST04: folder }')
     .optional(),
-  /** Folders of the tests' raw logs, where they are not beside the tests as TESTnn-run. */
+  /** Folders of the tests' raw logs, if they are not beside the tests as TESTnn-run. */
   compliance_runs: tests.optional(),
-  /** Scenario of the measured result that this one is inferred from. */
+  /** Scenario of the measured result from which this one is inferred. */
   inferred_from: scenario.optional(),
   user_conf: text.optional(),
   batching: text.optional(),
@@ -358,7 +356,7 @@ const result = object({
     divisions: divisions ?? (one === undefined ? [] : [one]),
   }));
 
-/** Form of the configuration file of `longhaul submission build`; unknown keys are refused. */
+/** Schema of the configuration file of `longhaul submission build`; unknown keys are refused. */
 const submissionSchema = object({
   submission: object({
     submitter: name,
@@ -369,7 +367,7 @@ const submissionSchema = object({
   }),
 });
 
-/** Value of `submission:`. */
+/** Value of the key `submission`. */
 export type SubmissionEntry = z.infer<typeof submissionSchema>['submission'];
 export type SoftwareEntry = z.infer<typeof software>;
 export type WeightsEntry = z.infer<typeof weights>;

@@ -12,7 +12,7 @@ import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, fiveFigures, table, throughputOf } from './markdown.ts';
 
-/** Bytes of a sample on the wire besides its payload, over the protocols of these results. */
+/** Bytes per sample on the wire besides its payload, for the protocols of these results. */
 function framingText(results: readonly PlannedResult[]): string {
   const names = new Set(results.map(({ runs }) => runs.performance.audit?.run.protocol));
   const framings = new Set([...names].map((name) => protocolNamed(name).words.wire.framing));
@@ -29,8 +29,8 @@ const SOURCE =
   '(network_audit.json: payloadBytes / sampleCount, responseBytes / completedCount).';
 
 /**
- * bandwidth.md of a system: what each of its results needs, against what the links can carry.
- * @returns The text, and one sentence per end that cannot carry what a result needs.
+ * bandwidth.md of a system: required bandwidth of each result, and capacity of the links.
+ * @returns The text, and one sentence per end with too little capacity.
  */
 export function bandwidthStatement(system: PlannedSystem, results: readonly PlannedResult[]) {
   const { network, data_path, data_path_evidence } = system;
@@ -56,10 +56,7 @@ export function bandwidthStatement(system: PlannedSystem, results: readonly Plan
   return { text, shortfalls };
 }
 
-/**
- * Bandwidth of a result in bits per second. Rule: the formulas are adjusted to the bytes that
- * travel.
- */
+/** Bandwidth of a result in bit/s. Rule: the formulas are adjusted to the bytes that are sent. */
 function bandwidthFigures(result: PlannedResult) {
   const { runs, entry, model } = result;
   const throughput = throughputOf(runs.performance, entry.inferred_from ?? entry.scenario);
@@ -80,7 +77,7 @@ function bandwidthFigures(result: PlannedResult) {
     inputBytes,
     outputBytes,
     wire,
-    /** Bits per second that are required: by the bytes that were measured, else by the formula. */
+    /** Required bit/s: from measured bytes, otherwise from the formula. */
     ingress: bits(wire === undefined ? inputBytes : wire.payloadBytes / wire.samples),
     egress: bits(wire?.responses ? wire.responseBytes / wire.responses : outputBytes),
   };
@@ -89,8 +86,8 @@ function bandwidthFigures(result: PlannedResult) {
 type BandwidthFigures = ReturnType<typeof bandwidthFigures>;
 
 /**
- * Element size that the formula is given, and the word that it came from: the form in which samples
- * travel, where it is a type of data; else what the submitter calls the input.
+ * Element size for the formula, and its source: the samples' wire form if it is a data type;
+ * otherwise the submitter's data type of the input.
  */
 function dtypeOf({ runs, implementation: { entry } }: PlannedResult) {
   const form = runs.performance.audit?.run.encoding.form ?? '';
@@ -101,7 +98,7 @@ function dtypeOf({ runs, implementation: { entry } }: PlannedResult) {
   return undefined;
 }
 
-/** Links of the LoadGen node and of each SUT node, and their bits per second together. */
+/** Links of the LoadGen node and of each SUT node, and their total bit/s. */
 function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
   const links = linksOf(network);
   const share = wire?.largestShare ?? 1 / network.sut_nodes.length;
@@ -112,7 +109,7 @@ function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
       end,
       linkCount: own.reduce((total, { count }) => total + count, 0),
       bitsPerSecond: bits.reduce((total, one) => total + one, 0),
-      /** Share of the load that passes here, from 0 to 1. */
+      /** Share of the load at this end, 0 to 1. */
       share: end === LOADGEN_END ? 1 : share,
     };
   });
@@ -164,7 +161,9 @@ function figureRows(figures: BandwidthFigures, throughput: number): string[][] {
   ];
 }
 
-/** Whole bytes, to compare with the formula's; the mean of payloads of unlike length need not be whole. */
+/**
+ * Bytes per sample as in the formula; the mean of payloads of different lengths may be fractional.
+ */
 function bytesPerSample(bytes: number, samples: number): string {
   const mean = bytes / samples;
   const isWhole = Number.isInteger(mean);

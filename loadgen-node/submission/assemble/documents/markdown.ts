@@ -6,7 +6,7 @@ import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { resultMetric } from '../../rules/submission-model.ts';
 import type { SubmittedRun } from '../plan/read-run.ts';
 
-/** A table of Markdown; cells must not hold line breaks. */
+/** A Markdown table; cells must not contain line breaks. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |\n`;
@@ -14,20 +14,20 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return line(header) + rule + rows.map(line).join('');
 }
 
-/** Text as code; the fence is longer than any in the text. */
+/** A fenced code block; the fence is longer than any in the text. */
 export function codeBlock(text: string, language = ''): string {
   const ticks = text.match(/`{3,}/g) ?? [];
   const fence = '`'.repeat(Math.max(3, ...ticks.map((tick) => tick.length + 1)));
   return `${fence}${language}\n${text.trimEnd()}\n${fence}\n`;
 }
 
-/** Paragraphs, headings and tables with one empty line between them; empty ones are left out. */
+/** Paragraphs, headings and tables separated by one empty line; empty parts are omitted. */
 export function document(...parts: readonly string[]): string {
   const there = parts.map((part) => part.trimEnd()).filter((part) => part !== '');
   return `${there.join('\n\n')}\n`;
 }
 
-/** Record of the detail log, what it is, its unit (ns become ms), and what it is to the result. */
+/** Record of the detail log, its title, its unit (ns become ms), and its role in the result. */
 type Metric = readonly [
   record: string,
   title: string,
@@ -57,9 +57,9 @@ const OFFLINE: Metric = [
 ];
 
 /**
- * Metrics of a scenario, the one that is published first. The rules' text calls the scheduled rate the metric of Server;
- * every official checker from v4.1 on reads the completed one.
- * Source: inference_rules v4.1, "Scenarios" and FAQ; submission_checker.py of the tags.
+ * Metrics of a scenario, the published one first. The rules' text calls the scheduled rate the
+ * metric of Server; every official checker from v4.1 on reads the completed one. Source:
+ * inference_rules v4.1, "Scenarios" and FAQ; submission_checker.py of the tags.
  */
 const METRICS: Readonly<Record<SubmissionScenario, readonly Metric[]>> = {
   Server: [COMPLETED, SCHEDULED, ['result_99.00_percentile_latency_ns', 'Latency at 99 %', 'ms']],
@@ -82,15 +82,16 @@ const METRICS: Readonly<Record<SubmissionScenario, readonly Metric[]>> = {
   ],
 };
 
-/** Latencies of tokens, which Server and Interactive bound. */
+/** Token latencies, which Server and Interactive bound. */
 const TOKEN_LATENCIES: readonly Metric[] = [
   ['result_first_token_99.00_percentile_latency_ns', 'Time to the first token at 99 %', 'ms'],
   ['result_time_per_output_token_99.00_percentile_ns', 'Time per output token at 99 %', 'ms'],
 ];
 
 /**
- * The performance of a run: what a number is, and its text with unit, in five significant figures.
- * @param model Undefined: the round does not know it.
+ * The performance of a run: names of figures, and their values with unit, in five significant
+ * digits.
+ * @param model Undefined: not a model of the round.
  */
 export function performanceRows(
   run: SubmittedRun,
@@ -100,7 +101,7 @@ export function performanceRows(
   return metricsOf(model, scenario).flatMap((metric) => metricRow(metric, [run]));
 }
 
-/** Of a model whose result is in tokens, samples are beside it. */
+/** Metrics of a model; if its result is in tokens, samples are listed as well. */
 function metricsOf(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
   const inSamples = METRICS[scenario];
   if (model?.tokenMetric === undefined || scenario.endsWith('Stream')) return inSamples;
@@ -115,7 +116,7 @@ function metricsOf(model: SubmissionModel | undefined, scenario: SubmissionScena
   return [inTokens, ...(scenario === 'Offline' ? [] : TOKEN_LATENCIES), ...plain];
 }
 
-/** The row of a metric: its lowest value of several runs; none where no run has it. */
+/** The row of a metric: its lowest value of several runs; null if no run has it. */
 function metricRow([record, title, unit, role]: Metric, runs: readonly SubmittedRun[]): string[][] {
   const values = runs.flatMap((run) => numberOf(run, record) ?? []);
   if (values.length === 0) return [];
@@ -128,8 +129,8 @@ function metricRow([record, title, unit, role]: Metric, runs: readonly Submitted
 const P90 = 'result_90.00_percentile_latency_ns';
 
 /**
- * The same in round v0.5, which had no early stopping. Server has several runs, of which the lowest counts.
- * Source: paper of the round, sections 4.5 and 4.6.
+ * Performance rows of round v0.5, which had no early stopping. Server has several runs, of which
+ * the lowest counts. Source: paper of the round, sections 4.5 and 4.6.
  */
 export function performanceRowsV05(runs: readonly SubmittedRun[], scenario: SubmissionScenario) {
   const [run] = runs;
@@ -148,24 +149,21 @@ export function performanceRowsV05(runs: readonly SubmittedRun[], scenario: Subm
   ];
 }
 
-/**
- * Samples per second that the SUT achieved; undefined for a scenario that is measured by its
- * latency.
- */
+/** Samples per second that the SUT achieved; undefined for a scenario measured by latency. */
 export function throughputOf(run: SubmittedRun, scenario: SubmissionScenario): number | undefined {
   const [record] = scenario === 'Offline' ? OFFLINE : COMPLETED;
   return numberOf(run, record);
 }
 
 /**
- * Figures of a result. Source: inference_rules v4.1, "Submission" (five significant figures, ties
- * to even).
+ * Significant digits of a result. Source: inference_rules v4.1, "Submission" (five significant
+ * figures, ties to even).
  */
 const FIGURES = 5;
 
 /**
- * A number with five significant figures, a tie to the even digit, as the rules publish results. It
- * rounds the decimal digits that stand in the log: their binary value would decide ties by chance.
+ * A number with five significant digits, ties to even, as the rules publish results. Rounds the
+ * decimal digits in the log: their binary value would decide ties by chance.
  */
 export function fiveFigures(value: number): string {
   if (!Number.isFinite(value)) return String(value);
@@ -180,7 +178,7 @@ export function fiveFigures(value: number): string {
   return (value < 0 ? '-' : '') + withPoint(kept, exponent);
 }
 
-/** The decimal numbers of a line in five figures; whole numbers are counts and stay. */
+/** Rounds the decimal numbers of a line to five digits; whole numbers are counts and stay. */
 export function fiveFiguresIn(line: string): string {
   return line.replace(/\d+\.\d+/g, (number) => fiveFigures(Number(number)));
 }

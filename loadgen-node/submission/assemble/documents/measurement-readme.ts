@@ -25,14 +25,14 @@ interface ReadmeFacts {
   readonly division: SubmissionDivision;
   readonly round: SubmissionRound;
   readonly isDryRun: boolean;
-  /** Paths of the tree, relative to the README: code folder, documentation folder. */
+  /** Paths relative to the README: code folder, documentation folder. */
   readonly code: string;
   readonly documentation: string;
 }
 
 /**
- * README.md of a result: what was measured, and the commands with all flags that measure it again.
- * Source: submission_rules, "Source code requirements for inference inspection".
+ * README.md of a result: what was measured, and the full commands to repeat it. Source:
+ * submission_rules, "Source code requirements for inference inspection".
  */
 export function measurementReadme(facts: ReadmeFacts): string {
   const { result, division, round } = facts;
@@ -67,13 +67,13 @@ export function measurementReadme(facts: ReadmeFacts): string {
   );
 }
 
-/** One where all runs have the same. */
+/** Verdicts of the runs; a single one if all are equal. */
 function verdictsOf(runs: readonly SubmittedRun[]): string {
   const verdicts = runs.map((run) => String(recordOf(run, 'result_validity') ?? 'none'));
   return new Set(verdicts).size === 1 ? String(verdicts[0]) : verdicts.join(', ');
 }
 
-/** The submitter's description; the nodes' own is among their settings already. */
+/** The submitter's description of batching; the nodes' own is already among their settings. */
 function batchingText(result: PlannedResult): string {
   const said = saidBatching(result);
   if (said !== '') return said;
@@ -82,17 +82,20 @@ function batchingText(result: PlannedResult): string {
     : 'Not stated.';
 }
 
-/** A note of longhaul in accuracy.txt, below the line of the script. */
+/** A note of longhaul in accuracy.txt, below the script's line. */
 const NOTE = /^note: (.*)/;
 const STAND_IN = /\bstand-?in\b/i;
 
-/** longhaul's notes below the script's line are words: no figure in them is a result. */
+/**
+ * A line of accuracy.txt as a table row. longhaul's notes below the script's line are text: numbers
+ * in them are not results.
+ */
 function accuracyRow(line: string): readonly [string, string] {
   const note = NOTE.exec(line)?.[1];
   return note === undefined ? ['Accuracy', `\`${fiveFiguresIn(line)}\``] : ['Note', note];
 }
 
-/** Warnings at the head of the README: dry run, engine, stand-in. They cannot be switched off. */
+/** Warnings at the top of the README: dry run, engine, stand-in. They cannot be turned off. */
 function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
   const { performance, accuracyLines } = runs;
   const engine = String(recordOf(performance, 'loadgen_version') ?? '');
@@ -243,7 +246,7 @@ export function codeReadme(
   );
 }
 
-/** run.sh: every run of an implementation again, one folder each. */
+/** run.sh: repeats every run of an implementation, each in its own folder. */
 export function runScript({ id, entry }: PlannedImplementation, results: readonly PlannedResult[]) {
   const commands = results.flatMap(({ entry: { system, model, scenario }, runs }) =>
     (['performance', 'accuracy'] as const).map((kind) => {
@@ -269,14 +272,13 @@ export function runScript({ id, entry }: PlannedImplementation, results: readonl
 }
 
 /**
- * Settings that do not matter to a repetition: where a run wrote its logs, and what its user wished to see or
- * keep.
+ * Settings that a repetition omits: output folders, and what the user wanted to display or store.
  */
 const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'labels', 'records', 'report']);
 
 /**
- * The command line that makes a run again, from its recorded settings. Undefined for a run of
- * another LoadGen, which leaves its settings in its log only.
+ * Command line that repeats a run, from its recorded settings. Undefined for a run of another
+ * LoadGen, whose settings are only in its log.
  * @param output Folder for the logs.
  */
 function runCommandOf({ settings }: SubmittedRun, output: string): string | undefined {

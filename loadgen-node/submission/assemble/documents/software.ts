@@ -9,13 +9,13 @@ import { document, table } from './markdown.ts';
 
 type Results = readonly PlannedResult[];
 
-/** A component as it stands in software.md. */
+/** A component in software.md. */
 interface Component extends SoftwareEntry {
-  /** `stated`, and the ends of a run that have it. */
+  /** `stated`, and the ends of a run with the component. */
   readonly from: readonly string[];
 }
 
-/** software.md: every component with the method by which others can have it. */
+/** software.md: every component, and the method by which others can get it. */
 export function softwareText(system: string, status: string, results: Results): string {
   const rows = componentsOf(results).map((component) => {
     const { name, version = '', method, identifier, from } = component;
@@ -39,7 +39,7 @@ export function softwareText(system: string, status: string, results: Results): 
   );
 }
 
-/** Stated components, and those of both ends in network_audit.json; a statement wins. */
+/** Stated components, and those of both ends in network_audit.json; statements take precedence. */
 function componentsOf(results: Results): Component[] {
   const components = new Map<string, Component>();
   for (const { implementation } of results) {
@@ -102,8 +102,8 @@ function toldComponents({ runs }: PlannedResult) {
 }
 
 /**
- * The files of longhaul that ran, as its log identifies them: a release is known by its name
- * alone, a build is not.
+ * Identification of longhaul's files in a run, from its log: a version name identifies a release,
+ * but not a build.
  */
 function filesOf({ performance }: PlannedResult['runs']): string | undefined {
   const hash = recordOf(performance, 'longhaul_files_sha256');
@@ -134,7 +134,7 @@ function weightsText(results: Results): string[] {
   ];
 }
 
-/** Notice about weights of a division that are large together; undefined: they are not. */
+/** Notice if the total size of a division's weights is large; otherwise undefined. */
 export function weightsNotice(implementations: Iterable<PlannedImplementation>) {
   const all = [...new Set(implementations)];
   const sum = bytesOf(all.flatMap(({ weights }) => weights));
@@ -143,7 +143,7 @@ export function weightsNotice(implementations: Iterable<PlannedImplementation>) 
   return `the weights of ${names} have ${sum} bytes, above 2 GB: notify the results chair (submission_rules)`;
 }
 
-/** Size of some weights together; a file that several implementations use counts once. */
+/** Total size of weights; a file shared by several implementations counts once. */
 function bytesOf(weights: PlannedImplementation['weights']): number {
   const files = new Map(weights.map(({ sha256, bytes }) => [sha256, bytes ?? 0]));
   return [...files.values()].reduce((total, bytes) => total + bytes, 0);

@@ -5,9 +5,9 @@ import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';
 
 /**
- * system_diagram.md: the diagram in words, and the machines by the names that the run saw.
- * Source: inference_rules v4.1, Network division ("A system diagram must be included ...
- * accompanied by any text").
+ * system_diagram.md: the diagram as text, with the machines' names in the run. Source:
+ * inference_rules v4.1, Network division ("A system diagram must be included ... accompanied by any
+ * text").
  */
 export function systemDiagramText(
   system: PlannedSystem,

@@ -1,21 +1,21 @@
 import { at } from '../../../../shared/base/at.ts';
 import type { NetworkEntry, Problems } from '../config/read-submission-config.ts';
 
-/** A machine of the diagram; the first of its lines is the title. */
+/** A machine in the diagram; its first line is the title. */
 interface Box {
   readonly id: string;
   readonly kind: 'loadgen' | 'component' | 'sut';
   readonly lines: readonly string[];
 }
 
-/** A line between two boxes, and what is written at it. */
+/** A line between two boxes, and its label. */
 interface Wire {
   readonly from: string;
   readonly to: string;
   readonly label: readonly string[];
 }
 
-/** More SUT nodes with the same links than this share a box. */
+/** If more SUT nodes than this have the same links, they share a box. */
 const SINGLE_NODES_MAX = 4;
 
 // Pixels.
@@ -26,16 +26,16 @@ const MARGIN = 28;
 const ROW_GAP = 34;
 const LABEL_GAP = 36;
 /**
- * Where along a wire its label stands: off the middle, where wires cross, and off the end with most
- * wires.
+ * Position of a label along its wire: off the middle, where wires cross, and away from the end with
+ * most wires.
  */
 const LABEL_AT = 2 / 3;
 const LINE_CHARACTERS_MAX = 30;
 
 /**
- * The machines of a network as SVG: boxes of one size in columns by their distance from the LoadGen
+ * The machines of a network as SVG: boxes of equal size, in columns by distance from the LoadGen
  * node, SUT nodes last.
- * @param texts What stands below the titles of the machines.
+ * @param texts Texts below the machines' titles.
  */
 export function diagramSvg(
   title: string,
@@ -52,8 +52,8 @@ export function diagramSvg(
   const labelWidth = Math.max(...wires.map(({ label }) => widthOf(label))) + 10;
   const labelHeight = Math.max(...wires.map(({ label }) => label.length)) * LINE + 8;
   const columnStep = boxWidth + 1.5 * labelWidth + 2 * LABEL_GAP;
-  // Labels of wires to neighbouring boxes stand a third of the boxes' distance apart; two boxes may
-  // be linked downwards.
+  // Labels of wires to neighbouring boxes are a third of the boxes' distance apart; two boxes may
+  // be linked vertically.
   const rowStep = Math.max(boxHeight + ROW_GAP + labelHeight, labelHeight / (1 - LABEL_AT));
   const width = 2 * MARGIN + (columns.length - 1) * columnStep + boxWidth;
   const height = 2 * MARGIN + (rows - 1) * rowStep + boxHeight;
@@ -82,9 +82,7 @@ export function diagramSvg(
   ].join('\n');
 }
 
-/**
- * SUT nodes by the first of those that share a box: a node of its own, or many with the same links.
- */
+/** SUT nodes by the first of those that share a box: a single node, or many with the same links. */
 function groupNodes(network: NetworkEntry): ReadonlyMap<string, readonly string[]> {
   const links = linksOf(network);
   const kindOf = (node: string): string =>
@@ -125,7 +123,7 @@ function columnsOf(
   return [...columns, nodes].filter((column) => column !== undefined);
 }
 
-/** Texts in lines that are not too long. */
+/** Texts wrapped to short lines. */
 function wrapped(texts: readonly string[]): string[] {
   return texts.flatMap((text) => {
     const lines: string[] = [];
@@ -139,7 +137,7 @@ function wrapped(texts: readonly string[]): string[] {
   });
 }
 
-/** Room that lines take: an estimate that is wide enough for bold letters of common fonts. */
+/** Estimated width of lines, enough for bold letters of common fonts. */
 function widthOf(lines: readonly string[]): number {
   return Math.ceil(Math.max(...lines.map((line) => line.length)) * FONT * 0.62);
 }
@@ -155,10 +153,7 @@ function wiresOf(network: NetworkEntry, groups: ReadonlyMap<string, readonly str
     });
 }
 
-/**
- * A wire from box to box, or straight down to one in the same column; and where the middle of its
- * label is.
- */
+/** A wire between two boxes, or vertical within a column; and the centre of its label. */
 function drawnWire(
   { from, to, label }: Wire,
   all: readonly Wire[],
@@ -178,7 +173,7 @@ function drawnWire(
   return { line, label, at: [begin + (end - begin) * share, y1 + (y2 - y1) * share] as const };
 }
 
-/** A rectangle with lines of text in its middle; the first line of a box is its title. */
+/** A rectangle with centred lines of text; the first line of a box is its title. */
 function block(
   kind: string,
   lines: readonly string[],
@@ -203,7 +198,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Readable on light and on dark ground; it brings its own ground. */
+/** Readable on light and dark pages; has its own background. */
 const STYLE = `
   .paper { fill: #ffffff; }
   .box { fill: #f2f5f9; stroke: #44546a; stroke-width: 1.5; }
@@ -224,10 +219,10 @@ const STYLE = `
 
 /** The LoadGen node's end of a link. */
 export const LOADGEN_END = 'loadgen';
-/** Stands for each SUT node. */
+/** Stands for every SUT node. */
 const EVERY_SUT = 'sut';
 
-/** The links of a network with `sut` written out. */
+/** The links of a network with `sut` expanded. */
 export function linksOf({ links, sut_nodes }: NetworkEntry): NetworkEntry['links'] {
   const ends = (end: string): readonly string[] => (end === EVERY_SUT ? sut_nodes : [end]);
   return links.flatMap((link) =>
@@ -235,9 +230,7 @@ export function linksOf({ links, sut_nodes }: NetworkEntry): NetworkEntry['links
   );
 }
 
-/**
- * How many links each end is away from the LoadGen node; ends that it does not reach are absent.
- */
+/** Number of links from the LoadGen node to each end; unreachable ends are absent. */
 function distances(network: NetworkEntry): Map<string, number> {
   const links = linksOf(network);
   const result = new Map([[LOADGEN_END, 0]]);
@@ -250,7 +243,7 @@ function distances(network: NetworkEntry): Map<string, number> {
   return result;
 }
 
-/** Ends have to be known, named once, and reached from the LoadGen node. */
+/** Checks that ends are known, named once, and reachable from the LoadGen node. */
 export function checkNetwork(network: NetworkEntry, problems: Problems): void {
   const components = network.components.map(({ id }) => id);
   const names = [LOADGEN_END, EVERY_SUT, ...components, ...network.sut_nodes];

@@ -22,18 +22,18 @@ export interface SubmissionPlan {
   readonly submitter: string;
   readonly round: SubmissionRound;
   readonly divisions: readonly SubmissionDivision[];
-  /** By id. */
+  /** Systems by id. */
   readonly systems: ReadonlyMap<string, PlannedSystem>;
   readonly results: readonly PlannedResult[];
   readonly isDryRun: boolean;
 }
 
 /**
- * Reads all inputs of a tree, without writing. What they hold is checked in the tree.
- * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to
- *   be handed in.
- * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built,
- *   one per line.
+ * Reads all inputs of a tree, without writing. Their content is checked in the built tree.
+ * @param isDryRun True: accepts runs that are too short or not valid, and marks the tree as not
+ *   submittable.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing everything that prevents the tree from being
+ *   built, one per line.
  */
 export async function planSubmission(
   config: SubmissionConfig,
@@ -47,7 +47,7 @@ export async function planSubmission(
   const results = await readResults(config, { systems, implementations }, problems);
   checkOpenModels(config.entry, problems);
   problems.throwIfAny();
-  // A tree can be built in spite of these: they are told with what the check finds in it.
+  // These do not prevent building a tree: they are reported together with the check's findings.
   checkSoftware(config.entry, systems, problems);
   for (const [i, result] of results.entries()) checkBatching(result, problems.at('results', i));
   for (const system of systems.values()) warnOfNodes(system, results, problems);
@@ -73,12 +73,12 @@ function checkSoftware(
   }
 }
 
-/** Methods by which every component is public. */
+/** Methods that make every component public. */
 const OPEN_METHODS: readonly string[] = ['included', 'github', 'github-pr', 'binary'];
 
 /**
- * Why a component cannot be in a system of this status; undefined: it can.
- * Source: submission_rules, "Possible methods to provide Software".
+ * Why a component is not allowed in a system of this status; undefined if it is. Source:
+ * submission_rules, "Possible methods to provide Software".
  */
 export function softwareBreach(entry: SoftwareEntry, status: string): string | undefined {
   const { name, method, release, version, identifier } = entry;
@@ -131,7 +131,7 @@ async function readSystems(config: SubmissionConfig, problems: Problems) {
   const { results: all, systems: known } = config.entry;
   for (const id of Object.keys(known)) {
     const own = all.filter((result) => result.system === id);
-    // A result with a mistyped name may be of this one: its errors are reported with the others.
+    // A result with a mistyped name may belong here: its errors are reported with the others.
     const lost = all.filter((result) => !Object.hasOwn(known, result.system));
     const results = own.length > 0 ? own : lost;
     if (results.length === 0) {
@@ -161,8 +161,8 @@ async function readImplementations(config: SubmissionConfig, problems: Problems)
 }
 
 /**
- * Models of the open division that the round does not know by their names need one that it knows:
- * the official checkers refuse the result otherwise, or break off.
+ * Checks that open-division models unknown to the round name one that it knows: otherwise the
+ * official checkers refuse the result, or crash.
  */
 function checkOpenModels({ round, results }: SubmissionEntry, all: Problems): void {
   const references = new Map<string, string>();
@@ -211,8 +211,8 @@ function namesOf(round: SubmissionRound): string {
 }
 
 /**
- * Content of model_mapping.json: own name → the round's, as the official tools have it (`resnet`);
- * undefined where no name needs one.
+ * Content of model_mapping.json: own name to the round's name, in the official tools' form
+ * (`resnet`); undefined if no name needs it.
  */
 export function modelMappingOf(results: readonly PlannedResult[]) {
   const pairs = results.flatMap(({ entry, model }) =>
@@ -224,7 +224,7 @@ export function modelMappingOf(results: readonly PlannedResult[]) {
 }
 
 /**
- * The diagram is of the machines that were measured: their number and names should be those of the
+ * Warns if the diagram does not show the measured machines: their number and names should match the
  * runs.
  */
 function warnOfNodes(
@@ -247,13 +247,13 @@ function warnOfNodes(
   }
 }
 
-/** The weights are those of the model that the SUT nodes ran, or what that was made from. */
+/** Warns if the weights are neither those of the model that the SUT nodes ran, nor its source. */
 function warnOfWeights({ runs, implementation }: PlannedResult, problems: Problems): void {
   const { id, weights } = implementation;
   for (const { description } of runs.performance.audit?.nodes ?? []) {
     if (!description?.model) continue;
     const { name, sha256 } = description.model;
-    // Nodes of other makes may tell no hash.
+    // Nodes of other makes may report no hash.
     if (!/^[0-9a-f]{64}$/.test(sha256)) continue;
     if (weights.some((one) => one.sha256 === sha256)) continue;
     problems
@@ -264,21 +264,18 @@ function warnOfWeights({ runs, implementation }: PlannedResult, problems: Proble
   }
 }
 
-/**
- * The submitter's own words on how the SUT batches queries, which the rules want for Server; empty
- * where there are none.
- */
+/** The submitter's own text on batching, which the rules require for Server; empty if missing. */
 export function saidBatching({ entry, implementation }: PlannedResult): string {
   return (entry.batching ?? implementation?.entry.batching ?? '').trim();
 }
 
-/** True where a SUT node stated in its description how it batches. */
+/** True if a SUT node describes its batching. */
 export function nodesStateBatching({ runs }: PlannedResult): boolean {
   const nodes = runs.performance.audit?.nodes ?? [];
   return nodes.some(({ description }) => description?.settings['batching'] !== undefined);
 }
 
-/** True for scenarios whose results have to state how the SUT batches queries. */
+/** True for scenarios whose results must state how the SUT batches queries. */
 export function isServer({ entry: { scenario } }: PlannedResult): boolean {
   return scenario === 'Server' || scenario === 'Interactive';
 }

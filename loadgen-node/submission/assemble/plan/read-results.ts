@@ -25,10 +25,10 @@ import {
 } from './read-run.ts';
 import { collectFiles, type PlannedImplementation, type PlannedSystem } from './read-system.ts';
 
-/** Longest accuracy.txt that is read: the scripts print a few lines. */
+/** Largest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;
 
-/** Reads the runs of all results; one that cannot be read is a problem, and is left out. */
+/** Reads the runs of all results; one that cannot be read is a problem, and is omitted. */
 export async function readResults(
   config: SubmissionConfig,
   { systems, implementations }: Brought,
@@ -58,29 +58,29 @@ export async function readResults(
   return planned;
 }
 
-/** Systems and implementations of a configuration by their ids, as far as they can be read. */
+/** Readable systems and implementations of a configuration, by id. */
 interface Brought {
   readonly systems: ReadonlyMap<string, PlannedSystem>;
   readonly implementations: ReadonlyMap<string, PlannedImplementation>;
 }
 
-/** A result with all that it is made of. */
+/** A result with all its inputs. */
 export interface PlannedResult {
   readonly entry: ResultEntry;
   readonly system: PlannedSystem;
   readonly implementation: PlannedImplementation;
   /** Undefined: a model of the open division that the round does not know. */
   readonly model: SubmissionModel | undefined;
-  /** Of an inferred result those of the measured one. */
+  /** For an inferred result, the runs of the measured one. */
   readonly runs: MeasuredRuns;
   /** Text of its user.conf. */
   readonly userConf: string;
 }
 
-/** Runs behind a result. */
+/** Runs that a result is based on. */
 interface MeasuredRuns {
   readonly performance: SubmittedRun;
-  /** Performance runs beside the first. */
+  /** Further performance runs after the first. */
   readonly others: readonly SubmittedRun[];
   readonly accuracy: SubmittedRun;
   /** Lines of its accuracy.txt. */
@@ -91,9 +91,9 @@ interface MeasuredRuns {
 /** A compliance test of a result. */
 interface ReadTest {
   readonly test: TestId;
-  /** Path in its folder of the tree → file here. */
+  /** Path in its folder of the tree, and source file. */
   readonly files: ReadonlyMap<string, string>;
-  /** Files that only longhaul leaves: name → file here. */
+  /** Files that only longhaul writes: name and source file. */
   readonly evidence: ReadonlyMap<string, string>;
 }
 
@@ -115,7 +115,7 @@ async function readUserConf(
   return text ?? '';
 }
 
-/** One run is one result: of one system, one model and one scenario. */
+/** Checks that one run belongs to one result: of one system, model and scenario. */
 function checkOwner(
   { resolve }: SubmissionConfig,
   { performance, system, model, scenario }: ResultEntry,
@@ -191,7 +191,7 @@ function warnOfEvidence({ audit, files }: SubmittedRun, problems: Problems): voi
   problems.warn(`rules of the network division are broken: ${broken.join(', ')}`);
 }
 
-/** The measured result that one is inferred from. */
+/** The measured result from which another one is inferred. */
 function sourceOf(
   { divisions, inferred_from: from, system, model }: ResultEntry,
   results: readonly ResultEntry[],
@@ -219,12 +219,12 @@ function sourceOf(
 interface TestsOfResult {
   readonly entry: ResultEntry;
   readonly model: SubmissionModel | undefined;
-  /** `longhaul compliance` writes below the folder of this run. */
+  /** `longhaul compliance` writes below this run's folder. */
   readonly performance: SubmittedRun;
   resolve(path: string): string;
 }
 
-/** Files that the official checkers read, of the tests that longhaul runs. */
+/** Files that the official checkers read, for tests that longhaul runs. */
 const PERFORMANCE_FILES = [
   VERIFY_FILES.performance,
   `performance/run_1/${RUN_FILES.summary}`,
@@ -240,7 +240,7 @@ const TEST_FILES: Partial<Record<TestId, readonly string[]>> = {
 /** The official checkers refuse these beside a TEST01 that passed without them. */
 const BASELINES = ['accuracy/baseline_accuracy.txt', 'accuracy/compliance_accuracy.txt'];
 
-/** Finds the compliance tests of a result; tests that the round does not have are left out. */
+/** Finds the compliance tests of a result; tests unknown to the round are omitted. */
 function readTests(of: TestsOfResult, all: Problems): ReadTest[] {
   const needed = of.model?.tests ?? [];
   const problems = all.at('compliance');
@@ -280,8 +280,8 @@ function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Pro
     );
   }
   const files = isFolder(folder) ? filesOfTest(test, folder, problems) : new Map<string, string>();
-  // Findings of longhaul's own (a cache that shows in Server, ...) are in no file that the
-  // official tools read.
+  // longhaul's own findings (such as a cache visible in Server) are in no file that the official
+  // tools read.
   const readme = evidence.get('README.md');
   const title = readme === undefined ? '' : readFileSync(readme, 'utf8').split('\n', 1)[0];
   if (title === `# ${test}: ${REHEARSAL_TITLE}`) {
@@ -295,7 +295,7 @@ function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Pro
   return { test, files, evidence };
 }
 
-/** Files of a test that go into the tree, as far as they are there: path below the test's folder → file here. */
+/** Existing files of a test for the tree: path below the test's folder, and source file. */
 function filesOfTest(test: TestId, folder: string, problems: Problems): Map<string, string> {
   const known = TEST_FILES[test];
   if (known !== undefined) {
@@ -308,18 +308,21 @@ function filesOfTest(test: TestId, folder: string, problems: Problems): Map<stri
     const files = names.map((name): [string, string] => [name, join(folder, name)]);
     return new Map(files.filter(([, file]) => hasContent(file)));
   }
-  // Of a test that longhaul does not run: what the official script or longhaul left, whatever that is.
+  // For a test that longhaul does not run: everything that the official script or longhaul wrote.
   const found = collectFiles([folder]);
   for (const text of found.problems) problems.error(text);
   const files = [...found.files].map(([name, file]): [string, string] => [
     name.replace(/^[^/]*\//, ''),
     file,
   ]);
-  // It is evidence of longhaul's, and has its place.
+  // longhaul's evidence has its own place.
   return new Map(files.filter(([name]) => name !== 'README.md'));
 }
 
-/** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */
+/**
+ * Evidence of a test. `longhaul compliance` stores the raw logs of the test's run beside its
+ * folder, as TESTnn-run.
+ */
 function evidenceOf(test: TestId, folder: string, { entry, resolve }: TestsOfResult) {
   const named = entry.compliance_runs?.[test];
   const runFolder = named === undefined ? join(dirname(folder), `${test}-run`) : resolve(named);

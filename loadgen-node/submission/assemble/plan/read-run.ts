@@ -15,8 +15,8 @@ import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
 import type { Problems, ResultEntry } from '../config/read-submission-config.ts';
 
 /**
- * Reads what there is of a run; the logs are streamed.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's
+ * Reads everything available of a run; the logs are streamed.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` if it is not a run's
  *   folder, or damaged.
  */
 export async function readSubmittedRun(folder: string): Promise<SubmittedRun> {
@@ -30,8 +30,8 @@ export async function readSubmittedRun(folder: string): Promise<SubmittedRun> {
 }
 
 /**
- * Folders of the runs that a configuration names by one folder: that itself, or run_1, run_2, ... in it, as Server of round
- * v0.5 leaves them.
+ * Run folders behind one folder of the configuration: itself, or its subfolders run_1, run_2, ...,
+ * as for Server of round v0.5.
  */
 export function runFolders(folder: string): string[] {
   if (existsSync(join(folder, RUN_FILES.detail)) || !existsSync(join(folder, 'run_1'))) {
@@ -43,13 +43,13 @@ export function runFolders(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Files of one run, its detail log, and the evidence that only longhaul leaves. */
+/** Files of one run, its detail log, and evidence that only longhaul writes. */
 export interface SubmittedRun {
   readonly files: RunFolder;
   readonly detail: ReadDetailLog;
-  /** Undefined: a run of another LoadGen leaves none, nor the next. */
+  /** Undefined for a run of another LoadGen; so is the next. */
   readonly audit: NetworkAudit | undefined;
-  /** Its record as read. */
+  /** Content of its longhaul_run.yaml. */
   readonly settings: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -61,9 +61,9 @@ function readRecord(path: string): Readonly<Record<string, unknown>> {
 const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
 /**
- * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the
- * detail log that reports its value in force, scenarios in which LoadGen reads it (all, if none is
- * named), record's unit to that of the file (ns to ms, fraction to percent).
+ * Keys that submitters set; mlperf.conf has those fixed by the round. A row: key, detail log record
+ * of its effective value, scenarios in which LoadGen reads it (default: all), unit factor from
+ * record to file (ns to ms, fraction to percent).
  */
 const ROWS: readonly (readonly [
   key: string,
@@ -74,14 +74,14 @@ const ROWS: readonly (readonly [
   ['target_qps', 'effective_target_qps', ['Server', 'Offline']],
   ['target_latency', 'effective_target_latency_ns', TIMED, 1e-6],
   ['target_latency_percentile', 'effective_target_latency_percentile', TIMED, 100],
-  // LoadGen of v4.1 reads the two bounds only from a file that sets the flag as well.
+  // v4.1's LoadGen reads the two bounds only from a file that also sets the flag.
   ['use_token_latencies', 'requested_use_token_latencies'],
   ['ttft_latency', 'requested_server_ttft_latency', ['Server'], 1e-6],
   ['tpot_latency', 'requested_server_tpot_latency', ['Server'], 1e-6],
   ['samples_per_query', 'effective_samples_per_query', ['MultiStream']],
   ['min_duration', 'effective_min_duration_ms'],
   ['max_duration', 'effective_max_duration_ms'],
-  // In force is 1 in Offline, whose samples are one query.
+  // The effective value is 1 in Offline, whose samples are one query.
   ['min_query_count', 'requested_min_query_count'],
   ['max_query_count', 'effective_max_query_count'],
   ['performance_sample_count_override', 'effective_performance_sample_count'],
@@ -89,9 +89,9 @@ const ROWS: readonly (readonly [
 ];
 
 /**
- * user.conf of a run: the file that the run was given, else one made from the settings that were in
- * force. No line but comments has a second "=", and no key a fourth part: an official checker
- * splits them so.
+ * user.conf of a run: the run's own file, or one made from its effective settings. Except for
+ * comments, no line has a second "=", and no key a fourth part: an official checker splits them
+ * like this.
  */
 export function userConfOf(run: SubmittedRun): string {
   return givenUserConf(run) ?? madeUserConf(run);
@@ -100,7 +100,7 @@ export function userConfOf(run: SubmittedRun): string {
 function givenUserConf({ settings, files }: SubmittedRun): string | undefined {
   const said = settings?.['userConf'];
   if (typeof said !== 'string') return undefined;
-  // The path holds where the run was started; a file that was moved beside the logs is found as
+  // The path is relative to where the run was started; a file moved beside the logs is found as
   // well.
   const candidates = isAbsolute(said) ? [said] : [said, join(files.folder, said)];
   candidates.push(join(dirname(files.detail), 'user.conf'));
@@ -114,9 +114,9 @@ function madeUserConf(run: SubmittedRun): string {
     if (scenarios !== undefined && !scenarios.includes(scenario)) return [];
     const value = recordOf(run, record);
     const number = typeof value === 'boolean' ? Number(value) : numberOf(run, record);
-    // 0 is LoadGen's word for: not set.
+    // LoadGen writes 0 for "not set".
     if (number === undefined || number === 0) return [];
-    // Without the noise of a multiplication, and without an exponent.
+    // Without rounding noise, and without an exponent.
     const rounded = Number((number * factor).toPrecision(12));
     const text = Number.isInteger(rounded) ? rounded.toFixed(0) : String(rounded);
     return [`*.${scenario}.${key} = ${text}\n`];
@@ -127,12 +127,15 @@ function madeUserConf(run: SubmittedRun): string {
   );
 }
 
-/** True for results that are in the open division only. */
+/** True for results only in the open division. */
 export function isOpenOnly(divisions: readonly SubmissionDivision[]): boolean {
   return divisions.every((division) => division === 'open');
 }
 
-/** Holds a run against its result, as far as only longhaul's own record of it tells: the check of the tree reads its logs. */
+/**
+ * Checks a run against its result, using only longhaul's own record; the check of the tree reads
+ * the logs.
+ */
 export function checkRun(
   run: SubmittedRun,
   { model, divisions }: { model: SubmissionModel | undefined; divisions: ResultEntry['divisions'] },
@@ -141,7 +144,7 @@ export function checkRun(
   const benchmark = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
   if (model !== undefined && typeof benchmark === 'string' && benchmark !== model.benchmark) {
     const text = `the run is of the benchmark ${benchmark}, not of ${model.benchmark}, says ${run.files.folder}`;
-    // In open a model of another benchmark may stand for the round's.
+    // In open, a model of another benchmark may replace the round's.
     if (isOpenOnly(divisions)) problems.warn(text);
     else problems.error(text);
   }

@@ -24,7 +24,7 @@ const descriptionSchema = z.record(
   'must be an object with the fields of a system description',
 );
 
-/** Reads a system's description and holds it against the divisions that it is in. */
+/** Reads a system's description and checks it against its divisions. */
 export async function readSystem(
   { entry: { systems, submitter, round }, resolve }: SubmissionConfig,
   id: string,
@@ -47,7 +47,7 @@ export async function readSystem(
   const wanted = [...systemKeysOf(round), ...(divisions.includes('network') ? NETWORK_FIELDS : [])];
   for (const { key } of wanted) {
     const value = fields[key];
-    // What the build itself fills in may be of any type.
+    // Values that the build fills in may have any type.
     if (value === undefined || typeof value === 'string' || key === 'is_network') continue;
     problems.error(`${key} is ${JSON.stringify(value)}: it has to be a text in quotes`);
   }
@@ -55,21 +55,22 @@ export async function readSystem(
   return system;
 }
 
-/** A system: what the configuration says of it, and its description. */
+/** A system: its configuration entry and its description. */
 export type PlannedSystem = SystemEntry & {
   readonly id: string;
-  /** Of the description, before a division is put in. */
+  /** Fields of the description, before the division is set. */
   readonly fields: Record<string, unknown>;
-  /** Path of NAME.facts.json, where that lies beside the description. */
+  /** Path of NAME.facts.json, if it exists beside the description. */
   readonly factsFile: string | undefined;
 };
 
 const NETWORK_KEYS = new Set(NETWORK_FIELDS.map(({ key }) => key));
 
 /**
- * Fields of `systems/<system>.json` in a division. `is_network` is the text "True" (the JSON value
- * crashes official checkers) in network; closed is better off without any of the network's keys, as
- * a checker asks for all of them where it finds one; open keeps what the description has. Round v0.5 has its own keys alone.
+ * Fields of `systems/<system>.json` in a division. `is_network` is the text "True" in network (the
+ * JSON value crashes official checkers); closed omits all network keys, since a checker requires
+ * all of them if it finds one; open keeps those in the description. Round v0.5 has only its own
+ * keys.
  */
 export function systemFields(
   { fields }: Pick<PlannedSystem, 'fields'>,
@@ -113,7 +114,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** Reads what an implementation brings: code, scripts, weights, the calibration text. */
+/** Reads an implementation's files: code, scripts, weights, calibration text. */
 export async function readImplementation(
   { entry: { implementations }, resolve }: SubmissionConfig,
   id: string,
@@ -160,23 +161,23 @@ export async function readImplementation(
   };
 }
 
-/** An implementation with the files that it brings. */
+/** An implementation with its files. */
 export interface PlannedImplementation {
   readonly id: string;
   readonly entry: ImplementationEntry;
-  /** Path below the implementation's code folder → file here. */
+  /** Path below the implementation's code folder, and source file. */
   readonly files: ReadonlyMap<string, string>;
   readonly weights: readonly PlannedWeights[];
-  /** Text. */
+  /** Calibration text. */
   readonly calibration: string;
 }
 
-/** Weights, as stated or as their file tells. */
+/** Weights, as stated or as found in their file. */
 export interface PlannedWeights {
   readonly name: string;
-  /** Path of the file where it goes into the tree. */
+  /** Path of the file if it goes into the tree. */
   readonly file: string | undefined;
-  /** Where they can be had. */
+  /** Where to get them. */
   readonly source: string | undefined;
   /** In lower case. */
   readonly sha256: string;
@@ -213,15 +214,14 @@ async function readWeights(
   return { name: basename(path), file: isSmall ? path : undefined, source, sha256: hash, bytes };
 }
 
-/** Folders that hold what can be made again, and that no reviewer reads. */
+/** Folders of generated content that reviewers do not read. */
 const SKIPPED = new Set(['node_modules', '__pycache__']);
 
 /**
- * Finds the files of paths that go into a tree: a file under its name, a folder with all that is in
- * it. Names with a leading dot are left out, names with blanks refused, as the official checkers
- * want it.
- * @returns Path in the tree, with forward slashes → file here, links followed; what is wrong, in
- *   whole sentences.
+ * Finds files for a tree: a file by its name, a folder with its whole content. Names with a leading
+ * dot are skipped, names with blanks refused, as the official checkers require.
+ * @returns Path in the tree (forward slashes) and source file, links followed; problems as whole
+ *   sentences.
  */
 export function collectFiles(paths: readonly string[]) {
   const files = new Map<string, string>();
@@ -241,7 +241,7 @@ export function collectFiles(paths: readonly string[]) {
     if (files.has(name)) problems.push(`${path} and ${files.get(name)} would both be ${name}`);
     files.set(name, path);
   };
-  /** @param parents Real paths of the folders above: a link to one of them would never end. */
+  /** @param parents Real paths of the parent folders: a link to one of them would never end. */
   const add = (path: string, name: string, parents: readonly string[]): void => {
     if (!statSync(path).isDirectory()) {
       addFile(path, name);

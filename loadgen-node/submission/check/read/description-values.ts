@@ -11,12 +11,12 @@ import {
 } from '../../tree/system-fields.ts';
 import type { Facts, JsonObject, SystemSite } from './sites.ts';
 
-/** True for the text that the official tools take for a yes; the JSON value true breaks them. */
+/** True for a text that the official tools accept as yes; the JSON value true crashes them. */
 export function isTrue(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'true';
 }
 
-/** True for a text of blanks only, and the empty one. */
+/** True for an empty or blank text. */
 export function isBlank(value: unknown): value is string {
   return typeof value === 'string' && value.trim() === '';
 }
@@ -26,35 +26,29 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * A text of a description; undefined where it is empty or still to be filled in, which has rules of
- * its own.
- */
+/** A text of a description; undefined if it is empty or a TODO, which other rules report. */
 export function stated(description: JsonObject, key: string): string | undefined {
   const value = description[key];
   return typeof value === 'string' && value !== '' && !isTodo(value) ? value : undefined;
 }
 
-/** The check of v0.5 takes null for a missing value. */
+/** v0.5's check accepts null for a missing value. */
 export function isMissing(value: unknown, round: SubmissionRound): boolean {
   return value === undefined || (value === null && round === 'v0.5');
 }
 
-/** A name that has to be that of a folder; in v0.5 whatever stands there is compared. */
+/** A name that must match a folder; v0.5 compares any value. */
 export function nameIn(description: JsonObject, key: string, round: SubmissionRound): unknown {
   return round === 'v0.5' ? description[key] : stated(description, key);
 }
 
-/** A count in a description; undefined where it is none. */
+/** A count in a description; undefined if it is not a number. */
 export function countOf(value: unknown): number | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value).trim();
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/**
- * A text of at most so many characters that ends with a whole word, and `...` where something was
- * left out.
- */
+/** A text cut to `max` characters after a whole word, with `...` if something was omitted. */
 export function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   const cut = text.slice(0, max - 3);
@@ -62,7 +56,7 @@ export function shortened(text: string, max: number): string {
   return `${end > 0 ? cut.slice(0, end) : cut}...`;
 }
 
-/** Suites of a system; those of the datacenter where the description does not say. */
+/** Suites of a system; default: datacenter. */
 export function suitesOf(description: JsonObject | undefined): readonly Suite[] {
   return SYSTEM_TYPES.get(textOf(description?.['system_type'])) ?? ['datacenter'];
 }
@@ -75,13 +69,13 @@ const POWER_FIELDS = [
   'disk_controllers system_power_capacity',
 ].flatMap((keys) => keys.split(' '));
 
-/** Keys that some official tool knows. */
+/** Keys known to at least one official tool. */
 export const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...POWER_FIELDS,
   ...[...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key),
 ]);
 
-/** Words for the keys that are none of those that the official tools of a round know. */
+/** Text on keys unknown to a round's official tools. */
 export function unknownKeys(
   object: JsonObject,
   known: Iterable<string>,
@@ -92,7 +86,7 @@ export function unknownKeys(
   return others.map((key) => `No official tool of ${round} knows ${key}.`);
 }
 
-/** Faults of a value that is there; the first one counts. */
+/** Problems of an existing value; only the first is reported. */
 type FieldFault = 'empty' | 'blank' | 'not-text' | 'not-plain' | 'not-number';
 
 function faultOf(field: SystemField, description: JsonObject): FieldFault | undefined {
@@ -107,9 +101,7 @@ function faultOf(field: SystemField, description: JsonObject): FieldFault | unde
   return isNumber === true && !isFigure ? 'not-number' : undefined;
 }
 
-/**
- * A check of the fields of every description. @param why End of its words, before the full stop.
- */
+/** A check of the fields of every description. @param why End of its text, before the full stop. */
 export function fieldsThatAre(fault: FieldFault, why = '') {
   return ({ description, round }: Facts['description']): string[] =>
     systemKeysOf(round)
@@ -117,14 +109,17 @@ export function fieldsThatAre(fault: FieldFault, why = '') {
       .map(({ key }) => `${key} is ${JSON.stringify(description[key]).slice(0, 60)}${why}.`);
 }
 
-/** Notes are joined, and the tools leave out what is empty, of whatever kind. */
+/**
+ * True if a text is required. The official tools concatenate notes, and omit empty values of any
+ * kind.
+ */
 function isTextNeeded({ key, isText = false }: SystemField, description: JsonObject): boolean {
   const hasValue = isTruthy(description[key]);
   if (key === 'sw_notes') return hasValue;
   return isText && (key !== 'hw_notes' || hasValue || !isTruthy(description['sw_notes']));
 }
 
-/** True for a system over a network that is not in the closed division. */
+/** True for a network system outside the closed division. */
 export function isNetworkSystem({
   division,
   description,
@@ -132,7 +127,7 @@ export function isNetworkSystem({
   return division === 'network' || (division === 'open' && isTrue(description?.['is_network']));
 }
 
-/** Words for a value that is still to be filled in. */
+/** Text on a value that is still a TODO. */
 export function todoIn([key, value]: readonly [key: string, value: unknown]): string | false {
   return isTodo(value) && `${key} is "${shortened(textOf(value), 160)}".`;
 }
@@ -141,30 +136,27 @@ export function todoIn([key, value]: readonly [key: string, value: unknown]): st
 const BUS =
   /\b(?:PCI(?:e|[\s-]?Express)?|CXL|CCIX|Hyper-?Transport|NVLink|NVSwitch|QPI|UPI|ICI)\b/i;
 
-/**
- * Words for the first key that names a bus of those that say what joins the systems; cards may sit
- * on a host's bus.
- */
+/** Text on the first interconnect key that names a bus; cards may be on a host's bus. */
 export function busOf(description: JsonObject): string | undefined {
   return ['network_type', 'network_media', 'network_protocol']
     .filter((key) => BUS.test(textOf(description[key])))
     .map((key) => `${key} is "${textOf(description[key])}".`)[0];
 }
 
-/** Texts between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
+/** Text between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
 const BETWEEN = '(?:\\s*[:=(]\\s*|\\s+(?:is\\s+)?)';
 
-/** A memory's text that says that its ECC is off. */
+/** Matches a memory text that states ECC off. */
 export const ECC_OFF: RegExp = new RegExp(
   `\\bnon-?\\s?ECC\\b|\\b(?:no|without)\\s+ECC\\b|\\bECC${BETWEEN}(?:disabled|off|none|no)\\b`,
   'i',
 );
-/** A memory's text that says that its ECC is on. */
+/** Matches a memory text that states ECC on. */
 export const ECC_ON: RegExp = new RegExp(`\\bECC${BETWEEN}(?:enabled|on|active|yes)\\b`, 'i');
 
 /**
- * The memories of a datacenter system whose ECC has to be on, as [key, text]. What is missing,
- * empty or still to be filled in has rules of its own.
+ * Memory texts of a datacenter system, which must have ECC on, as [key, text]. Missing, empty or
+ * TODO values are reported by other rules.
  */
 export function eccTexts(description: JsonObject): [key: string, value: string][] {
   if (!suitesOf(description).includes('datacenter')) return [];

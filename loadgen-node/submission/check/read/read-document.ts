@@ -6,11 +6,11 @@ import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { runLog } from './run-log.ts';
 import type { CheckContext, JsonObject } from './sites.ts';
 
-/** Largest document that is read as a whole; the official ones are of a few kilobytes. */
+/** Largest document read as a whole; the official ones have a few kB. */
 export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
 
 /**
- * Text of a small file; undefined where it is no text, and then a finding says why.
+ * Text of a small file; undefined if it is not text, which is then a finding.
  * @param path A file that is in the listing.
  */
 export function readDocument(context: CheckContext, path: string): string | undefined {
@@ -29,19 +29,18 @@ export function readDocument(context: CheckContext, path: string): string | unde
 }
 
 /**
- * Text of a small file that the official tools read, and break off at where it is not UTF-8: a
- * finding says so.
+ * Text of a small file for the official tools, which crash if it is not UTF-8: that is a finding.
  */
 export function readToolText(context: CheckContext, path: string): string | undefined {
   const text = readDocument(context, path);
-  // The file is read again only where a byte was no UTF-8.
+  // The file is read again only if a byte was not UTF-8.
   if (text === undefined || !text.includes('\ufffd')) return text;
   if (isUtf8(readFileSync(context.listing.pathOf(path)))) return text;
   context.findings.add('not-utf8', path, 'It has bytes that are not UTF-8.');
   return undefined;
 }
 
-/** Lines of a small file; none where it cannot be read, and then a finding says why. */
+/** Lines of a small file; empty if it cannot be read, which is then a finding. */
 export function documentLines(context: CheckContext, path: string): string[] {
   return linesOf(readDocument(context, path));
 }
@@ -56,7 +55,7 @@ function linesOf(text = ''): string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-/** A JSON object of a tree; undefined where the file holds none, and then a finding says why. */
+/** A JSON object of a tree; undefined if the file has none, which is then a finding. */
 export function readJsonObject(context: CheckContext, path: string): JsonObject | undefined {
   const text = readToolText(context, path);
   if (text === undefined) return undefined;
@@ -77,7 +76,7 @@ export function readJsonObject(context: CheckContext, path: string): JsonObject 
 
 /**
  * Reads the detail log of a folder and checks the file itself.
- * @returns Undefined where the log is missing or empty: a finding says so.
+ * @returns Undefined if the log is missing or empty, which is a finding.
  */
 export async function readRunLog(context: CheckContext, folder: string) {
   const { listing, findings, readLog } = context;
@@ -92,12 +91,12 @@ export async function readRunLog(context: CheckContext, folder: string) {
   return detail.records.size === 0 ? undefined : log;
 }
 
-/** Message of anything thrown, with all its lines. */
+/** Full message of any thrown value, with all lines. */
 export function wholeMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Files that the official lists let lie beside the others. */
+/** Files that the official lists allow in addition. */
 const TOLERATED_IN_V05: readonly string[] = ['mlperf_log_trace.json', 'results.json'];
 const TOLERATED: readonly string[] = [...TOLERATED_IN_V05, '.gitkeep'];
 
@@ -107,7 +106,7 @@ export const POWER_LOG = 'spl.txt';
 /** Files that every run's folder needs. */
 export const LOGS: readonly string[] = [RUN_FILES.summary, RUN_FILES.detail];
 
-/** Whether a folder is there that has to be; a finding says so where not. */
+/** True if a required folder exists; otherwise adds a finding. */
 export function needFolder({ listing, findings }: CheckContext, folder: string): boolean {
   const isThere = listing.hasFolder(folder);
   if (!isThere) findings.add('missing-folder', folder, 'There is no such folder.');
@@ -115,11 +114,10 @@ export function needFolder({ listing, findings }: CheckContext, folder: string):
 }
 
 /**
- * Compares a folder with the list of its files.
- * @param allowed Files that may lie there as well.
+ * Compares a folder with the list of its required files.
+ * @param allowed Further allowed files.
  * @param extra Rule about other files.
- * @returns False where the folder is missing: a finding says so, and its files need no
- *   check.
+ * @returns False if the folder is missing (a finding); its files then need no check.
  */
 export function checkFileList(
   context: CheckContext,
@@ -143,7 +141,7 @@ export function checkFileList(
   return true;
 }
 
-/** A required file that has something in it. @returns False where it has not. */
+/** Checks that a required file exists and is not empty. @returns False if not. */
 export function checkPresent({ listing, findings }: CheckContext, path: string): boolean {
   const bytes = listing.bytesOf(path);
   if (bytes === undefined) findings.add('missing-file', path, 'There is no such file.');

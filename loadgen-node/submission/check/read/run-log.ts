@@ -11,13 +11,12 @@ import {
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { TreeListing } from './tree-listing.ts';
 
-/** Logs with more characters of records than this are not kept: those of whole runs have fewer. */
+/** Most record characters of a cached log; logs of whole runs have fewer. */
 const KEPT_CHARACTERS_MAX = 2 ** 20;
 
 /**
- * A reader of a tree's detail logs by their paths in the tree. What several checks ask for is read
- * once, unless keeping it would take much memory. Its promises are rejected with MlperfError
- * `ERR_OUTPUT` when a log cannot be read.
+ * A caching reader of a tree's detail logs, by path in the tree; very large logs are not cached.
+ * Its promises reject with MlperfError `ERR_OUTPUT` if a log cannot be read.
  */
 export function detailLogs(listing: TreeListing, readLog = readDetailLog) {
   const kept = new Map<string, Promise<ReadDetailLog>>();
@@ -41,20 +40,19 @@ export interface SeenRecord {
 }
 
 /**
- * A detail log of a tree. A check of a missing record passes: `record-missing`
- * reports it.
+ * A detail log of a tree. Checks of a missing record pass: `record-missing` reports it.
  * @param file Relative to the root of the tree.
  */
 export function runLog(file: string, detail: ReadDetailLog): RunLog {
   const record = (key: string) => detail.records.get(key);
   const value = (key: string) => record(key)?.value;
-  /** A finding about a record, with its line if it is there. */
+  /** A finding about a record, with its line if it exists. */
   const at = (key: string, text: string): SeenRecord => {
     const { line, isOfSummary } = record(key) ?? {};
     const summary = posix.join(posix.dirname(file), RUN_FILES.summary);
     return { file: isOfSummary ? summary : file, line, text };
   };
-  /** Checks the value of a record. @param check Words for a value that is wrong. */
+  /** Checks the value of a record. @param check Returns the problem of a wrong value. */
   const wrong = (key: string, check: (value: unknown) => string | false) => {
     const text = record(key) !== undefined && check(value(key));
     return text !== false && at(key, text);
@@ -73,7 +71,7 @@ export function runLog(file: string, detail: ReadDetailLog): RunLog {
   };
 }
 
-/** The detail log of a run, and its values as findings. */
+/** The detail log of a run, with its values as findings. */
 export interface RunLog {
   readonly file: string;
   readonly detail: ReadDetailLog;
@@ -81,12 +79,14 @@ export interface RunLog {
   readonly value: (key: string) => unknown;
   readonly at: (key: string, text: string) => SeenRecord;
   readonly wrong: (key: string, check: (value: unknown) => string | false) => false | SeenRecord;
-  /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
+  /**
+   * All values of longhaul's own record with this key: a run over several nodes has one per node.
+   */
   readonly ownValues: (key: string) => unknown[];
   readonly keys: () => Iterable<string>;
-  /** Undefined where the record is missing or no number. */
+  /** Undefined if the record is missing or not a number. */
   readonly number: (key: string) => number | undefined;
-  /** Checks the number of a record. @param check Words for a number that is wrong. */
+  /** Checks the number of a record. @param check Returns the problem of a wrong number. */
   readonly wrongNumber: (
     key: string,
     check: (value: number) => string | false,
@@ -96,15 +96,15 @@ export interface RunLog {
 /** Accuracy logs before truncation. */
 export interface OriginalLogs {
   readonly folder: string;
-  /** Files that may be the original of a log; none where it is missing. @param path In the tree. */
+  /** Possible originals of a log; empty if there are none. @param path Path in the tree. */
   readonly of: (path: string) => string[];
 }
 
 /**
  * Finds accuracy logs as they were before truncation.
- * @param folder The backup folder of `longhaul submission truncate` with its numbered folders, one
- *   of these, or any folder that is laid out as the tree is.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder.
+ * @param folder The backup folder of `longhaul submission truncate`, one of its numbered
+ *   subfolders, or any folder with the tree's layout.
+ * @throws MlperfError `ERR_CONFIG_FILE` if the folder does not exist.
  */
 export function originalLogs(folder: string): OriginalLogs {
   const names = withReason(

@@ -16,45 +16,45 @@ import type { TreeListing } from './tree-listing.ts';
 /** A JSON object of a tree. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Where readers and checks put what they find. */
+/** Collects findings of readers and checks. */
 export interface FindingSink {
-  /** Checks facts by every rule that looks at facts of their kind. */
+  /** Applies every rule for this kind of facts. */
   check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void;
   /**
-   * @param id Of a rule. @param file Relative to the tree. @param seen A whole sentence with the
-   * value.
+   * @param id Id of a rule. @param file Relative to the tree. @param seen A whole sentence with
+   *   the value.
    */
   add(id: string, file: string, seen: string, line?: number): void;
 }
 
-/** A tree and all that its readers and checks share. */
+/** A tree, and everything that its readers and checks share. */
 export interface CheckContext {
-  /** File of a finding whose check names no other one. */
+  /** File of a finding if the check names no other one. */
   readonly file: string;
   readonly listing: TreeListing;
   readonly findings: FindingSink;
   readonly round: SubmissionRound;
-  /** Round of the logs where it is not known here: `v2.0`. Seeds are not judged then. */
+  /** Round of the logs if it is unknown here: `v2.0`. Seeds are not judged then. */
   readonly otherRound: string | undefined;
   readonly layout: TreeLayout;
   readonly readLog: ReturnType<typeof detailLogs>;
-  /** Accuracy logs before they were truncated; undefined: none are known. */
+  /** Accuracy logs before truncation; undefined without any. */
   readonly originals: OriginalLogs | undefined;
   /** Truncated logs that were compared with their originals, by path. */
   readonly comparedOriginals: Set<string>;
-  /** Results by the hash of their accuracy log, the first one that has it. */
+  /** Results by the hash of their accuracy log; the first result with the hash. */
   readonly accuracyHashes: Map<string, ResultSite>;
 }
 
-/** All that a submitter has in a division. */
+/** Everything of a submitter in a division. */
 export interface SubmitterSite extends CheckContext {
   readonly division: SubmissionDivision;
   readonly submitter: string;
-  /** Names of the systems with results. */
+  /** Names of systems with results. */
   readonly systems: readonly string[];
-  /** Descriptions by system; undefined where one cannot be read. */
+  /** Descriptions by system; undefined if unreadable. */
   readonly descriptions: ReadonlyMap<string, JsonObject | undefined>;
-  /** Logs of network runs without evidence, as they are found. */
+  /** Collected logs of network runs without evidence. */
   readonly unprovedRuns: string[];
   /** model_mapping.json of an open submission. */
   readonly mapping: JsonObject | undefined;
@@ -63,7 +63,7 @@ export interface SubmitterSite extends CheckContext {
 /** Results of one system, with its description. */
 export interface SystemSite extends SubmitterSite {
   readonly system: string;
-  /** Undefined where there is none that can be read. */
+  /** Undefined if missing or unreadable. */
   readonly description: JsonObject | undefined;
 }
 
@@ -72,20 +72,20 @@ export interface ModelSite extends SystemSite {
   readonly modelFolder: string;
   /** Undefined: the folder names no model of the round. */
   readonly model: SubmissionModel | undefined;
-  /** Undefined: the model is in no suite of the system. */
+  /** Undefined: the model is in none of the system's suites. */
   readonly need: ScenarioNeed | undefined;
-  /** Scenario of each folder by its name; undefined: the name is no scenario's. */
+  /** Scenario by folder name; undefined: the name is not a scenario. */
   readonly scenarios: ReadonlyMap<string, SubmissionScenario | undefined>;
 }
 
 /**
- * Folders of one result: a scenario of a model on a system. Its model is the one of the scenario.
+ * Folders of one result: a scenario of a model on a system. The model is adjusted to the scenario.
  */
 export interface ResultSite extends ModelSite {
   readonly scenario: SubmissionScenario;
-  /** Scenario of the logs: another one where the result is inferred. */
+  /** Scenario of the logs; differs if the result is inferred. */
   readonly measured: SubmissionScenario;
-  /** As {@link TreeLayout} wants it; the scenario as its folder spells it. */
+  /** Place in {@link TreeLayout}; the scenario is spelled as in its folder. */
   readonly place: ResultPlace;
 }
 
@@ -95,7 +95,7 @@ export interface RunFacts extends ResultSite {
   readonly test?: TestId | undefined;
 }
 
-/** A line of a file, from 1: a finding about it needs no other place. */
+/** A line of a file, from 1: enough to locate a finding. */
 export interface TextLine {
   readonly file: string;
   readonly line: number;
@@ -108,55 +108,50 @@ export interface AccuracyTargetFacts {
   readonly target: AccuracyTarget;
 }
 
-/** A figure of accuracy.txt and where it stands. */
+/** A figure of accuracy.txt and its position. */
 export interface Figure {
   readonly value: number;
   readonly text: string;
   readonly line: number;
 }
 
-/**
- * Samples of an accuracy in percent: those that are right, and all; `good` where the line has it.
- */
+/** Sample counts of a percentage: correct and total; `good` if the line has it. */
 export interface Shares {
   readonly good: number | undefined;
   readonly total: number;
 }
 
-/** accuracy.txt, line by line. */
+/** Parsed accuracy.txt. */
 export interface AccuracyText {
-  /** By the model's metrics, in their order. */
+  /** Figures by the model's metrics, in their order. */
   readonly figures: readonly (readonly Figure[])[];
   readonly hashLines: readonly { readonly text: string; readonly line: number }[];
   /** Lines that longhaul writes below the result. */
   readonly notes: readonly string[];
-  /** True where there is a line that may tell an accuracy, in whatever words. */
+  /** True if some line may state an accuracy, in any words. */
   readonly hasWords: boolean;
-  /**
-   * SHA-256 of the whole accuracy log, as it stands there; undefined: none, several, or not in its
-   * form.
-   */
+  /** SHA-256 stated in accuracy.txt; undefined if absent, repeated or malformed. */
   readonly hash: string | undefined;
 }
 
 /**
- * All that was read of a result. Logs and audits by `performance`, `accuracy` or the name of a
+ * Everything read of a result. Logs and audits by `performance`, `accuracy` or the name of a
  * compliance test.
  */
 export interface ResultFacts extends ResultSite {
   readonly runs: ReadonlyMap<string, RunLog>;
-  /** Empty outside of the network division. */
+  /** Empty outside the network division. */
   readonly audits: ReadonlyMap<string, NetworkAudit>;
   readonly notes: readonly string[];
 }
 
-/** The kinds of facts that checks look at, by the names under which the rules have them. */
+/** Kinds of facts for checks, by the names that rules use. */
 export interface Facts {
   tree: CheckContext;
-  /** A file or a folder; below a division the official tools look at its name. */
+  /** A file or a folder; below a division the official tools check its name. */
   path: CheckContext & {
     readonly name: string;
-    /** `.` in the root. */
+    /** `.` for the root. */
     readonly folder: string;
     readonly isFolder: boolean;
     readonly bytes: number;
@@ -168,11 +163,11 @@ export interface Facts {
   description: SystemSite & { readonly description: JsonObject };
   model: ModelSite;
   result: ResultSite;
-  /** The folder of user.conf, README.md and the measurements file. */
+  /** The folder with user.conf, README.md and the measurements file. */
   measurements: ResultSite;
   readmeLine: TextLine;
   weights: ResultSite & { readonly weights: JsonObject };
-  /** A detail log as it was read, whatever run it is of. */
+  /** A detail log of any run. */
   log: { readonly file: string; readonly log: RunLog };
   performance: RunFacts;
   accuracy: RunFacts;
@@ -180,21 +175,20 @@ export interface Facts {
   accuracyText: ResultSite & { readonly text: AccuracyText };
   /** A line of accuracy.txt with a hash. */
   hashLine: TextLine;
-  /** A metric of the model and its figures in accuracy.txt. */
+  /** A metric of the model, and its figures in accuracy.txt. */
   accuracyTarget: AccuracyTargetFacts & { readonly figures: readonly Figure[] };
-  /** A figure of accuracy.txt, and the counts beside a percentage of image classification. */
+  /** A figure of accuracy.txt, with the counts beside a percentage of image classification. */
   accuracyFigure: AccuracyTargetFacts & Figure & { readonly shares: Shares | undefined };
-  /** Lines with a hash in the accuracy.txt of TEST01. */
+  /** Lines with a hash in TEST01's accuracy.txt. */
   test01Hashes: { readonly file: string; readonly hashLines: readonly string[] };
   test: RunFacts & { readonly performance: RunLog | undefined };
   audit: RunFacts & { readonly audit: NetworkAudit };
-  /** A result of which all was read. */
+  /** A completely read result. */
   read: ResultFacts;
 }
 
 /**
- * A finding of a check: a whole sentence with the value, about the file of its facts or about
- * another place.
+ * A finding of a check: a whole sentence with the value, about the facts' file or another place.
  */
 export type Seen =
   | string
@@ -205,14 +199,14 @@ type Found = Seen | false | undefined;
 /** Findings of a check, if any. */
 export type Answer = Found | readonly Found[];
 
-/** True in the divisions in which scenarios, accuracy and compliance tests are demanded. */
+/** True in divisions that require scenarios, accuracy and compliance tests. */
 export function isStrict({ division }: Pick<SubmitterSite, 'division'>): boolean {
   return division !== 'open';
 }
 
 /**
- * Folders of a result's performance runs, in their order; run_1 also where it is missing. Server of round v0.5 has five,
- * every other result one.
+ * Folders of a result's performance runs, in order; includes run_1 even if it is missing. Server of
+ * round v0.5 has five, other results one.
  */
 export function performanceRuns({ layout, listing, place, round, scenario }: ResultSite) {
   const first = layout.performance(place);
@@ -228,7 +222,7 @@ export function resultsFolder(division: SubmissionDivision, submitter: string): 
   return posix.join(division, submitter, 'results');
 }
 
-/** Compliance tests that a result has to have. */
+/** Compliance tests that a result requires. */
 export function testsOf(site: ResultSite): readonly TestId[] {
   return isStrict(site) ? (site.model?.tests ?? []) : [];
 }

@@ -13,7 +13,7 @@ interface TreeFolder {
   readonly folders: readonly string[];
 }
 
-/** An entry that is neither a file nor a folder that can be read, and the reason. */
+/** An entry that is not a readable file or folder, and the reason. */
 export interface TreeOddity {
   readonly file: string;
   readonly kind: 'symlink' | 'symlink-to-folder' | 'special' | 'unreadable';
@@ -23,16 +23,17 @@ export interface TreeOddity {
 const NO_FOLDER: TreeFolder = { files: [], folders: [] };
 
 /**
- * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the
- * root is ''. Taken once, so that every check sees the same tree. Links in it are not followed; the root may be one.
- * @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read.
+ * Names and sizes of everything in a tree; paths are relative to its root, with forward slashes;
+ * the root is ''. Read once, so that every check sees the same tree. Links inside are not followed;
+ * the root may be a link.
+ * @throws MlperfError `ERR_CONFIG_FILE` if the root is not a readable folder.
  */
 export function treeListing(root: string): TreeListing {
   const { sizes, folders, oddities } = readTree(root);
   const pathOf = (path: string) => join(root, path);
   const hasFolder = (path: string) => folders.has(path);
   const entries = (path: string) => folders.get(path) ?? NO_FOLDER;
-  /** Oddities of these kinds, in the form of findings. */
+  /** Oddities of these kinds, as findings. */
   const odd = (...kinds: TreeOddity['kind'][]) =>
     oddities.filter(({ kind }) => kinds.includes(kind));
   return {
@@ -60,26 +61,25 @@ export function treeListing(root: string): TreeListing {
   };
 }
 
-/** Files, folders and oddities of a tree; paths are from its root. */
+/** Files, folders and oddities of a tree; paths are relative to its root. */
 export interface TreeListing {
-  /** Path for the file system. */
+  /** Absolute path for file access. */
   readonly pathOf: (path: string) => string;
   readonly hasFolder: (path: string) => boolean;
-  /** Entries of a folder; none where there is no such folder. */
+  /** Entries of a folder; empty if it does not exist. */
   readonly entries: (path: string) => TreeFolder;
   readonly odd: (...kinds: TreeOddity['kind'][]) => TreeOddity[];
-  /** Every folder below the root, and the root. */
+  /** Every folder including the root. */
   readonly folderPaths: () => Iterable<string>;
   /** Every file. */
   readonly filePaths: () => Iterable<string>;
   readonly hasFile: (path: string) => boolean;
-  /** Size of a file in bytes; undefined where there is none. */
+  /** Size of a file in bytes; undefined if it does not exist. */
   readonly bytesOf: (path: string) => number | undefined;
-  /** True for an empty folder, without files, folders and links. */
+  /** True for a folder without files, folders and links. */
   readonly isEmpty: (path: string) => boolean;
   /**
-   * True for a folder, for a link to one, and for a folder behind such a link, which is not
-   * listed.
+   * True for a folder, for a link to one, and for a folder below such a link, which is not listed.
    */
   readonly leadsToFolder: (path: string) => boolean;
 }
@@ -127,7 +127,7 @@ function readTree(root: string) {
   return { sizes, folders, oddities };
 }
 
-/** Kind of an entry that is neither a file nor a folder, and words for it. */
+/** Kind of an entry that is neither a file nor a folder, and its text. */
 function oddityOf(entry: Dirent, path: string): [TreeOddity['kind'], string] | undefined {
   if (entry.isDirectory() || entry.isFile()) return undefined;
   if (!entry.isSymbolicLink()) return ['special', 'It is neither a file nor a folder.'];

@@ -5,13 +5,13 @@ import { SUBMISSION_SCENARIOS } from '../../../../shared/rules/rows/model-row.ts
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { type CheckFinding, checkFindingSchema, SEVERITIES, type Severity } from '../rules/rule.ts';
 
-/** Version of the form of a report; a reader refuses any other. */
+/** Format version of a report; readers refuse others. */
 export const CHECK_REPORT_VERSION = 1;
 
 const text = z.string();
 const figure = z.number().nullable();
 
-/** Figures of a result's logs, for people to look at; not judged here. */
+/** Figures of a result's logs, for information; not judged here. */
 const checkedResultSchema = z.object({
   division: z.enum(SUBMISSION_DIVISIONS),
   submitter: text,
@@ -19,23 +19,17 @@ const checkedResultSchema = z.object({
   /** Folder of the model. */
   model: text,
   scenario: z.enum(SUBMISSION_SCENARIOS),
-  /**
-   * Key of LoadGen's log that is the result, and its value, computed where the result is inferred;
-   * null where the log has none.
-   */
+  /** Key and value of LoadGen's log that is the result, computed if inferred; null if missing. */
   metric: text.nullable(),
   value: figure,
-  /**
-   * Measured 99th percentile, and the bound that the run was made with, in ns; null where there is
-   * none.
-   */
+  /** Measured 99th percentile, and the run's bound, in ns; null if there is none. */
   p99Ns: figure,
   boundNs: figure,
-  /** Line of accuracy.txt with the accuracy; null where there is none. */
+  /** Line of accuracy.txt with the accuracy; null if there is none. */
   accuracy: text.nullable(),
 });
 
-/** Form of a report as `longhaul submission check --json` writes it. */
+/** Schema of a report written by `longhaul submission check --json`. */
 export const checkReportSchema = z.object({
   schemaVersion: z.literal(
     CHECK_REPORT_VERSION,
@@ -44,30 +38,30 @@ export const checkReportSchema = z.object({
   /** `longhaul` and its version. */
   checker: text,
   round: z.enum(SUBMISSION_ROUNDS),
-  /** Where the round came from. */
+  /** Source of the round. */
   roundFrom: z.enum(['said', 'seeds of the logs', 'LoadGen of the logs', 'default']),
-  /** Round of the logs where it is none that the check knows: they are judged by another. */
+  /** Round of the logs if the check does not know it: another round's rules were used. */
   otherRound: text.optional(),
   counts: z.record(z.enum(SEVERITIES), z.int().min(0)),
   /**
-   * Truncated accuracy logs that were compared with their originals; absent: no originals were
-   * named.
+   * Number of truncated accuracy logs compared with their originals; absent if no originals were
+   * given.
    */
   comparedOriginals: z.int().min(0).optional(),
   results: z.array(checkedResultSchema),
-  /** Marks first, then by severity; within one by file. */
+  /** Marks first, then by severity; equal ones by file. */
   findings: z.array(checkFindingSchema),
 });
 
 export type CheckReport = z.infer<typeof checkReportSchema>;
 export type CheckedResult = z.infer<typeof checkedResultSchema>;
 
-/** Writes the report in the form that is documented. @throws MlperfError `ERR_OUTPUT` */
+/** Writes the report in the documented form. @throws MlperfError `ERR_OUTPUT` */
 export function writeCheckReport(path: string, report: CheckReport): void {
   writeText(path, `${jsonText(checkReportSchema.parse(report), 2)}\n`);
 }
 
-/** Findings in the order of a report, and how many there are of each severity. */
+/** Findings in report order, and their number by severity. */
 export function orderFindings(findings: readonly CheckFinding[]) {
   const counts = Object.fromEntries(
     SEVERITIES.map((severity) => [

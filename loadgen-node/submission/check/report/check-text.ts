@@ -10,20 +10,26 @@ const TITLES: Readonly<Record<Severity, string>> = {
   note: 'Notes',
 };
 
-/** Results that a screen lists; all of them are in the whole text. */
+/** Most results listed on a screen; the whole text has all of them. */
 const RESULTS_SHOWN = 12;
 
-/** Severities whose findings a screen shows each, with rule and source: the others are told by rule. */
+/**
+ * Severities whose findings a screen lists one by one, with rule and source: others are summarised
+ * by rule.
+ */
 const SHOWN_WHOLE: readonly Severity[] = ['mark', 'error'];
 
-/** A report in plain words with every place, rule and source, ending with a newline; its last line is the verdict. */
+/**
+ * A report as text with every place, rule and source, ending with a newline; the last line is the
+ * verdict.
+ */
 export function treeReportText(report: CheckReport): string {
   return textOf([...bodyLines(report, true), ...verdictLines(report)]);
 }
 
 /**
- * A report for a screen: of the errors everything, equal ones in one line; of warnings and notes what to do, the first place and how
- * many there are. Its last line is the verdict.
+ * A report for a screen: errors in full, equal ones in one line; for warnings and notes the remedy,
+ * the first place and the number. The last line is the verdict.
  */
 export function treeReportScreen(report: CheckReport): string {
   const body = bodyLines(report, false);
@@ -56,7 +62,7 @@ function bodyLines(report: CheckReport, isWhole: boolean): string[] {
   return lines;
 }
 
-/** The round, and why it is that one. */
+/** The round, and how it was determined. */
 function roundText({ round, roundFrom, otherRound }: CheckReport): string {
   const from = roundFrom === 'said' ? 'as said' : roundFrom;
   if (otherRound === undefined) return `${round} (${from})`;
@@ -72,7 +78,7 @@ function byRule(findings: readonly CheckFinding[]) {
   });
 }
 
-/** Findings of one rule stand together, above its text. */
+/** Findings of one rule are listed together, above its text. */
 function wholeLines(findings: readonly CheckFinding[], isWhole: boolean): string[] {
   return byRule(findings).flatMap((of) => {
     const [{ id, rule, advice, source }] = of;
@@ -88,7 +94,7 @@ function wholeLines(findings: readonly CheckFinding[], isWhole: boolean): string
   });
 }
 
-/** A rule in few lines: what to do, and where it was found first. */
+/** A rule in few lines: remedy, and first place. */
 function briefLines(findings: readonly CheckFinding[]): string[] {
   return byRule(findings).flatMap((of) => {
     const [first] = of;
@@ -102,14 +108,14 @@ function briefLines(findings: readonly CheckFinding[]): string[] {
   });
 }
 
-/** A path that is longer has its middle left out where only the first place is told. */
+/** Matches a long path, whose middle is omitted if only the first place is shown. */
 const LONG_PATH = /(?<=^| )([^ /]+\/[^ /]+)\/[^ ]{40,}(\/[^ /]+\/[^ /]+)/g;
 
 function placeText({ file, line, seen }: CheckFinding): string {
   return `${line === undefined ? file : `${file}:${line}`}: ${seen}`;
 }
 
-/** Places of a rule; those in which the same was seen are one line. */
+/** Places of a rule; places with the same text share a line. */
 function alikeTexts(findings: readonly CheckFinding[]): string[] {
   const seen = new Map<string, CheckFinding[]>();
   for (const one of findings) seen.set(one.seen, [...(seen.get(one.seen) ?? []), one]);
@@ -119,7 +125,7 @@ function alikeTexts(findings: readonly CheckFinding[]): string[] {
   });
 }
 
-/** Results below the system that they are of. */
+/** Results below their system. */
 function resultLines(results: readonly CheckedResult[], most: number): string[] {
   if (results.length === 0) return ['No results were found.'];
   const shown = results.slice(0, most);
@@ -145,10 +151,10 @@ function resultLine(result: CheckedResult): string[] {
   return wrapped(`${scenario}: ${figure}${latencyText(result)}${accurate}`, 4, `  ${model} `);
 }
 
-/** Decimals that a figure of a line of JSON is shown with; the file has all of them. */
+/** Decimals of figures in a JSON line; the file has all of them. */
 const DECIMALS = 3;
 
-/** The line of accuracy.txt; one in JSON without its signs. */
+/** The line of accuracy.txt; JSON without its punctuation. */
 function accuracyText(accuracy: string): string {
   if (!accuracy.startsWith('{')) return accuracy;
   return accuracy
@@ -157,7 +163,7 @@ function accuracyText(accuracy: string): string {
     .replaceAll(/\d+\.\d{4,}/g, (figure) => Number(figure).toFixed(DECIMALS));
 }
 
-/** Only where a bound holds it: in Offline it is the length of the run. */
+/** Latency, only with a bound: in Offline it is the length of the run. */
 function latencyText({ p99Ns, boundNs }: CheckedResult): string {
   if (p99Ns === null || boundNs === null || boundNs === 0) return '';
   return `, p99 ${milliseconds(p99Ns)} of ${milliseconds(boundNs)}`;

@@ -14,14 +14,14 @@ import {
 } from '../rules/findings.ts';
 import type { Severity } from '../rules/rule.ts';
 
-/** A rule of a round, as people and programs read it. */
+/** A rule of a round, for text and JSON. */
 interface ListedRule {
   readonly id: FindingId;
   readonly group: string;
-  /** By division; one in which the rule is not looked for is absent. */
+  /** Severity by division; divisions in which the rule does not apply are absent. */
   readonly severity: Readonly<Partial<Record<SubmissionDivision, Severity>>>;
   readonly rule: string;
-  /** Who asks for it in any division. */
+  /** Source that requires it, in any division. */
   readonly source: string;
 }
 
@@ -51,7 +51,7 @@ export function listRules(round: SubmissionRound): RuleList {
 
 /**
  * The rules of a round as text and JSON.
- * @param path File for the JSON as well.
+ * @param path File for the JSON, in addition.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function ruleReport(round: SubmissionRound, path: string | true | undefined) {
@@ -60,7 +60,7 @@ export function ruleReport(round: SubmissionRound, path: string | true | undefin
   return { text: ruleTable(json), json };
 }
 
-/** Columns of the ids. */
+/** Width of the id column. */
 const ID_COLUMNS = 34;
 
 export function ruleTable({ round, rules }: RuleList): string {

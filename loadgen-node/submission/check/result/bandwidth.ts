@@ -9,15 +9,13 @@ import { isTodo } from '../../tree/system-fields.ts';
 import { countOf, isBlank, textOf } from '../read/description-values.ts';
 import type { Answer, Facts, JsonObject } from '../read/sites.ts';
 
-/** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
+/** A number with a prefix in a text: `25G`, `100 Gbit/s`, `10GbE`. */
 const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(?![a-z])/gi;
 
-/** A count at the front of a text: `8 ConnectX-7 cards`, `2x 100GbE`. */
+/** A count at the start of a text: `8 ConnectX-7 cards`, `2x 100GbE`. */
 const LEADING_COUNT = /^\s*(\d{1,6})\s*(?:x\b|[×,;(]|\s|$)/i;
 
-/**
- * The stated links of a description: bits per second of the slowest one, and cards at either end.
- */
+/** Links stated in a description: bit/s of the slowest one, and cards at both ends. */
 function linksOf(description: JsonObject) {
   const stated = textOf(description['network_rate']).match(RATE) ?? [];
   const rates = stated.flatMap((word) => parseRate(word) ?? []);
@@ -28,9 +26,9 @@ function linksOf(description: JsonObject) {
 }
 
 /**
- * Compares what a result needs with the stated links: rate times number of cards, at the LoadGen
- * node, and at the SUT node that has most to do. The formulas are adjusted to the bytes that were
- * counted, as the rules ask.
+ * Compares the bandwidth that a result needs with the stated links: rate x number of cards, at the
+ * LoadGen node and at the busiest SUT node. The formulas are adjusted to the counted bytes, as the
+ * rules require.
  */
 export function bandwidthTooSmall(site: Facts['read']): Answer {
   const { description, runs, layout, division, submitter, system, scenario } = site;
@@ -57,7 +55,7 @@ export function bandwidthTooSmall(site: Facts['read']): Answer {
   );
 }
 
-/** Where the description is empty or not finished, other rules have found it. */
+/** If the description is empty or unfinished, other rules report it. */
 export function bandwidthUnknown(site: Facts['read']): Answer {
   const { description, division, submitter, system, layout, runs } = site;
   if (division !== 'network' || description === undefined || !runs.has('performance')) return false;
@@ -75,8 +73,8 @@ function cardsOf(value: unknown): number | undefined {
 }
 
 /**
- * Bytes of a sample as they were counted; else by the rules' formula, with elements of four bytes
- * as the reference models take.
+ * Counted bytes of a sample; otherwise by the rules' formula, with elements of four bytes as in the
+ * reference models.
  */
 function bytesOfSample({ model, description, audits }: Facts['read']) {
   const wire = wireCounts(audits.get('performance'));

@@ -20,8 +20,7 @@ import type {
 } from '../read/sites.ts';
 
 /**
- * Checks accuracy/ of a result. @returns Its detail log and its accuracy.txt, undefined where they
- * are missing.
+ * Checks accuracy/ of a result. @returns Its detail log and its accuracy.txt, undefined if missing.
  */
 export async function checkAccuracy(site: ResultSite) {
   const { layout, listing, findings, accuracyHashes } = site;
@@ -76,29 +75,27 @@ function readAccuracyText(site: ResultSite, file: string): AccuracyText {
   };
 }
 
-/**
- * The SHA-256 of a whole accuracy log; undefined where there are several lines, or another form.
- */
+/** The SHA-256 of a whole accuracy log; undefined if there are several lines, or another form. */
 export function onlyHash(hashLines: readonly string[]): string | undefined {
   return hashLines.length === 1 ? SHA256_LINE.exec(hashLines[0] ?? '')?.[1] : undefined;
 }
 
-/** Samples of an accuracy run; undefined where the model is not known. */
+/** Samples of an accuracy run; undefined if the model is unknown. */
 export function accuracySamplesOf({ model }: ResultSite): number | undefined {
   return model?.accuracySamples ?? model?.dataSetSamples;
 }
 
-/** Largest accuracy log that the official tools take for truncated. */
+/** Largest accuracy log that the official tools accept as truncated. */
 const ACCURACY_LOG_BYTES_MAX = 10_240;
 
-/** Bytes that the truncation tool leaves at either end, and its text between them. */
+/** Bytes that the truncation tool keeps at each end, and its text between them. */
 const KEPT_BYTES = 4096;
 const DOTS = '\n\n...\n\n';
 
 /**
- * Checks an accuracy log in a tree: its size, its form, and its hash where the whole log is known.
- * @param hash SHA-256 in accuracy.txt; undefined: none that could be compared.
- * @param tooLarge Rule about a log that was not truncated.
+ * Checks an accuracy log in a tree: its size, form and, if the whole log is known, its hash.
+ * @param hash SHA-256 in accuracy.txt; undefined if not comparable.
+ * @param tooLarge Rule on a log that was not truncated.
  */
 export async function checkAccuracyLog(
   context: CheckContext,
@@ -145,12 +142,12 @@ export async function checkAccuracyLog(
   findings.add('hash-wrong', path, seen);
 }
 
-/** Words for an original that cannot be read take the place of its digest. */
+/** Digest of an original; if it cannot be read, the reason. */
 async function digestOf(file: string): Promise<string> {
   return sha256OfFile(file).catch((error: unknown) => `not known (${wholeMessage(error)})`);
 }
 
-/** The JSON value of a text; undefined where it is none. */
+/** The JSON value of a text; undefined if it is not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -171,10 +168,9 @@ function isRecord(value: unknown): boolean {
 }
 
 /**
- * The damage of a log that is not whole; undefined for one as the truncation tool leaves it. On
- * Windows the tool counts a line end as one character and writes two bytes, so that the end may be
- * shorter.
- * @param text With "\n" for each line end.
+ * Damage of a log that is not whole; undefined for the truncation tool's output. On Windows the
+ * tool counts a line end as one character but writes two bytes, so the end may be shorter.
+ * @param text Text with "\n" for each line end.
  */
 function truncatedDamage(text: string): string | undefined {
   const isCut = text.startsWith(DOTS, KEPT_BYTES) && text.length <= 2 * KEPT_BYTES + DOTS.length;
@@ -188,13 +184,13 @@ function truncatedDamage(text: string): string | undefined {
   return odd === undefined ? undefined : `"${odd.slice(0, 60)}" is no record of an accuracy log.`;
 }
 
-/** A number as the official tools read it: digits and dots, no sign, no exponent. */
+/** A number in the official tools' form: digits and dots, no sign, no exponent. */
 const NUMBER = '([0-9.]+)';
 
-/** Rounds whose checkers take figures of dictionaries without quotes only. */
+/** Rounds whose checkers only accept figures of dictionaries without quotes. */
 const BARE_ONLY: readonly SubmissionRound[] = roundsUpTo('v5.0');
 
-/** Rounds whose checkers take the line of the script for images alone. */
+/** Rounds whose checkers accept the script's line only for image models. */
 const PLAIN_LINES: readonly SubmissionRound[] = ['v0.5', ...roundsUpTo('v4.1')];
 
 /** Keys of figures in lines that look like a Python dictionary. */
@@ -213,7 +209,7 @@ const DICTIONARY_KEYS: Readonly<Record<string, string>> = {
   vbench_score: 'vbench_score',
 };
 
-/** Figures that have a line of their own. */
+/** Figures with their own line. */
 const LINES: Readonly<Record<string, string>> = {
   AUC: `^AUC=${NUMBER}`,
   DICE: `^Accuracy:\\s*mean\\s*=\\s*${NUMBER}`,
@@ -229,8 +225,8 @@ const LINES: Readonly<Record<string, string>> = {
 };
 
 /**
- * How a metric's figure stands in accuracy.txt, so that every official checker of the round finds
- * it; the first group is the figure.
+ * Pattern of a metric's figure in accuracy.txt that every official checker of the round accepts;
+ * the first group is the figure.
  */
 export function accuracyPattern(metric: string, round: SubmissionRound): RegExp {
   const line = LINES[metric];
@@ -247,7 +243,7 @@ export function accuracyPattern(metric: string, round: SubmissionRound): RegExp 
     : /^(?:\{")?accuracy[": ]*=?\s*([0-9.]+)/;
 }
 
-/** Counts in the line of the image classification script; undefined where there is no total. */
+/** Counts in the image classification script's line; undefined without a total. */
 function sharesOf(line: string): Shares | undefined {
   const total = /^accuracy=[0-9.]+%.*\btotal=(\d+)/.exec(line)?.[1];
   if (total === undefined) return undefined;
@@ -255,11 +251,11 @@ function sharesOf(line: string): Shares | undefined {
   return { good: good === undefined ? undefined : Number(good), total: Number(total) };
 }
 
-/** A line of the truncation tool, however it came out. */
+/** A line of the truncation tool, even if malformed. */
 export const HASH_LINE: RegExp = /^\s*hash\s*=/;
 
-/** A line that the official checkers take for a hash, whatever word it has. */
+/** A line that the official checkers accept as a hash, with any word. */
 export const OFFICIAL_HASH_LINE: RegExp = /^hash=\w+$/;
 
-/** The line that the truncation tool writes. */
+/** The line as the truncation tool writes it. */
 export const SHA256_LINE: RegExp = /^hash=([0-9a-f]{64})$/;

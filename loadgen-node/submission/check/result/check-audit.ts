@@ -11,7 +11,7 @@ import { DOCUMENT_BYTES_MAX, wholeMessage } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import type { Answer, Facts, ResultSite } from '../read/sites.ts';
 
-/** Rules of an audit that the self-check has a rule of its own for. */
+/** Audit rules that have their own rule in the self-check. */
 const OWN_RULES: Readonly<Record<string, string>> = {
   'separate-machines': 'same-host',
   'name-unique': 'node-names-alike',
@@ -31,8 +31,7 @@ function evidencePath({ layout, place }: ResultSite, run: string): string {
 }
 
 /**
- * Checks the evidence of one run of a network result, against the rules and against the run's own
- * log.
+ * Checks the evidence of one run of a network result, against the rules and against the run's log.
  */
 export function checkAudit(site: ResultSite, run: string, log: RunLog): NetworkAudit | undefined {
   const { findings } = site;
@@ -42,7 +41,7 @@ export function checkAudit(site: ResultSite, run: string, log: RunLog): NetworkA
   findings.check('audit', { ...site, file, log, audit });
   const { rules } = judgedAgain(site, audit);
   const broken = [...audit.rules, ...rules].filter(({ verdict }) => verdict === 'broken');
-  // A rule that is broken by both verdicts is found once, in the words of the second.
+  // A rule broken by both verdicts is reported once, with the second text.
   for (const finding of new Map(broken.map((one) => [one.id, one])).values()) {
     findings.add(OWN_RULES[finding.id] ?? 'audit-rule-broken', file, wordsOf(finding));
   }
@@ -74,7 +73,7 @@ function readEvidence(site: ResultSite, run: string, log: RunLog): NetworkAudit 
   }
 }
 
-/** True for the log of a run of longhaul. */
+/** True for the log of a longhaul run. */
 export function isLogOfLonghaul(log: RunLog): boolean {
   if (/^longhaul\b/.test(String(log.value('loadgen_version') ?? ''))) return true;
   return [...log.keys()].some((key) => key.startsWith('longhaul_'));
@@ -101,18 +100,18 @@ export function auditMismatches({ audit, log, model }: Facts['audit']): Answer {
   );
 }
 
-/** Samples of all phases of a run of longhaul; undefined in other logs. */
+/** Samples of all phases of a longhaul run; undefined for other logs. */
 function issuedSamples(log: RunLog): number | undefined {
   const keys = [...log.keys()].filter((key) => /^longhaul_\w+_issued_samples$/.test(key));
   if (keys.length === 0) return undefined;
   return keys.reduce((sum, key) => sum + (log.number(key) ?? 0), 0);
 }
 
-/** A verdict is believed only as far as the facts beside it lead to it. */
+/** Judges an audit's facts again: a stated verdict is trusted only if its facts lead to it. */
 function judgedAgain({ round, model }: ResultSite, audit: NetworkAudit): NetworkAudit {
   const { encoding, scenario } = audit.run;
   const benchmark = model?.benchmark ?? audit.run.benchmark;
-  // A run of longhaul is of a round that can be run.
+  // A longhaul run is of a runnable round.
   const isRun = isRunnable(round);
   const breaches =
     isRun && isScenario(scenario)

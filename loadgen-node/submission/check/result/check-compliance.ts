@@ -19,20 +19,20 @@ import type { RunLog } from '../read/run-log.ts';
 import { type CheckContext, type ResultSite, testsOf } from '../read/sites.ts';
 import { accuracyPattern, checkAccuracyLog, HASH_LINE, onlyHash } from './check-accuracy.ts';
 
-/** Tests whose run is checked as that of a result is. */
+/** Tests whose run is checked like that of a result. */
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];
 
-/** Files that the check of v6.0 and later wants to say TEST PASS on a line of its own. */
+/** Files in which checks from v6.0 on require TEST PASS on a separate line. */
 const WHOLE_LINE = /\/TEST0[18]\/verify_accuracy\.txt$/;
 
-/** Lines of TEST06, each with the words that it may have. */
+/** Lines of TEST06, each with its allowed words. */
 const TEST06_LINES: readonly (readonly string[])[] = [
   ['First token check pass: True', 'First token check pass: Skipped'],
   ['EOS check pass: True'],
   ['Sample length check pass: True'],
 ];
 
-/** Checks the compliance tests of a result. @returns Logs of the tests that have some. */
+/** Checks the compliance tests of a result. @returns Logs of the tests that have logs. */
 export async function checkCompliance(site: ResultSite, performance: RunLog | undefined) {
   const logs = new Map<TestId, RunLog>();
   for (const test of testsOf(site)) {
@@ -51,14 +51,14 @@ async function checkTest(site: ResultSite, test: TestId, folder: string) {
   if (test === 'TEST01') await checkTest01(site, folder);
   for (const path of paths) {
     if (test === 'TEST06') checkTest06(site, path);
-    // The accuracies may stand in for what TEST01 says of the responses.
+    // The accuracies may replace TEST01's verdict on the responses.
     else if (test !== 'TEST01' || !path.endsWith(VERIFY_FILES.accuracy)) checkPass(site, path);
   }
   if (!PERFORMANCE_TESTS.includes(test)) return undefined;
   return checkPerformanceRun(site, posix.join(folder, 'performance', 'run_1'), test);
 }
 
-/** A file that has to say TEST PASS. */
+/** Checks that a file says TEST PASS. */
 function checkPass(context: CheckContext, path: string): void {
   if (!checkPresent(context, path)) return;
   const lines = toolLines(context, path);
@@ -67,9 +67,7 @@ function checkPass(context: CheckContext, path: string): void {
   context.findings.add('test-not-passed', path, `It ends "${last.slice(0, 90)}".`);
 }
 
-/**
- * Whether a verification passed as the round's tools read it; one with both verdicts is a finding.
- */
+/** True if a verification passed by the round's tools; one with both verdicts is a finding. */
 function isPass(context: CheckContext, path: string, lines: readonly string[]): boolean {
   const isWholeLine = context.layout.isFlat && WHOLE_LINE.test(path);
   const isPassed = lines.some((line) =>
@@ -82,7 +80,7 @@ function isPass(context: CheckContext, path: string, lines: readonly string[]): 
   return isPassed;
 }
 
-/** Verdict on the responses, or the two accuracies that stand in for it. */
+/** Verdict on the responses, or the two accuracies that may replace it. */
 async function checkTest01(site: ResultSite, folder: string): Promise<void> {
   const { findings, listing } = site;
   const verify = posix.join(folder, VERIFY_FILES.accuracy);
@@ -91,7 +89,7 @@ async function checkTest01(site: ResultSite, folder: string): Promise<void> {
   const isPassed = isThere && isPass(site, verify, toolLines(site, verify));
   const baselines = ['baseline_accuracy.txt', 'compliance_accuracy.txt'];
   const files = [RUN_FILES.accuracy, RUN_FILES.accuracyText];
-  // The check of v6.0 and later compares the list where the responses differ only.
+  // Checks from v6.0 on compare the list only if the responses differ.
   const extra = site.layout.isFlat && isPassed ? 'extra-file' : 'test-extra-file';
   if (!checkFileList(site, accuracy, files, baselines, extra)) return;
   const paths = baselines.map((name) => posix.join(accuracy, name));
@@ -127,7 +125,7 @@ function checkBaselines(site: ResultSite, paths: readonly string[]): void {
   }
 }
 
-/** The last line counts, as the official tools have it. */
+/** The figure of a metric; the last line counts, as in the official tools. */
 function figureIn(context: CheckContext, path: string, metric: string): number | undefined {
   const pattern = accuracyPattern(metric, context.round);
   const digits = toolLines(context, path).flatMap((line) => pattern.exec(line)?.[1] ?? []);
@@ -144,15 +142,15 @@ function checkTest06(context: CheckContext, path: string): void {
 }
 
 /**
- * Checks the logs of a performance run: that of a result, or of a compliance test.
+ * Checks the logs of a performance run of a result or of a compliance test.
  * @param folder performance/run_1.
- * @returns The detail log; undefined where there is none to look at.
+ * @returns The detail log; undefined if missing.
  */
 export async function checkPerformanceRun(site: ResultSite, folder: string, test?: TestId) {
   const { listing, findings } = site;
   const hasPower = listing.hasFolder(posix.join(posix.dirname(folder), 'power'));
   const allowed = hasPower ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
-  // The checker of v0.5 wants the accuracy log beside the others.
+  // v0.5's checker also wants the accuracy log.
   const needed = site.round === 'v0.5' ? [...LOGS, RUN_FILES.accuracy] : LOGS;
   const extra = test === undefined ? 'extra-file' : 'test-extra-file';
   if (!checkFileList(site, folder, needed, allowed, extra)) return undefined;

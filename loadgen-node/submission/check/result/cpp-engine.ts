@@ -3,20 +3,21 @@ import { sourceDigest, tagOfFiles } from '../../../official/known-loadgens.ts';
 import { sha256Of } from '../../../official/link.ts';
 import type { RunLog } from '../read/run-log.ts';
 
-/** Proof in a tree of the LoadGen that issued the queries of a run. */
+/** Proof in a tree of the LoadGen that issued a run's queries. */
 export type EngineProof =
-  /** The evidence and the log agree, and the sources are those of a tag. */
+  /** Evidence and log agree, and the sources are those of a tag. */
   | { readonly kind: 'tag'; readonly tag: string }
-  /** They agree, and the sources are of no tag that longhaul knows. */
+  /** Evidence and log agree, but no known tag has these sources. */
   | { readonly kind: 'unknown-sources'; readonly text: string }
-  /** They contradict each other. */
+  /** Evidence and log contradict each other. */
   | { readonly kind: 'contradiction'; readonly text: string };
 
 /**
- * Compares the evidence of a C++ LoadGen with the log that it wrote, whose digest the evidence has. The log lists the SHA-1 of each
- * source as cmake found it when it configured: a file that was changed between that and the compiler is in neither.
- * @param path Of the detail log.
- * @returns Undefined where longhaul's own engine issued the queries.
+ * Compares the evidence of a C++ LoadGen with its log, whose digest is in the evidence. The log
+ * lists the SHA-1 of each source at cmake's configuration: a file changed between that and
+ * compilation is not detected.
+ * @param path Path of the detail log.
+ * @returns Undefined if longhaul's own engine issued the queries.
  */
 export function proofOfEngine(
   { run: { engine } }: NetworkAudit,
@@ -49,7 +50,7 @@ export function proofOfEngine(
   return doubt === undefined ? { kind: 'tag', tag } : { kind: 'unknown-sources', text: doubt };
 }
 
-/** SHA-1 of each file by its path; undefined where the log has no list. */
+/** SHA-1 by file path; undefined if the log has no list. */
 function sha1sOf(log: RunLog): Readonly<Record<string, unknown>> | undefined {
   const files = log.value('loadgen_file_sha1');
   return typeof files === 'object' && files !== null

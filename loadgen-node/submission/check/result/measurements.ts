@@ -17,10 +17,10 @@ import {
 } from '../read/read-document.ts';
 import { type Answer, type Facts, isStrict, type ResultSite } from '../read/sites.ts';
 
-/** Rounds whose checkers want mlperf.conf; LoadGens of later rounds have it built in. */
+/** Rounds whose checkers require mlperf.conf; later LoadGens have it built in. */
 const WITH_CONF: readonly SubmissionRound[] = ['v0.5', ...roundsUpTo('v4.1')];
 
-/** Checks what lies beside a result: its settings, its README, its weights, its code. */
+/** Checks a result's settings, README, weights and code. */
 export function checkMeasurements(site: ResultSite): void {
   const { layout, findings, round } = site;
   const file = layout.measurements(site.place);
@@ -48,7 +48,7 @@ function checkConf(site: ResultSite, path: string): void {
   }
 }
 
-/** Name of the measurements file, as the official tools find it; undefined where there is none. */
+/** Name of the measurements file, found as by the official tools; undefined if missing. */
 export function weightsFile({ file, layout, listing, place }: ResultSite): string | undefined {
   const { files } = listing.entries(file);
   if (layout.isFlat) return files.find((name) => name === 'measurements.json');
@@ -56,7 +56,10 @@ export function weightsFile({ file, layout, listing, place }: ResultSite): strin
   return ofSystem.find((name) => name.endsWith(`_${place.scenario}.json`)) ?? ofSystem[0];
 }
 
-/** The implementation in the name of the measurements file, empty where it names none; undefined without such a file. */
+/**
+ * The implementation in the measurements file's name, empty if it names none; undefined without the
+ * file.
+ */
 export function implementationOf(site: ResultSite): string | undefined {
   const { system, scenario } = site.place;
   const name = weightsFile(site);
@@ -64,7 +67,7 @@ export function implementationOf(site: ResultSite): string | undefined {
   return name?.slice(`${system}_`.length, -end.length);
 }
 
-/** Looks for sample_concatenate_permutation as the checker of v4.1 does. */
+/** Looks for sample_concatenate_permutation like v4.1's checker. */
 function checkEqualIssue(site: ResultSite, folder: string): void {
   const name = site.model?.name ?? '';
   const model = name.replace(/-99(?:\.9)?$/, '');
@@ -91,39 +94,37 @@ function checkEqualIssue(site: ResultSite, folder: string): void {
 interface ConfRecord {
   readonly key: string;
   readonly record: string;
-  /** Of the unit of user.conf to that of the record. */
+  /** Factor from user.conf's unit to the record's. */
   readonly factor?: number;
   /**
-   * How many times the value of the run may be requested, or of what is requested that of the run;
-   * absent: once.
+   * Allowed ratio between the run's value and the requested value, in either direction; absent:
+   * equal.
    */
   readonly times?: number;
   /** Absent: every scenario. */
   readonly of?: readonly Scenario[];
 }
 
-/** Keys of user.conf with requested settings, and LoadGen's records of those in force. */
+/** Keys of user.conf for requested settings, and LoadGen's records of the effective ones. */
 const CONF_RECORDS: readonly ConfRecord[] = [
   { key: 'min_duration', record: 'effective_min_duration_ms' },
   { key: 'target_latency', record: 'effective_target_latency_ns', factor: 1e6, of: ['Server'] },
   { key: 'ttft_latency', record: 'requested_server_ttft_latency', factor: 1e6, of: ['Server'] },
   { key: 'tpot_latency', record: 'requested_server_tpot_latency', factor: 1e6, of: ['Server'] },
-  // Many a user.conf in real submissions has the rate of the last run, a test's: a few percent off
-  // is common.
+  // In many real submissions user.conf has the rate of a test, the last run: a few percent
+  // difference is common.
   { key: 'target_qps', record: 'effective_target_qps', of: ['Server', 'Offline'], times: 2 },
 ];
 
-/** Largest difference of a number that LoadGen has read and written, as a share. */
+/** Relative tolerance for a number that LoadGen has read and written. */
 const SHARE_TOLERANCE = 1e-5;
 
-/**
- * Compares user.conf with the log of the run. The most special of its lines counts, as in LoadGen.
- */
+/** Compares user.conf with the run's log. Its most specific line counts, as in LoadGen. */
 export function userConfDiffers(site: Facts['read']): Answer {
   const { listing, layout, model, scenario } = site;
   const log = site.runs.get('performance');
   const file = posix.join(layout.measurements(site.place), 'user.conf');
-  // The check of the file reports an unreadable one.
+  // The file's own check reports an unreadable one.
   if (log === undefined || !listing.hasFile(file) || site.measured !== scenario) return undefined;
   const { entries } = parseConf(readDocument(site, file) ?? '');
   const inConf = loadgenScenario(scenario);

@@ -4,10 +4,7 @@ import { accuracySamplesOf, OFFICIAL_HASH_LINE, SHA256_LINE } from '../result/ch
 import { inferenceRules, main, type RuleTable, STRICT, submissionRules, tag } from './rule.ts';
 import { sampleCountKey } from './run-rules.ts';
 
-/**
- * Largest difference of a percentage, which has three decimals, from the share that it was made
- * from.
- */
+/** Tolerance of a percentage with three decimals against the share it was made from. */
 const PERCENT_TOLERANCE = 0.00051;
 
 /** Rules about accuracy.txt and the accuracy log. */
@@ -21,7 +18,7 @@ export const ACCURACY_RULES = {
     because: 'open reports the accuracy that it obtained',
     advice:
       'Write what the official script prints (longhaul accuracy); figures without quotes or np.float64().',
-    // Open reports an accuracy, which may be of another metric.
+    // Open reports an accuracy, possibly of another metric.
     accuracyTarget: ({ target: { metric, lower }, figures, site }) =>
       figures.length === 0 &&
       lower !== undefined &&
@@ -158,9 +155,9 @@ export const ACCURACY_RULES = {
     because: 'reviewers ask',
     advice: 'Take the log of the accuracy run of this result.',
     accuracyText: ({ text: { hash }, scenario, measured, model, accuracyHashes }) => {
-      // A result that is inferred is a copy.
+      // An inferred result is a copy.
       const first = measured === scenario ? accuracyHashes.get(hash ?? '') : undefined;
-      // Systems that compute alike write the same log, and results of one model with two targets
+      // Systems that compute equally write the same log, and results of one model with two targets
       // may share their runs.
       const isSame = first?.scenario === scenario && first.model?.benchmark === model?.benchmark;
       if (first === undefined || isSame) return false;

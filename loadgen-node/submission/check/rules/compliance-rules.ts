@@ -5,7 +5,7 @@ import { isStrict, testsOf } from '../read/sites.ts';
 import { complianceTests, main, type RuleTable, submissionRules, tag } from './rule.ts';
 import { testSettings } from './run-rules.ts';
 
-/** Shares of the result's rate between which that of a test has to lie. */
+/** Allowed range of a test's rate, as shares of the result's. */
 const RATE_SHARES: Partial<Record<TestId, { readonly low: number; readonly high: number }>> = {
   TEST01: { low: 0.9, high: 1.1 },
   TEST04: { low: 0, high: 1.1 },
@@ -83,7 +83,7 @@ export const COMPLIANCE_RULES = {
     by: [complianceTests('Test Methodology')],
     rule: "The test's rate is near the result's: TEST01 within 10 %, TEST04 less than 10 % faster, TEST05 at most 5 % slower.",
     advice: 'Take the logs of the run that was verified, or run the test again.',
-    // The figures that verify_performance.txt was made from, compared again.
+    // Compares the figures behind verify_performance.txt again.
     test: ({ log, test, measured, performance }) => {
       const shares = test && RATE_SHARES[test];
       const key = sampleRateKey(measured);

@@ -77,7 +77,7 @@ export const DESCRIPTION_RULES = {
     advice: 'Add the key.',
     description: (site) => {
       const { description, division, round } = site;
-      // Another rule is about is_network, except in the network division.
+      // Another rule covers is_network, except in the network division.
       const ofNetwork = NETWORK_FIELDS.filter(
         ({ key }) => isNetworkSystem(site) && key !== 'is_network',
       );
@@ -231,7 +231,7 @@ export const DESCRIPTION_RULES = {
     description: ({ description, division, round }) => {
       const value = description['is_network'];
       if (division !== 'closed' || value === undefined || value === null) return false;
-      // A "False" is read as absent, but from v6.0 on the check asks for the other keys beside it.
+      // A "False" counts as absent, but from v6.0 on the check then requires the other keys.
       const areAllThere = NETWORK_FIELDS.every(({ key }) => description[key] !== undefined);
       const isNo = typeof value === 'string' && !isTrue(value);
       const isHarmless = isNo && (roundsUpTo('v5.1').includes(round) || areAllThere);
@@ -246,7 +246,7 @@ export const DESCRIPTION_RULES = {
     description: (site) =>
       NETWORK_FIELDS.map(({ key }) => {
         const value = site.description[key];
-        // Rules of their own are about is_network and missing keys.
+        // is_network and missing keys have their own rules.
         if (!isNetworkSystem(site) || key === 'is_network' || value === undefined) return false;
         const isEmpty = !isTruthy(value) || isBlank(value);
         return isEmpty && countOf(value) !== 0 && `${key} is empty.`;
@@ -336,7 +336,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-file-missing': {
-    // Before, the check printed an error and took the result.
+    // Earlier checks printed an error and accepted the result.
     by: [tag('check_measurement_dir', { since: 3.1 }), main('MeasurementsCheck.missing_check')],
     rule: 'A result has <system>_<implementation>_<scenario>.json; from v6.0 on measurements.json.',
     advice: 'Add the file.',

@@ -16,7 +16,7 @@ import { SUT_NAME_RULES } from './sut-name-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
 import { HELD_IN_V05, V05_RULES } from './v05-rules.ts';
 
-/** All rules, in the order and under the titles under which they are listed to people. */
+/** All rules, in the order and under the titles of the list for people. */
 export const RULE_GROUPS = {
   'Marks and the Network division': { ...NETWORK_DIVISION_RULES, ...SUT_NAME_RULES },
   'Files and folders': TREE_RULES,
@@ -39,7 +39,7 @@ const RULES: Readonly<Record<FindingId, RuleRow>> = Object.assign(
 
 const ROWS = new Map<keyof Facts, (readonly [FindingId, RuleRow])[]>();
 
-/** Rules that look at facts of a kind; found once, as there are facts of every line of a text. */
+/** Rules for a kind of facts; cached, since every line of a text is a fact. */
 function rowsOf(kind: keyof Facts) {
   const entries = Object.entries(RULES) as [FindingId, RuleRow][];
   const rows = ROWS.get(kind) ?? entries.filter(([, row]) => row[kind] !== undefined);
@@ -47,7 +47,7 @@ function rowsOf(kind: keyof Facts) {
   return rows;
 }
 
-/** A rule as a round has it; undefined where it has none such. */
+/** A rule in the form for a round; undefined if the round lacks it. */
 export function ruleOfRound(id: FindingId, round: SubmissionRound): RuleRow | undefined {
   const isOwn = Object.hasOwn(V05_RULES, id);
   if (round !== 'v0.5') return isOwn ? undefined : RULES[id];
@@ -56,7 +56,7 @@ export function ruleOfRound(id: FindingId, round: SubmissionRound): RuleRow | un
   return held && { ...RULES[id], ...held };
 }
 
-/** Whether a rule is looked for there. @param division Undefined: beside the divisions. */
+/** True if a rule applies there. @param division Undefined: outside the divisions. */
 export function isLookedFor(
   { only = {} }: RuleRow,
   round: SubmissionRound,
@@ -68,8 +68,8 @@ export function isLookedFor(
 }
 
 /**
- * Severity and source of a rule in a round: who decides there makes it an error.
- * @param division Undefined: beside the divisions.
+ * Severity and source of a rule in a round: a source that requires it makes it an error.
+ * @param division Undefined: outside the divisions.
  */
 export function verdictOf(
   { severity, by, because }: RuleRow,
@@ -95,10 +95,10 @@ function divisionOf(file: string): SubmissionDivision | undefined {
   return SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
 }
 
-/** Findings of one id in one file that are kept; more are only counted. */
+/** Most findings per id and file that are stored; further ones are only counted. */
 const PER_FILE_MAX = 20;
 
-/** Characters of what was seen; a value of a log can have any length. */
+/** Most characters of `seen`; a log's value can have any length. */
 const SEEN_MAX = 600;
 
 /** The findings of one check of a tree. */
@@ -109,7 +109,7 @@ export class Findings implements FindingSink {
   readonly #round: SubmissionRound;
   readonly #isStrict: boolean;
 
-  /** @param isStrict Warnings are errors. */
+  /** @param isStrict True: warnings count as errors. */
   constructor(round: SubmissionRound, isStrict: boolean) {
     this.#round = round;
     this.#isStrict = isStrict;
@@ -133,12 +133,12 @@ export class Findings implements FindingSink {
 
   /**
    * @param file Relative to the root of the tree.
-   * @param seen What was found; a whole sentence with the value.
+   * @param seen A whole sentence with the value found.
    */
   add(id: FindingId, file: string, seen: string, line?: number): void {
     const rule = ruleOfRound(id, this.#round);
     if (rule === undefined) return;
-    // What several results of a system show is found once.
+    // A finding shared by several results of a system is listed once.
     const whole = `${id} ${file} ${line} ${seen}`;
     if (this.#seen.has(whole)) return;
     this.#seen.add(whole);
@@ -156,7 +156,7 @@ export class Findings implements FindingSink {
     this.#list.push({ id, severity, rule: text, source, advice, file, ...where, seen: short });
   }
 
-  /** In the order in which they were found. */
+  /** In order of discovery. */
   all(): readonly CheckFinding[] {
     return this.#list;
   }

@@ -16,27 +16,27 @@ import { auditMismatches, isLogOfLonghaul } from '../result/check-audit.ts';
 import { type EngineProof, proofOfEngine } from '../result/cpp-engine.ts';
 import { inferenceRules, ours, type RuleTable } from './rule.ts';
 
-/** Versions of LoadGen as a tagged build writes them: `4.1 @ <git hash>`. */
+/** LoadGen version as written by a tagged build: `4.1 @ <git hash>`. */
 const TAGGED = /^\d+\.\d+(?:\.\d+)? @ (?!0+$)[0-9a-f]{7,40}$/;
 
-/** Texts in which longhaul says that a model or a data set is a stand-in. */
+/** Texts by which longhaul marks a model or a data set as a stand-in. */
 const STAND_IN = /\bstand-?in\b/i;
 
-/** Notes in a summary log of longhaul are a list below LoadGen's lines. */
+/** Notes in a longhaul summary log are a list after LoadGen's lines. */
 const SUMMARY_NOTE = /^ \* /;
 
-/** How the README of a result, as longhaul writes it, says what must not be missed. */
+/** Form of important marks in a result's README written by longhaul. */
 const README_MARK = /^> \*\*(.*?)\*\*$/;
 const OWN_ENGINE = /^Measured by longhaul\b/;
 const OWN_STAND_IN = /^(?:Measured with a stand-in|Note of the run:.*\bstand-?in)\b/i;
 
-/** Records that every log of longhaul has, one of its head and one of its end. */
+/** Records in every longhaul log, one at its start and one at its end. */
 const ALWAYS_THERE = ['longhaul_rng_library', 'longhaul_validity'];
 
-/** Records by which a build of LoadGen names its sources. */
+/** Records with which a LoadGen build identifies its sources. */
 const BUILD_RECORDS = ['loadgen_build_date_local', 'loadgen_file_sha1'];
 
-/** Subjects that a document has to describe, and the names by which one is found. */
+/** Subjects that a document must cover, and names by which each is found. */
 const TOPICS = [
   {
     of: 'sent',
@@ -178,7 +178,7 @@ function documentation({ layout, division, submitter }: SubmitterSite): string {
   return layout.documentation(division, submitter);
 }
 
-/** Texts for reviewers; not the evidence that longhaul wrote. */
+/** Texts for reviewers, without the evidence that longhaul wrote. */
 function documentsOf(site: SubmitterSite): string[] {
   const folder = documentation(site);
   const evidence = posix.join(folder, 'evidence/');
@@ -187,26 +187,26 @@ function documentsOf(site: SubmitterSite): string[] {
   );
 }
 
-// The two marks, and builds of a foreign LoadGen that cannot be verified. Any trace is enough for a
-// mark: records of the logs, notes in the texts beside them, evidence in the documentation. What
-// was taken out of a log is found as well.
+// The two marks, and foreign LoadGen builds that cannot be verified. Any trace is enough for a
+// mark: log records, notes in accompanying texts, evidence in the documentation. Removal from a log
+// is detected, too.
 
-/** True for a run of longhaul, also where only its evidence in the documentation says so. */
+/** True for a longhaul run, even if only its evidence in the documentation shows it. */
 function isOfLonghaul(site: ResultSite, run: string, log: RunLog): boolean {
   if (isLogOfLonghaul(log)) return true;
   return proofOf(site, run, log) === undefined && traceOf(site, run) !== undefined;
 }
 
-/** A log of longhaul that lacks records of longhaul was changed. */
+/** Records missing in a longhaul log, which was therefore changed. */
 function removedRecords(log: RunLog) {
   const missing = ALWAYS_THERE.filter((key) => log.record(key) === undefined);
-  // A log that is cut or damaged may lack what LoadGen wrote.
+  // A truncated or damaged log may lack LoadGen's records.
   if (missing.length === 0 || log.detail.damageCount > 0) return undefined;
   const text = `It is of a run of longhaul and has no record of ${missing.join(', ')}.`;
   return { file: log.file, text };
 }
 
-/** First reason why the build of another LoadGen cannot be verified. */
+/** First reason why another LoadGen's build cannot be verified. */
 function unknownBuild(log: RunLog) {
   const textOf = (key: string): string => {
     const value = log.value(key) ?? '';
@@ -223,7 +223,7 @@ function unknownBuild(log: RunLog) {
   return first === undefined ? undefined : log.at('loadgen_version', first);
 }
 
-/** Proof of the C++ LoadGen of a run; undefined for other runs. */
+/** Proof of a run's C++ LoadGen; undefined for other runs. */
 function proofOf(site: ResultSite, run: string, log: RunLog): EngineProof | undefined {
   const audit = auditOf(site, run);
   return audit && proofOfEngine(audit, log, site.listing.pathOf(log.file));
@@ -262,19 +262,19 @@ function standIn(facts: ResultFacts): Answer {
   );
 }
 
-/** Runs of a result that left evidence in the documentation, in any division. */
+/** Runs of a result with evidence in the documentation, in any division. */
 function evidenceRuns({ layout, listing, place }: ResultSite): readonly string[] {
   return listing.entries(posix.dirname(layout.evidence(place, 'any'))).folders;
 }
 
-/** File that longhaul left of a run; undefined where there is none. */
+/** A file that longhaul left for a run; undefined if there is none. */
 function traceOf({ layout, listing, place }: ResultSite, run: string): string | undefined {
   return [RUN_FILES.record, RUN_FILES.audit]
     .map((name) => posix.join(layout.evidence(place, run), name))
     .find((path) => listing.hasFile(path));
 }
 
-/** An audit that cannot be read is found where it is needed. */
+/** The audit of a run; an unreadable one is reported where it is required. */
 function auditOf(
   facts: ResultSite & Partial<Pick<ResultFacts, 'audits'>>,
   run: string,
@@ -323,7 +323,7 @@ function readmeMarks(site: ResultSite): string[] {
   return smallLines(site, readmeOf(site)).flatMap((line) => README_MARK.exec(line)?.[1] ?? []);
 }
 
-/** Lines of a text; what is missing or too large is found where its folder is checked. */
+/** Lines of a text; missing or too large files are reported by their folder's check. */
 function smallLines(site: ResultSite, path: string): string[] {
   const bytes = site.listing.bytesOf(path) ?? Infinity;
   return bytes > DOCUMENT_BYTES_MAX ? [] : documentLines(site, path);

@@ -17,10 +17,10 @@ import {
 import { inferenceRules, main, type RuleTable, tag } from './rule.ts';
 import { roundPercentile } from './v05-rules.ts';
 
-/** Share of the queries that a Server bound holds for. */
+/** Share of the queries that must keep a Server bound. */
 const SERVER_PERCENTILE = 0.99;
 
-/** The bound on the latency of a Server run. */
+/** Record of a Server run's latency bound. */
 export const BOUND = 'effective_target_latency_ns';
 
 const SAMPLES = 'effective_performance_sample_count';
@@ -31,13 +31,13 @@ const TTFT_P99 = 'result_first_token_99.00_percentile_latency_ns';
 
 const TPOT_P99 = 'result_time_per_output_token_99.00_percentile_ns';
 
-/** Labels of the rate in the summary, by LoadGen's key in the detail log. */
+/** Summary labels of rates, by LoadGen's key in the detail log. */
 const RATES: readonly [key: string, label: string][] = [
   ['result_completed_samples_per_sec', 'Completed samples per second'],
   ['result_samples_per_second', 'Samples per second'],
 ];
 
-/** Largest difference of a rate in the summary, which has two decimals. */
+/** Tolerance of a rate in the summary, which has two decimals. */
 const RATE_TOLERANCE = 0.0051;
 
 /** Rules about the settings, results and summary of a performance run. */
@@ -47,7 +47,7 @@ export const PERFORMANCE_RULES = {
     rule: "The performance set has at least the model's number of samples.",
     advice: 'Do not lower performance_sample_count_override.',
     performance: ({ log, model }) => atLeast(log, SAMPLES, model?.performanceSamples ?? 0),
-    // The check of v0.5 reads the summary.
+    // v0.5's check reads the summary.
     summary: ({ summary, model, round }) => {
       const seen = summary.values.get('performance_sample_count');
       const least = model?.performanceSamples ?? 0;
@@ -61,7 +61,7 @@ export const PERFORMANCE_RULES = {
     by: [inferenceRules('Benchmarks')],
     rule: "The performance set has the number of samples that the round's mlperf.conf has.",
     advice: 'Do not lower performance_sample_count_override.',
-    // Of some models the official check asks for fewer.
+    // For some models the official check requires fewer.
     performance: ({ log, round, model }) => {
       const least = model === undefined ? 0 : performanceSamplesInConf(round, model.benchmark);
       const asked = model?.performanceSamples ?? 0;
@@ -139,8 +139,8 @@ export const PERFORMANCE_RULES = {
     by: [inferenceRules('Early Stopping Criterion'), main('PerformanceCheck.latency_check')],
     rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
     advice: 'A longer run, or a lower target QPS.',
-    // The checks of the tags print an error and go on: what is missing there is no fault, "false"
-    // beside VALID is.
+    // The tags' checks print an error and continue: a missing value is no fault, but "false" beside
+    // VALID is.
     performance: ({ log, round, model, measured }) => {
       const key = 'early_stopping_met';
       const record = log.record(key);
@@ -155,7 +155,7 @@ export const PERFORMANCE_RULES = {
     rule: 'The measured 99th percentile is below the bound.',
     because: 'early stopping decides',
     advice: 'Early stopping decides; be ready to explain it.',
-    // Language models have no bound on a query as a whole: theirs is 0.
+    // Language models have no bound on a whole query: it is 0.
     performance: (run) => {
       const bound = run.log.number(BOUND) ?? 0;
       return (
@@ -180,7 +180,7 @@ export const PERFORMANCE_RULES = {
     by: [tag('check_performance_dir'), main('PerformanceCheck.get_performance_metric_check')],
     rule: "The log has the model's metric, above zero.",
     advice: 'Take the log of a run that came to its end; token metrics need use_token_latencies.',
-    // A metric in tokens stands beside the one in samples, and the tools read both.
+    // A metric in tokens accompanies the one in samples, and the tools read both.
     performance: ({ log, model, scenario, measured }) =>
       [...new Set([metricOf(model, scenario, measured).key, sampleMetric(model, measured)])].map(
         (metric) => {
@@ -210,7 +210,7 @@ export const PERFORMANCE_RULES = {
     ],
     rule: "p99 of TTFT and TPOT are below the model's bounds.",
     advice: 'A lower target QPS.',
-    // Strictly below, as the official tools compare.
+    // Strictly below, as in the official tools.
     performance: (run) =>
       tokenBounds(run).map(([key, boundNs]) =>
         run.log.wrongNumber(
@@ -224,8 +224,8 @@ export const PERFORMANCE_RULES = {
     rule: 'Models with samples of different lengths use sample_concatenate_permutation.',
     because: 'mlperf.conf of the round sets it',
     advice: "Run with the round's mlperf.conf, and add it to measurements.",
-    // The tool of v4.1 reads the configuration beside the result, the later ones the log; that of
-    // v5.1 in open as well.
+    // v4.1's tool reads the configuration beside the result, later ones read the log; v5.1's also
+    // in open.
     performance: (run) => {
       const key = 'effective_sample_concatenate_permutation';
       const isAsked = run.model?.isEqualIssue === true && (isStrict(run) || run.round === 'v5.1');
@@ -269,7 +269,7 @@ export const PERFORMANCE_RULES = {
   },
 } as const satisfies RuleTable;
 
-/** True for a run with a model whose scenario has a bound on latencies. */
+/** True for a run whose model has a latency bound in the scenario. */
 export function isServer({ scenario, model }: ResultSite): boolean {
   return model !== undefined && (scenario === 'Server' || scenario === 'Interactive');
 }
@@ -279,7 +279,7 @@ function atLeast(log: RunLog, key: string, least: number): SeenRecord | false {
   return log.wrongNumber(key, (seen) => seen < least && check(seen));
 }
 
-/** Bounds on the token latencies of a run, by record; none where they were not measured. */
+/** Bounds on the token latencies of a run, by record; empty if not measured. */
 export function tokenBounds({ log, model, scenario }: RunFacts): [key: string, boundNs: number][] {
   const bounds = model?.tokenLatencies?.[scenario];
   if (bounds === undefined || log.value(TOKENS_ON) !== true) return [];
@@ -298,7 +298,7 @@ function rateOf({ log }: RunFacts) {
   return RATES.find(([key]) => log.record(key) !== undefined);
 }
 
-/** Labels that the compliance scripts compare, and the summary lacks. */
+/** Labels that the compliance scripts compare, but the summary lacks. */
 function missingLabels(facts: Facts['summary']): string[] {
   const [, label] = rateOf(facts) ?? [];
   const labels = ['Scenario', 'Result is', ...(label === undefined ? [] : [label])];

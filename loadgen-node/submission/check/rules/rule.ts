@@ -8,41 +8,39 @@ import {
 import type { Answer, Facts } from '../read/sites.ts';
 
 /**
- * `error`: a text or the official check of the round forbids it. `mark`: the tree has the accepted
- * form and is no valid submission all the same; it cannot be silenced.
- * `warning`: a reviewer will ask. `note`: to know.
+ * `error`: a document or the round's official check forbids it. `mark`: the tree has the accepted
+ * form but is not a valid submission; it cannot be turned off. `warning`: a reviewer will ask.
+ * `note`: for information.
  */
 export const SEVERITIES = ['mark', 'error', 'warning', 'note'] as const;
 
 /** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** One thing that the self-check has to say about a tree. */
+/** One finding of the self-check. */
 export const checkFindingSchema = z.object({
-  /** Of the rule. */
+  /** Id of the rule. */
   id: z.string(),
   severity: z.enum(SEVERITIES),
   rule: z.string(),
   source: z.string(),
   advice: z.string(),
-  /**
-   * File or folder, relative to the root of the tree, with forward slashes; `.` is the tree itself.
-   */
+  /** File or folder, relative to the root, with forward slashes; `.` is the tree itself. */
   file: z.string(),
-  /** From 1; absent where no line is meant. */
+  /** From 1; absent if no line applies. */
   line: z.int().min(1).optional(),
-  /** A whole sentence with the value that was found. */
+  /** A whole sentence with the value found. */
   seen: z.string(),
 });
 
 export type CheckFinding = z.infer<typeof checkFindingSchema>;
 
-/** The checks of a rule, by what they look at: a rule may look at several kinds of files. */
+/** The checks of a rule by kind of facts: a rule may apply to several kinds of files. */
 export type Checks = { readonly [Kind in keyof Facts]?: (facts: Facts[Kind]) => Answer };
 
 /**
- * Who asks for a rule: a section of a document, or a function of the check that was the gate of a
- * round. Only what one of them asks for is an error.
+ * Source that requires a rule: a section of a document, or a function of the check used for a
+ * round's acceptance. Only what such a source requires is an error.
  */
 export interface Decider {
   /** Document, or file of the check. */
@@ -53,36 +51,34 @@ export interface Decider {
   readonly divisions: readonly SubmissionDivision[];
 }
 
-/** One rule of the self-check, below its id. Without a check: the reader of the file reports it. */
+/** One rule of the self-check, by its id. Without a check: the file's reader reports it. */
 export interface RuleRow extends Checks {
-  /** Absent: `error` where somebody decides, and `warning` where nobody does. */
+  /** Absent: `error` if a source requires it, else `warning`. */
   readonly severity?: Severity;
   readonly by: readonly Decider[];
-  /** Where it is looked for; absent: everywhere. */
+  /** Where it applies; absent: everywhere. */
   readonly only?: {
     readonly rounds?: readonly SubmissionRound[];
     readonly divisions?: readonly SubmissionDivision[];
   };
-  /** The rule in our words. */
+  /** The rule in longhaul's words. */
   readonly rule: string;
-  /** Why longhaul looks where nobody decides. */
+  /** Why longhaul checks it if no source requires it. */
   readonly because?: string;
   /** Remedy, in the imperative. */
   readonly advice: string;
-  /** The same in rounds that longhaul judges and does not run, where it is another. */
+  /** Remedy in rounds that longhaul can judge but not run, if it differs. */
   readonly adviceIfOnlyJudged?: string;
 }
 
-/**
- * Rules that are about one thing, by id: a stable word, `seed-wrong`, `is-network-not-text`, ...
- */
+/** Rules on one subject, by id: a stable identifier such as `seed-wrong`, `is-network-not-text`. */
 export type RuleTable = Readonly<Record<string, RuleRow>>;
 
-/** Where a decider does not ask everywhere. */
+/** Limits a source to some rounds or divisions. */
 interface Where {
-  /** First round that it asks in: 5.1. */
+  /** First round in which it applies: 5.1. */
   readonly since?: number;
-  /** Last round that it asks in. */
+  /** Last round in which it applies. */
   readonly until?: number;
   readonly divisions?: readonly SubmissionDivision[];
 }
@@ -112,18 +108,18 @@ const isLater = (round: number): boolean => round > 0.5;
 const isTagged = (round: number): boolean => isLater(round) && round < FIRST_OF_MAIN;
 const isFirst = (round: number): boolean => round === 0.5;
 
-/** Sections of the documents of v0.7 and later; those of v0.5 are {@link paper} and {@link draft}. */
+/** Sections of the documents from v0.7 on; those of v0.5 are {@link paper} and {@link draft}. */
 export const inferenceRules = decider(isLater, 'inference_rules');
 export const submissionRules = decider(isLater, 'submission_rules');
 /** READMEs of the compliance tests. */
 export const complianceTests = decider(isLater, 'compliance tests of mlcommons/inference');
-/** Sections about the evidence that longhaul writes itself. */
+/** Sections on evidence that longhaul writes itself. */
 export const ours = decider(() => true, 'docs/submit.md');
 
-/** Functions of the check of a round's tag, up to v5.1; logs are read by log_parser.py beside it. */
+/** Functions of a round's tagged check, up to v5.1; log_parser.py beside it reads logs. */
 export const tag = decider(isTagged, 'submission_checker.py');
 export const tagLog = decider(isTagged, 'log_parser.py');
-/** Functions of the check of v6.0 and later. */
+/** Functions of the check from v6.0 on. */
 export const main = decider((round) => round >= FIRST_OF_MAIN, 'submission_checker/main.py');
 
 export const paper = decider(isFirst, 'paper of round v0.5');

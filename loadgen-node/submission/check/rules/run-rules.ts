@@ -23,13 +23,13 @@ import {
 } from './rule.ts';
 import { nameWithoutNetwork } from './sut-name-rules.ts';
 
-/** A year: what lies further apart was not made for one result. */
+/** A year: logs further apart were not made for one result. */
 const DAYS_APART_MAX = 366;
 
 /** Seed of the sampled accuracy log of the compliance tests. Source: their audit.config. */
 const SAMPLING_SEED = 720381539243781796n;
 
-/** Damage of a log whose last line is not ended. */
+/** Damage of a log whose last line is incomplete. */
 const CUT_RECORD = 'the file ends inside a record';
 
 /** Rules about the logs of a run. */
@@ -77,7 +77,7 @@ export const RUN_RULES = {
     rule: 'The detail log has every record that the official tools read.',
     advice: 'Take the log of a run of LoadGen of the round.',
     performance: (run) => missingRecords(run.log, [...neededTexts(run), ...neededNumbers(run)]),
-    // The tools up to v4.1 do not ask for the count.
+    // Tools up to v4.1 do not require the count.
     accuracy: ({ log, round, model }) =>
       !roundsUpTo('v4.1').includes(round) &&
       model !== undefined &&
@@ -254,14 +254,14 @@ export const RUN_RULES = {
   },
 } as const satisfies RuleTable;
 
-/** Damages of a log whose words are of the kind that is meant. */
+/** Damages of a log whose text matches. */
 function damagesOf({ detail }: RunLog, isMeant: (text: string) => boolean) {
   return detail.damages
     .filter(({ text }) => isMeant(text))
     .map(({ line, text }) => ({ line, text: `In line ${line}, ${text}.` }));
 }
 
-/** True in the network division, and where the description says so. */
+/** True in the network division, and if the description says so. */
 function isOverNetwork({ division, description }: ResultSite): boolean {
   return division === 'network' || isTrue(description?.['is_network']);
 }
@@ -272,7 +272,7 @@ function missingRecords(log: RunLog, keys: readonly string[]): string[] {
     .map((key) => `It has no record of ${key}.`);
 }
 
-/** A record that is there and no number. */
+/** Finding for a record that exists but is not a number. */
 function noNumber(log: RunLog, key: string, why: string): SeenRecord | false {
   return log.wrong(
     key,
@@ -284,13 +284,13 @@ function seedKeys(): string[] {
   return SEED_NAMES.map((name) => `effective_${name}`);
 }
 
-/** Records that a performance run needs, whatever they hold. */
+/** Records that a performance run requires, with any value. */
 function neededTexts(run: RunFacts): string[] {
   const name = isOverNetwork(run) ? ['sut_name'] : [];
   return [...seedKeys(), 'effective_scenario', 'result_validity', ...name];
 }
 
-/** Records that a performance run needs, which have to be numbers. */
+/** Records that a performance run requires, with numeric values. */
 function neededNumbers(run: RunFacts): string[] {
   const ofOffline = ['effective_min_query_count', 'effective_samples_per_query'];
   return [
@@ -302,16 +302,16 @@ function neededNumbers(run: RunFacts): string[] {
   ];
 }
 
-/** Record of an accuracy run with the number of its samples. */
+/** Record with the sample count of an accuracy run. */
 export function sampleCountKey(log: RunLog): string {
   const override = 'effective_accuracy_sample_count';
   return log.record(override) === undefined ? 'qsl_reported_total_count' : override;
 }
 
 /**
- * Seeds of a log that are numbers and not those of the round, or of its TEST05.
- * @param isRounded True: those that some tool has read and written as floating-point numbers;
- *   false: the others.
+ * Seeds in a log that are neither those of the round nor of its TEST05.
+ * @param isRounded True: only seeds that some tool has read and written as floating-point
+ *   numbers; false: only others.
  */
 function wrongSeeds({ log, round, otherRound, test }: RunFacts, isRounded: boolean): Answer {
   if (otherRound !== undefined) return false;
@@ -345,12 +345,12 @@ function modeDiffers(log: RunLog, mode: string): Answer {
   );
 }
 
-/** Settings of a compliance test that a log has and should not have, or lacks. */
+/** Settings of a compliance test that a log wrongly has, or lacks. */
 export function testSettings(run: RunFacts): Answer {
   return [...issueSettings(run), ...samplingSettings(run)];
 }
 
-/** Settings of the order of samples, which TEST04 has. */
+/** Settings of the sample order, as in TEST04. */
 function issueSettings(run: RunFacts) {
   const isSame = run.test === 'TEST04';
   const isOther = (value: unknown): boolean => typeof value === 'boolean' && value !== isSame;
@@ -360,7 +360,7 @@ function issueSettings(run: RunFacts) {
   ];
 }
 
-/** Settings of the logged part of the responses, which TEST01 has. */
+/** Settings of the logged share of responses, as in TEST01. */
 function samplingSettings(run: RunFacts) {
   const isSampled = run.test === 'TEST01';
   const isOther = (value: unknown): boolean => isNumber(value) && value > 0 !== isSampled;

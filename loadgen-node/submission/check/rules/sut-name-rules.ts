@@ -4,29 +4,29 @@ import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import type { Answer, ResultFacts, RunFacts } from '../read/sites.ts';
 import { inferenceRules, type RuleTable } from './rule.ts';
 
-/** Time of Name() as LoadGen logs it. */
+/** Record of Name()'s duration. */
 const NAME_TIME = 'get_sut_name_duration_ns';
 
-/** Shorter than any round trip over a permitted fabric and back through a process, in ns. */
+/** Shorter than any round trip over a permitted fabric and through a process, in ns. */
 const ROUND_TRIP_NS_MIN = 2_000;
 
-/** Shorter than a round trip through the TCP stacks of two hosts, in ns. */
+/** Shorter than a round trip through two hosts' TCP stacks, in ns. */
 const TCP_ROUND_TRIP_NS_MIN = 15_000;
 
-/** Longer than any node needs to tell its name, in ns. */
+/** Longer than any node needs to report its name, in ns. */
 const ROUND_TRIP_NS_MAX = 1e9;
 
-/** First LoadGen that logs the time of Name(). */
+/** First LoadGen that logs the duration of Name(). */
 const FIRST_WITH_TIME = 2.1;
 
-/** Protocols that go through TCP, and those that do not although they name it. */
+/** Protocols over TCP, and those that are not although they mention it. */
 const OVER_TCP = /\b(?:TCP|gRPC|HTTP)/i;
 const REMOTE_MEMORY = /RDMA|RoCE|iWARP|verbs/i;
 
-/** How a name shows that several nodes answered: by a list, or by a word for it. */
+/** Patterns showing that several nodes answered: a list, or a word for it. */
 const SEVERAL_NODES = /[,;|+&]|\bmulti-?\s?node\b|\bnodes\b/i;
 
-/** Rules about Name(), by what the logs of all runs of a result say. */
+/** Rules about Name(), using the logs of all runs of a result. */
 export const SUT_NAME_RULES = {
   'name-without-round-trip': {
     by: [inferenceRules('QDL Constraints')],
@@ -108,7 +108,7 @@ export const SUT_NAME_RULES = {
     read: (facts) => {
       const nodes = countOf(facts.description?.['number_of_nodes']) ?? 1;
       const [first] = logsOverNetwork(facts);
-      // An audit tells the nodes: other rules hold their number and their names against it.
+      // An audit lists the nodes: other rules compare their number and names with it.
       if (nodes < 2 || first === undefined || facts.audits.size > 0) return false;
       const name = String(first[1].value('sut_name') ?? '');
       if (name === '' || SEVERAL_NODES.test(name)) return false;
@@ -119,14 +119,14 @@ export const SUT_NAME_RULES = {
   },
 } as const satisfies RuleTable;
 
-/** Logs of the runs of a result over a network, the performance run's first; none in closed. */
+/** Logs of a result's network runs, performance first; empty in closed. */
 function logsOverNetwork(facts: ResultFacts): readonly (readonly [run: string, log: RunLog])[] {
   return isNetworkSystem(facts) ? [...facts.runs] : [];
 }
 
 /**
- * One finding about the times of Name() in a result's logs.
- * @param check Words behind the times for one that is wrong.
+ * One finding about the durations of Name() in a result's logs.
+ * @param check Text after a wrong duration.
  */
 function nameTimes(
   facts: ResultFacts,
@@ -147,7 +147,7 @@ function nameTimes(
   return first.log.at(NAME_TIME, `Name() took ${range}${where}${first.why}.`);
 }
 
-/** The quickest time in which all nodes of a run answered, in ns; 0 where no audit tells. */
+/** The shortest time in which all nodes of a run answered, in ns; 0 without an audit. */
 function quickestAnswer({ audits }: ResultFacts, run: string): number {
   const calls = (audits.get(run)?.nameCalls ?? []).map(({ nodes }) =>
     Math.max(0, ...nodes.map(({ roundTripNs }) => roundTripNs ?? 0)),
@@ -155,7 +155,7 @@ function quickestAnswer({ audits }: ResultFacts, run: string): number {
   return calls.length === 0 ? 0 : Math.min(...calls);
 }
 
-/** Version of the LoadGen of a log as a number: 2.1; one that is not told is of the newest. */
+/** LoadGen version of a log as a number: 2.1; an unstated one counts as the newest. */
 function loadgenOf(log: RunLog): number {
   const version = /^\d+\.\d+/.exec(String(log.value('loadgen_version') ?? ''))?.[0];
   return version === undefined ? Infinity : Number(version);

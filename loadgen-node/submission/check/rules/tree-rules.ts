@@ -20,13 +20,13 @@ import {
 
 const DIVISIONS: readonly string[] = SUBMISSION_DIVISIONS;
 
-/** The divisions, and folders that the official tools pass over in the root. */
+/** The divisions, and folders that the official tools ignore in the root. */
 const ROOT_FOLDERS: readonly string[] = [...DIVISIONS, '.git', '.github', 'assets'];
 
-/** Characters with a meaning of their own in a shell. */
+/** Characters with a special meaning in a shell. */
 const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
 
-/** Rounds whose rules ask for calibration.md. */
+/** Rounds whose rules require calibration.md. */
 const WITH_CALIBRATION = SUBMISSION_ROUNDS.slice(SUBMISSION_ROUNDS.indexOf('v5.1'));
 
 /** Rules about files and folders. */
@@ -38,7 +38,7 @@ export const TREE_RULES = {
       'Make the runs at the official lengths and build the tree again without --dry-run-lengths.',
     path: ({ file }) =>
       file === DRY_RUN_FILE && `${DRY_RUN_FILE} says that the runs are shorter than official.`,
-    // The mark stands in the README of each result as well as in the root.
+    // The mark is in each result's README as well as in the root.
     readmeLine: ({ text }) =>
       text.startsWith(`> **${DRY_RUN_WORDS}`) && 'It is of a tree of shortened runs.',
   },
@@ -179,7 +179,7 @@ export const TREE_RULES = {
     because: 'reviewers ask for its results',
     advice: 'Remove the folder, or add its results.',
     submitter: ({ listing, layout, file, systems }) => {
-      // In the flat layout there are none.
+      // The flat layout has none.
       const folder = posix.join(file, 'measurements');
       const names = layout.isFlat ? [] : listing.entries(folder).folders;
       return names.map((name) => !systems.includes(name) && unused(posix.join(folder, name)));
@@ -194,7 +194,7 @@ export const TREE_RULES = {
     advice: 'Write the file.',
   },
   'extra-file': {
-    // Before, the check printed an error and took the result.
+    // Earlier checks printed an error and accepted the result.
     by: [tag('check_results_dir', { since: 3.1 })],
     rule: 'Log folders have only files of the official list.',
     because: 'submission_rules lists the files that belong there',
@@ -237,8 +237,8 @@ export const TREE_RULES = {
     rule: 'The model folder has the name of a model of the round and suite; in open, model_mapping.json may map it to one.',
     advice:
       'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
-    // Open may have models of its own, but every official tool asks for the round's model that they
-    // stand for.
+    // Open may have its own models, but every official tool asks for the round's model that they
+    // replace.
     model: ({ model, modelFolder, need, round, description }) => {
       if (need !== undefined) return false;
       if (model === undefined) return `"${modelFolder}" is no model of round ${round}.`;
@@ -339,13 +339,13 @@ export function unused(file: string) {
   return { file, text: 'No results are of this system.' };
 }
 
-/** Folders that may lie beside each other in performance/. */
+/** Folders allowed beside each other in performance/. */
 function runNames({ round, scenario }: ResultSite): readonly string[] {
   if (round !== 'v0.5') return ['run_1', 'ranging', 'power'];
   return scenario === 'Server' ? ['run_1', 'run_2', 'run_3', 'run_4', 'run_5'] : ['run_1'];
 }
 
-/** Folders beside a result's performance/run_1, and that itself. */
+/** A result's performance/run_1, and the folders beside it. */
 function besideRun({ layout, listing, place }: ResultSite, isMeant: (name: string) => boolean) {
   const folder = posix.dirname(layout.performance(place));
   const names = listing.entries(folder).folders.filter(isMeant);
@@ -356,7 +356,7 @@ function isNeeded({ need }: ModelSite, scenario: SubmissionScenario): boolean {
   return [...(need?.required ?? []), ...(need?.oneOf ?? [])].includes(scenario);
 }
 
-/** A scenario of a network result that the Network division does not know. */
+/** True for a network result's scenario that the Network division lacks. */
 function isOfEdge(site: ModelSite, scenario: SubmissionScenario): boolean {
   const isOfDatacenter = scenario === 'Interactive' || isNetworkDivisionScenario(scenario);
   return site.division === 'network' && !isOfDatacenter && !isNeeded(site, scenario);
@@ -366,11 +366,11 @@ function checkCode(site: ResultSite): Answer {
   const { layout, listing, division, submitter, modelFolder } = site;
   const code = layout.code(division, submitter);
   const file = layout.isFlat ? code : posix.join(code, modelFolder);
-  // In the older layout a file of the model's name holds the name of the folder of another model.
+  // In the older layout a file with the model's name contains the name of another model's folder.
   const isFile = !layout.isFlat && listing.hasFile(file);
   const named = isFile ? readToolText(site, file)?.trim() : undefined;
   const folder = named === undefined ? file : posix.join(code, named);
-  // The check of v0.5 asks for the folder of the implementation, by the name of the measurements file.
+  // v0.5's check looks for the implementation's folder, by the measurements file's name.
   if (site.round === 'v0.5') {
     const own = posix.join(file, implementationOf(site) ?? '');
     return !listing.leadsToFolder(own) && { file: own, text: 'There is no such folder.' };

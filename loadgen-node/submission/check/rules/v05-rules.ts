@@ -16,13 +16,13 @@ import {
 
 const OWN = 'a result has one run, and a run one log';
 
-/** Bounds are those of the closed division: in open others were measured. Source: paper of the round, section 6.7. */
+/** Bounds are those of closed; open measured others. Source: paper of the round, section 6.7. */
 const CLOSED = { divisions: ['closed'] } as const;
 
 /** Performance runs of a Server result. Source: paper of the round, section 4.6. */
 const SERVER_RUNS = 5;
 
-/** Largest difference of a rate from its five significant figures, as a share. */
+/** Relative tolerance of a rate against its five significant digits. */
 const FIGURES_TOLERANCE = 1e-4;
 
 /** Rows of a result's README with a rate of Server. */
@@ -32,7 +32,7 @@ const RATE_KEYS: Readonly<Record<string, string>> = {
   Completed: 'result_completed_samples_per_sec',
 };
 
-/** Records by which two logs are known to be of one run. */
+/** Records that identify two logs as belonging to one run. */
 const MARKS_OF_RUN = ['test_datetime', 'result_mean_latency_ns', 'result_max_latency_ns'];
 
 /** Rules that no other round has. */
@@ -120,12 +120,14 @@ export const V05_RULES = {
 
 const SKIPPING = 'longhaul_skipping_queries';
 
-/** True for the names under which {@link ResultFacts} has a result's performance runs. */
+/** True for names of a result's performance runs in {@link ResultFacts}. */
 function isPerformance(name: string): boolean {
   return name.startsWith('performance');
 }
 
-/** A README of longhaul states the result; in other trees the report of this check is the first to state it. */
+/**
+ * A longhaul README states the result; in other trees this check's report is the first to state it.
+ */
 function resultNotMinimum(site: ResultFacts): Answer {
   const file = posix.join(site.layout.measurements(site.place), 'README.md');
   if (site.scenario !== 'Server' || !site.listing.hasFile(file)) return false;
@@ -141,7 +143,7 @@ function resultNotMinimum(site: ResultFacts): Answer {
   });
 }
 
-/** The run of a Server result that is the result: the one with the lowest metric. */
+/** The run that is a Server result: the one with the lowest metric. */
 export function lowestRun(site: ResultFacts): RunLog | undefined {
   const metric = resultMetric(site.model, site.scenario);
   const rateOf = (log: RunLog): number => log.number(metric) ?? 0;
@@ -149,20 +151,20 @@ export function lowestRun(site: ResultFacts): RunLog | undefined {
   return logs.sort((a, b) => rateOf(a) - rateOf(b))[0];
 }
 
-/** Percentile of the scenario in LoadGen's keys: `99.00`; undefined outside of v0.5. */
+/** Percentile of the scenario in LoadGen's keys: `99.00`; undefined outside v0.5. */
 export function roundPercentile({ model, scenario }: ResultSite): string | undefined {
   const share = scenario === 'Interactive' ? undefined : model?.v05?.percentiles[scenario];
   return share === undefined ? undefined : (share * 100).toFixed(2);
 }
 
-/** Texts of rules in round v0.5 that have other words in later rounds. */
+/** Texts of rules in v0.5 that differ from later rounds. */
 type Held = Partial<Pick<RuleRow, 'rule' | 'advice' | 'because'>> & {
   readonly by: readonly Decider[];
   readonly severity?: Severity;
 };
 
 /**
- * Rules of all rounds that hold in v0.5 as well, each with the text that asks for it there: no other does.
+ * Rules of all rounds that also apply to v0.5, each with its source there; no other rules do.
  * {@link V05_RULES} are the round's own.
  */
 export const HELD_IN_V05: Readonly<Record<string, Held>> = {
@@ -283,7 +285,7 @@ export const HELD_IN_V05: Readonly<Record<string, Held>> = {
   },
   'closed-over-network': {
     rule: 'No result is of a SUT behind a network: the round has no division for it.',
-    // Neither text forbids it in so many words.
+    // No document forbids it explicitly.
     severity: 'warning',
     by: [paper('section 5.1.1'), draft('Load Generator')],
     advice: 'Be ready to explain it, or measure the SUT in the process of LoadGen.',

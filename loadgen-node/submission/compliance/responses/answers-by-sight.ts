@@ -11,8 +11,9 @@ import type {
 import { type Proportion, rightLessOften, shareOf, type TwoGroups } from './proportions.ts';
 
 /**
- * Standard deviations from which {@link AnswersBySight.deviations} are no chance. Two comparisons are made, each with a
- * chance of 0.05 %: an honest system whose answers vary fails at most one test of 1,000.
+ * Standard deviations from which {@link AnswersBySight.deviations} are not chance. Two comparisons,
+ * each with a probability of 0.05 %: an honest system with varying answers fails at most one test
+ * in 1,000.
  */
 export const DEVIATIONS_MAX = 3.29;
 
@@ -22,18 +23,18 @@ export interface LogPair {
   readonly testLog: string;
 }
 
-/** Whether the responses to one sample are right. */
+/** Correctness of the responses to one sample. */
 interface Sights {
   readonly accuracyRun: boolean;
-  /** In the order in which they were issued. */
+  /** In issue order. */
   readonly logged: boolean[];
 }
 
 /**
- * Scores every logged response of a test by itself. The official fallback scores the first one of each sample alone, and
- * so passes a system that answers properly once.
- * For a metric that is a share of right samples.
- * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
+ * Scores every logged response of a test. The official fallback only scores the first one of each
+ * sample, and so passes a system that answers correctly once. For metrics that are a share of
+ * correct samples.
+ * @throws MlperfError `ERR_OUTPUT` if a log cannot be read.
  */
 export async function answersBySight(
   { accuracyLog, testLog }: LogPair,
@@ -57,19 +58,21 @@ export async function answersBySight(
   };
 }
 
-/** How right the logged responses of a test are: all of them, and by how often the sample was seen before. */
+/**
+ * Correctness of a test's logged responses: overall, and by how often the sample occurred before.
+ */
 export interface AnswersBySight {
-  /** All logged responses whose sample the accuracy run has, too. */
+  /** All logged responses to samples that the accuracy run also has. */
   readonly logged: Proportion;
-  /** The accuracy run's responses, each as often as the test logged its sample. */
+  /** The accuracy run's responses, each counted as often as the test logged its sample. */
   readonly accuracyRun: Proportion;
-  /** As far as the two are apart, in percent; see {@link deltaPercent}. */
+  /** Difference of the two in percent; see {@link deltaPercent}. */
   readonly deltaPercent: number;
   readonly first: Proportion;
   readonly repeats: Proportion;
   /**
-   * Standard deviations by which the accuracy run's responses are right more often than the test's, or by which those
-   * and the first logged ones are right more often than the repeats, whichever is more.
+   * The larger of two deviations, in standard deviations: accuracy run's responses correct more
+   * often than the test's; or those and the first logged ones correct more often than the repeats.
    */
   readonly deviations: number;
 }
@@ -85,7 +88,7 @@ async function scoreSamples(
   for (const entry of logged.toSorted((a, b) => a.seqId - b.seqId)) {
     const { sampleIndex, response } = entry;
     const expected = reference.get(sampleIndex);
-    if (expected === undefined) continue; // The check of the coverage tells.
+    if (expected === undefined) continue; // The coverage check reports it.
     const sample = samples.get(sampleIndex) ?? {
       accuracyRun: await isRight(expected, scorer),
       logged: [],
@@ -97,7 +100,7 @@ async function scoreSamples(
   return [...samples.values()];
 }
 
-/** A response that is no answer to the benchmark is a wrong one. */
+/** True if a response is correct; a malformed one is wrong. */
 async function isRight(entry: AccuracyEntry, scorer: ResponseScorer): Promise<boolean> {
   try {
     return ((await scorer.score([entry])).correctCount ?? 0) > 0;
@@ -135,17 +138,17 @@ function percent(proportion: Proportion): number {
   return proportion.total === 0 ? 0 : Number((100 * shareOf(proportion)).toFixed(3));
 }
 
-/** Scores responses as the benchmark's accuracy script does. */
+/** Scores responses like the benchmark's accuracy script. */
 export interface ResponseScorer {
-  /** @throws MlperfError when the data set is not there, or a response is no answer to it. */
+  /** @throws MlperfError if the data set is missing, or if a response does not fit it. */
   score(entries: AccuracyEntries): Promise<AccuracyReport>;
-  /** Notes that belong beside a score of this data set (a stand-in, ...); each one line. */
+  /** Notes required beside a score of this data set (such as a stand-in); each is one line. */
   readonly marks: () => readonly string[];
 }
 
 /**
- * Reads all responses that a test logged, in the order of the log.
- * @throws MlperfError `ERR_OUTPUT` when the log cannot be read.
+ * Reads all responses logged by a test, in log order.
+ * @throws MlperfError `ERR_OUTPUT` if the log cannot be read.
  */
 export async function loggedResponses(testLog: string): Promise<AccuracyLogEntry[]> {
   const logged: AccuracyLogEntry[] = [];
@@ -154,12 +157,13 @@ export async function loggedResponses(testLog: string): Promise<AccuracyLogEntry
 }
 
 /**
- * Scores responses that a test logged, and the accuracy run's to the same samples: where responses differ because a system is
- * not deterministic, its accuracy has to be the same. Source: TEST01's README, "Non-determinism"; create_accuracy_baseline.sh.
- * @param counts Entries of the test's log by sample index.
- * @param which `first`: one response to each sample, the one that the official scripts score. `last`: of the samples that
- *   were logged more than once the last one.
- * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
+ * Scores the responses logged by a test, and the accuracy run's to the same samples: if responses
+ * differ because a system is not deterministic, its accuracy must be equal. Source: TEST01's
+ * README, "Non-determinism"; create_accuracy_baseline.sh.
+ * @param counts Number of entries in the test's log by sample index.
+ * @param which `first`: the first response to each sample, as scored by the official scripts.
+ *   `last`: the last response of samples logged more than once.
+ * @throws MlperfError `ERR_OUTPUT` if a log cannot be read.
  */
 export async function scorePair(
   logs: LogPair,
@@ -188,7 +192,7 @@ export async function scorePair(
   };
 }
 
-/** Of each sample the entry that comes as so many-th in a log; none for 0. */
+/** The nth entry of each sample in a log; none for 0. */
 async function* nthOfEach(
   path: string,
   placeOf: (sampleIndex: number) => number,
@@ -201,18 +205,15 @@ async function* nthOfEach(
   }
 }
 
-/**
- * Accuracy of the accuracy run on the test's samples, and of the test's first response to each of
- * them.
- */
+/** Accuracy of the accuracy run on the test's samples, and of the test's first response to each. */
 export interface AccuracyPair {
   readonly baseline: AccuracyReport;
   readonly compliance: AccuracyReport;
-  /** By metric, the benchmark's own first; NaN where a log has too few responses for a metric. */
+  /** By metric, the benchmark's own first; NaN if a log has too few responses for a metric. */
   readonly deltaPercents: ReadonlyMap<string, number>;
 }
 
-/** Line of the benchmark's accuracy script, or the like where it has none. */
+/** Line of the benchmark's accuracy script, or a similar one if it has none. */
 export function accuracyLine(report: AccuracyReport): string {
   if (report.scriptLine !== undefined) return report.scriptLine;
   const { metric, correctCount, sampleCount } = report;
@@ -221,8 +222,8 @@ export function accuracyLine(report: AccuracyReport): string {
 }
 
 /**
- * The first response of an accuracy log to each of these samples, as far as it has them.
- * @throws MlperfError `ERR_OUTPUT` when the log cannot be read.
+ * The first response of an accuracy log to each of these samples that it has.
+ * @throws MlperfError `ERR_OUTPUT` if the log cannot be read.
  */
 async function firstResponses(
   path: string,
@@ -242,8 +243,7 @@ function printed({ value }: AccuracyReport): number {
 }
 
 /**
- * |1 - baseline / compliance| in percent, as the checkers reckon it; Infinity where one of them is
- * 0.
+ * |1 - baseline / compliance| in percent, as computed by the checkers; Infinity if either is 0.
  */
 function deltaPercent(baseline: number, compliance: number): number {
   if (baseline === 0 || compliance === 0) return Number.POSITIVE_INFINITY;

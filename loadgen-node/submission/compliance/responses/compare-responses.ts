@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 
-/** Types by which the official script reads a response; the default is bytes. */
+/** Types with which the official script reads a response; default: bytes. */
 export const RESPONSE_TYPES = ['byte', 'float32', 'int32', 'int64'] as const;
 
 /** One of {@link RESPONSE_TYPES}. */
@@ -15,9 +15,9 @@ const BYTES_OF: Readonly<Record<ResponseType, number>> = {
 };
 
 /**
- * Compares the responses that a test logged in performance mode with those of the accuracy run, as TEST01's
- * verify_accuracy.py does, and besides byte by byte. Streamed: of each sample a digest is kept.
- * @throws MlperfError `ERR_OUTPUT` when a log is damaged or cut off.
+ * Compares the responses logged in performance mode with those of the accuracy run, like TEST01's
+ * verify_accuracy.py, and also byte by byte. Streamed: only a digest per sample is stored.
+ * @throws MlperfError `ERR_OUTPUT` if a log is damaged or truncated.
  */
 export async function compareResponses(
   accuracyLog: string,
@@ -25,12 +25,12 @@ export async function compareResponses(
   type: ResponseType,
 ): Promise<ResponseComparison> {
   const { prints, ...ofAccuracy } = await readFingerprints(accuracyLog, type);
-  // As the official script counts them: its mismatches are those with the entry before for the sample.
+  // Counted like the official script: a mismatch is one with the sample's previous entry.
   const found = { testEntries: 0, matchedEntries: 0, firstElementMismatches: 0, missingSamples: 0 };
   let wholeMismatches = 0;
   let brokenResponse: { readonly sampleIndex: number; readonly bytes: number } | undefined;
   const differing = new Set<number>();
-  // As the official script compares: it drops the accuracy run's response after the first use.
+  // Compared like the official script: it drops the accuracy run's response after the first use.
   const latest = new Map<number, Fingerprint>();
   const counts = new Map<number, number>();
   for await (const { sampleIndex, response } of readAccuracyLog(testLog)) {
@@ -66,14 +66,14 @@ export async function compareResponses(
 
 /** Result of {@link compareResponses}. */
 export interface ResponseComparison {
-  /** Entries whose bytes differ anywhere from the accuracy run's response. */
+  /** Entries that differ in any byte from the accuracy run's response. */
   readonly wholeMismatches: number;
-  /** Samples with such an entry, in the order of the log. */
+  /** Samples with such an entry, in log order. */
   readonly differingSamples: readonly number[];
   readonly testSamples: number;
-  /** Entries of the test's log by sample index. */
+  /** Number of entries in the test's log by sample index. */
   readonly counts: ReadonlyMap<number, number>;
-  /** Set where the script would break off: a response is no whole number of elements. */
+  /** Set if the script would crash: a response is not a whole number of elements. */
   readonly brokenResponse: { readonly sampleIndex: number; readonly bytes: number } | undefined;
   readonly testEntries: number;
   readonly matchedEntries: number;
@@ -84,7 +84,7 @@ export interface ResponseComparison {
   readonly accuracyMismatches: number;
 }
 
-/** The first response of an accuracy log to each sample, and how its further ones compare with it. */
+/** The first response of an accuracy log to each sample, and a comparison with further ones. */
 async function readFingerprints(path: string, type: ResponseType) {
   const prints = new Map<number, Fingerprint>();
   let accuracyEntries = 0;
@@ -112,7 +112,7 @@ function fingerprint(response: Uint8Array, type: ResponseType) {
 
 type Fingerprint = ReturnType<typeof fingerprint>;
 
-/** Elements are compared as numbers: 0 and -0 are the same, NaN is never the same. */
+/** Compares elements as numbers: 0 equals -0, NaN equals nothing. */
 function isSameFirstElement(a: Fingerprint, b: Fingerprint, type: ResponseType): boolean {
   const bytes = BYTES_OF[type];
   if (a.bytes < bytes || b.bytes < bytes) return a.bytes < bytes && b.bytes < bytes;

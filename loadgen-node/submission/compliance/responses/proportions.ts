@@ -1,37 +1,39 @@
 import { normalDeviate } from '../../../search/peak/over-share.ts';
 
-/** Right answers among all. */
+/** Number of correct answers, and of all answers. */
 export interface Proportion {
   readonly correct: number;
   readonly total: number;
 }
 
-/** Share of right answers. */
+/** Share of correct answers. */
 export function shareOf({ correct, total }: Proportion): number {
   return correct / total;
 }
 
 /** Responses to one sample, in two groups. */
 export interface TwoGroups {
-  /** Responses of both groups, and how many of them are right. */
+  /** Responses of both groups, and the number of correct ones. */
   readonly count: number;
   readonly rightCount: number;
-  /** The group that a system which cheats would answer better. */
+  /** Size of the group that a cheating system would answer better. */
   readonly favouredCount: number;
   readonly favouredRightCount: number;
 }
 
-/** Smallest probability that a double still tells well. */
+/** Smallest probability that a double still represents well. */
 const LEAST_CHANCE = 1e-300;
 
 /**
- * Standard deviations by which the favoured groups are right more often than the others; 0 where they are not.
+ * Standard deviations by which the favoured groups are correct more often than the others; 0 if
+ * they are not.
  *
- * If the two groups are treated alike, every order of a sample's responses is equally likely, however often the sample
- * itself is answered wrongly. So the favoured group's right answers follow a hypergeometric distribution for each sample,
- * and their sum over the samples has an exact distribution. Responses of one group can be alike (a batch size decides the
- * last bits of all of them); then samples vary more than that distribution says, and the deviation is divided by the square
- * root of how much more (Pearson's dispersion, where above 1).
+ * If both groups are treated alike, every order of a sample's responses is equally likely, however
+ * often the sample itself is answered wrongly. So the number of correct answers in the favoured
+ * group follows a hypergeometric distribution per sample, and their sum has an exact distribution.
+ * Responses within a group can be correlated (a batch size decides the last bits of all of them);
+ * samples then vary more than that distribution, and the deviation is divided by the square root of
+ * the excess (Pearson's dispersion, if above 1).
  */
 export function rightLessOften(samples: readonly TwoGroups[]): number {
   const telling = samples.filter(isTelling);
@@ -53,12 +55,15 @@ export function rightLessOften(samples: readonly TwoGroups[]): number {
   return deviations / Math.sqrt(Math.max(1, squares / variance));
 }
 
-/** False for samples whose responses are all right, or all wrong: they do not show an effect of the order. */
+/**
+ * False for samples whose responses are all correct or all wrong: they cannot show an effect of
+ * order.
+ */
 function isTelling({ count, rightCount, favouredCount }: TwoGroups): boolean {
   return rightCount > 0 && rightCount < count && favouredCount > 0 && favouredCount < count;
 }
 
-/** Chance of each number of right answers in the favoured group. */
+/** Probability of each number of correct answers in the favoured group. */
 function hypergeometric({ count, rightCount, favouredCount }: TwoGroups): number[] {
   return Array.from({ length: favouredCount + 1 }, (_, right) => {
     const wrong = favouredCount - right;
@@ -67,7 +72,7 @@ function hypergeometric({ count, rightCount, favouredCount }: TwoGroups): number
   });
 }
 
-/** Of n things k; 0 where there are not so many. */
+/** Binomial coefficient n over k; 0 if k is out of range. */
 function choose(n: number, k: number): number {
   let ways = 1;
   for (let i = 0; i < k; i += 1) ways *= (n - i) / (i + 1);

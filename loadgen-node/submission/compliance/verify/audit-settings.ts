@@ -11,16 +11,22 @@ import {
 } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, type TestCheck } from './read-compliance-run.ts';
 
-/** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06 to TEST09. */
+/**
+ * Seed that selects the logged responses of a test run. Source: audit.config of TEST01 and TEST06
+ * to TEST09.
+ */
 const ACCURACY_LOG_SEED = 720381539243781796n;
 
-/** Library index of the one sample that TEST04 asks for again and again. Source: its audit.config. */
+/** Library index of the sample that TEST04 repeats. Source: its audit.config. */
 const SAME_SAMPLE_INDEX = 3;
 
-/** Responses that TEST01 asks LoadGen to log by default; chance decides how many it logs. */
+/** Default number of responses that TEST01 requests LoadGen to log; the actual number is random. */
 const SAMPLING_TARGET = 4096;
 
-/** Benchmarks with large responses log fewer. Source: the audit.config of each benchmark, the same from v4.1 to v6.1. */
+/**
+ * Smaller numbers for benchmarks with large responses. Source: the audit.config of each benchmark,
+ * the same from v4.1 to v6.1.
+ */
 const SAMPLING_TARGET_OF: Readonly<Record<string, number>> = {
   retinanet: 256,
   pointpainting: 256,
@@ -30,7 +36,9 @@ const SAMPLING_TARGET_OF: Readonly<Record<string, number>> = {
   'wan-2.2-t2v-a14b': 50,
 };
 
-/** Lines of TEST04 for one model. LoadGen reads the lines for `*` only: a harness has to feed it these. */
+/**
+ * Lines of TEST04 for one model. LoadGen only reads lines for `*`, so a harness must rewrite these.
+ */
 const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario, string>>>>> = {
   'stable-diffusion-xl': { Offline: 'min_query_count = 500' },
   'wan-2.2-t2v-a14b': {
@@ -42,8 +50,8 @@ const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario,
 const SAMPLED = { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED };
 
 /**
- * Lines of each test's audit.config, for all scenarios (`*.*`) or for the one of the run, and the
- * records, besides the seeds, that it leaves in the detail log.
+ * Lines of each test's audit.config, for all scenarios (`*.*`) or for that of the run, and the
+ * detail log records that they produce, besides the seeds.
  */
 const AUDIT_CONFIGS = {
   TEST01: {
@@ -86,8 +94,8 @@ const AUDIT_CONFIGS = {
 } as const satisfies Readonly<Record<RunnableTestId, object>>;
 
 /**
- * Text of audit.config for a test of one benchmark in one scenario. What the official file says for the model
- * alone stands there for `*`, since LoadGen would pass over it.
+ * audit.config of a test for one benchmark in one scenario. Lines that the official file has for
+ * the model are written for `*`, since LoadGen would ignore them.
  * @param benchmark Name as in mlperf.conf: `resnet50`, `stable-diffusion-xl`.
  */
 export function auditConfigText(
@@ -101,7 +109,7 @@ export function auditConfigText(
   return head + lines.map((line) => `*.${isForAll ? '*' : scenario}.${line}\n`).join('');
 }
 
-/** Whether a run was made with a test's audit.config. */
+/** Checks that a run used a test's audit.config. */
 export function auditCheck(test: TestId, round: SubmissionRound, tested: ComplianceRun): TestCheck {
   const wrong = wrongSettings(test, round, tested);
   const text =
@@ -114,7 +122,7 @@ export function auditCheck(test: TestId, round: SubmissionRound, tested: Complia
 }
 
 /**
- * Refuses an existing run that was not made with the test's audit.config: its other findings are meaningless.
+ * Refuses an existing run without the test's audit.config: its other findings would be meaningless.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function requireTestRun(test: TestId, round: SubmissionRound, tested: ComplianceRun): void {
@@ -125,7 +133,7 @@ export function requireTestRun(test: TestId, round: SubmissionRound, tested: Com
   );
 }
 
-/** Each record that is not as the test leaves it, in words. */
+/** Text for each record that differs from what the test sets. */
 function wrongSettings(test: TestId, round: SubmissionRound, tested: ComplianceRun): string[] {
   const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
   const seeds = own ?? seedsOfRound(round);
@@ -139,7 +147,7 @@ function wrongSettings(test: TestId, round: SubmissionRound, tested: ComplianceR
 }
 
 function isSame(seen: unknown, value: number | bigint | boolean): boolean {
-  // Seeds are bigint where they are large, numbers where they are small.
+  // Large seeds are bigint, small ones numbers.
   const isWhole = typeof seen === 'bigint' || Number.isInteger(seen);
   return isWhole && typeof value !== 'boolean'
     ? BigInt(seen as number | bigint) === BigInt(value)

@@ -6,8 +6,8 @@ import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, isStream, RATE_KEYS } from './read-compliance-run.ts';
 
 /**
- * Tests whose speed is compared with that of the submission run: the share by which it may differ
- * in the direction that is refused. Source: their verify_performance.py.
+ * Tests that compare speed with the submission run: share by which it may differ in the refused
+ * direction. Source: their verify_performance.py.
  */
 const SPEED_RULES = {
   TEST01: {
@@ -38,10 +38,11 @@ const RELAXED_UP_TO: Partial<Readonly<Record<Scenario, number>>> = {
 const RELAXED_TOLERANCE = 0.2;
 
 /**
- * Compares the speed of a test run with that of the submission run as the round's verify_performance.py does:
- * TEST01 within 10 % of it, TEST04 at most 10 % faster, TEST05 at most 5 % slower (streams: 20 % where
- * latencies are short). Rounds to v5.0 read the summary, with its two decimals; TEST01 reads the detail log from
- * v5.1 on. Where the script ends without a verdict, its reason stands in the text.
+ * Compares the speed of a test run with the submission run, like the round's verify_performance.py:
+ * TEST01 within 10 % of it, TEST04 at most 10 % faster, TEST05 at most 5 % slower (SingleStream and
+ * MultiStream: 20 % for short latencies). Rounds up to v5.0 read the summary with its two decimals;
+ * from v5.1 on TEST01 reads the detail log. If the script ends without a verdict, the text has its
+ * reason.
  * @returns The check, and the text of verify_performance.txt.
  */
 export function comparePerformance(
@@ -82,8 +83,8 @@ const OBSTACLE_ADVICE =
   'A comparison needs two VALID runs without errors: see "Result is" in both summaries and what stands below it, and the errors in the detail logs.';
 
 /**
- * Warnings that the older scripts print before they compare two summaries, the submission run's
- * first; `obstacle`: why they do not compare them.
+ * Warnings that the older scripts print before comparing two summaries, the submission run's first;
+ * `obstacle`: why they do not compare them.
  */
 function lookAtSummaries(reference: ComplianceRun, tested: ComplianceRun) {
   const warnings: string[] = [];
@@ -98,7 +99,7 @@ function lookAtSummaries(reference: ComplianceRun, tested: ComplianceRun) {
   return { warnings, obstacle: undefined };
 }
 
-/** The newer scripts read detail logs; they break off at the warning that they want to print of errors. */
+/** The newer scripts read detail logs; they crash when they try to print a warning about errors. */
 function lookAtDetails(runs: readonly ComplianceRun[]) {
   const [obstacle] = runs.flatMap((run) => {
     const { path, errorCount } = run.detail;
@@ -112,14 +113,14 @@ function lookAtDetails(runs: readonly ComplianceRun[]) {
   return { warnings: [], obstacle };
 }
 
-/** Records of the detail log with a run's score. */
+/** Detail log record of a run's score. */
 const DETAIL_SCORE: Readonly<Record<Scenario, string>> = {
   ...RATE_KEYS,
   SingleStream: 'early_stopping_latency_ss',
   MultiStream: 'early_stopping_latency_ms',
 };
 
-/** Where a log has none. */
+/** Score if a log has none. */
 const NO_SCORE = { value: 0, text: '0' };
 
 /** Score of a run, and its text as Python prints it. */
@@ -128,7 +129,10 @@ function detailScore(run: ComplianceRun) {
   return value === undefined ? NO_SCORE : { value, text: pythonFloat(value) };
 }
 
-/** Lines of the summary with a run's score: of rounds to v5.0, and from v5.1 on, where percentiles have a decimal. */
+/**
+ * Summary lines of a run's score: for rounds up to v5.0, and from v5.1 on, where percentiles have a
+ * decimal.
+ */
 const SCORE_LABELS: Readonly<Record<Scenario, readonly [old: RegExp, later: RegExp]>> = {
   Server: [/^Completed samples per second/, /^Completed samples per second/],
   Offline: [/^Samples per second/, /^Samples per second/],
@@ -150,7 +154,7 @@ function summaryScore(test: string, round: SubmissionRound, run: ComplianceRun) 
   const value = Number(text);
   if (text === undefined || !Number.isFinite(value)) return NO_SCORE;
   if (test !== 'TEST04' || !isStream(scenario)) return { value, text };
-  // TEST04 turns a latency in ns into a rate, so that more is faster in every scenario.
+  // TEST04 converts a latency in ns to a rate, so that higher is faster in every scenario.
   return { value: 1e9 / value, text: pythonFloat(1e9 / value) };
 }
 
@@ -162,7 +166,7 @@ function judgeSpeed(
 ) {
   const { tolerance, refused } = SPEED_RULES[test];
   const allowed = ref <= (RELAXED_UP_TO[scenario] ?? -1) ? RELAXED_TOLERANCE : tolerance;
-  // The score of a stream is a latency: less is faster.
+  // The score of SingleStream and MultiStream is a latency: lower is faster.
   const isLatency = isStream(scenario) && test !== 'TEST04';
   const [least, most] = [ref * (1 - allowed), ref * (1 + allowed)];
   const isEnough = got > least || (isInclusive && got === least);
@@ -183,7 +187,7 @@ function judgeSpeed(
   };
 }
 
-/** @param share 0.05 → `+5.00 %`. */
+/** @param share 0.05 gives `+5.00 %`. */
 export function signedPercent(share: number): string {
   return `${share < 0 ? '-' : '+'}${Math.abs(100 * share).toFixed(2)} %`;
 }

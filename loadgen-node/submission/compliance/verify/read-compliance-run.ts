@@ -18,8 +18,8 @@ import {
 
 /**
  * Reads the detail and summary log of a run.
- * @throws MlperfError `ERR_CONFIG_FILE` when the folder is no run folder or its logs are damaged,
- *   `ERR_OUTPUT` when a log cannot be read.
+ * @throws MlperfError `ERR_CONFIG_FILE` if it is not a run folder or its logs are damaged,
+ *   `ERR_OUTPUT` if a log cannot be read.
  */
 export async function readComplianceRun(path: string): Promise<ComplianceRun> {
   const folder = openRunFolder(path);
@@ -40,7 +40,7 @@ export async function readComplianceRun(path: string): Promise<ComplianceRun> {
   return { folder, detail, summary, scenario };
 }
 
-/** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
+/** A run as input of compliance tests, of longhaul or of the C++ LoadGen. */
 export interface ComplianceRun {
   readonly folder: RunFolder;
   readonly detail: ReadDetailLog;
@@ -48,32 +48,32 @@ export interface ComplianceRun {
   readonly scenario: Scenario;
 }
 
-/** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
+/** @param prefix `requested` or `effective`. @returns undefined if the log lacks one of them. */
 export function seedsOf(
   run: ComplianceRun,
   prefix: 'requested' | 'effective',
 ): RoundSeeds | undefined {
   return readSeeds((name) => {
     const value = recordOf(run, `${prefix}_${name}`);
-    // A seed with a fraction, or one that a double rounded to infinity, is of no round.
+    // A fractional seed, or one rounded to infinity by a double, belongs to no round.
     return typeof value === 'bigint' || Number.isInteger(value)
       ? BigInt(value as bigint | number)
       : undefined;
   });
 }
 
-/** The round whose seeds a run was asked to use; undefined where they are of none. */
+/** The round whose seeds were requested for a run; undefined if they are of no round. */
 export function roundOfRun(run: ComplianceRun): SubmissionRound | undefined {
   const seeds = seedsOf(run, 'requested') ?? seedsOf(run, 'effective');
   return seeds === undefined ? undefined : roundOfSeeds(seeds);
 }
 
-/** Seeds for people. */
+/** Seeds as text. */
 export function seedsInWords(seeds: RoundSeeds): string {
   return SEED_NAMES.map((name) => seeds[name]).join(' / ');
 }
 
-/** Samples of the performance run, as far as its log says. */
+/** Samples of the performance run in its log; undefined if missing. */
 export function sampleCountOf(run: ComplianceRun): number | undefined {
   const queries = numberOf(run, 'result_query_count');
   const perQuery = numberOf(run, 'effective_samples_per_query');
@@ -84,13 +84,16 @@ export function isStream(scenario: Scenario): boolean {
   return scenario === 'SingleStream' || scenario === 'MultiStream';
 }
 
-/** Records of the rate, samples per second, that is a scenario's result; MLPerf's metric of the others is a latency. */
+/**
+ * Records of the rate (samples per second) that is a scenario's result; the other scenarios' metric
+ * is a latency.
+ */
 export const RATE_KEYS = {
   Server: 'result_completed_samples_per_sec',
   Offline: 'result_samples_per_second',
 } as const;
 
-/** Samples per second; undefined where the scenario has no rate, or the log lacks it. */
+/** Samples per second; undefined if the scenario has no rate, or the log lacks it. */
 export function rateOf(run: ComplianceRun): number | undefined {
   const { scenario } = run;
   return scenario === 'Server' || scenario === 'Offline'
@@ -98,30 +101,30 @@ export function rateOf(run: ComplianceRun): number | undefined {
     : undefined;
 }
 
-/** A latency with the digits of the logs' ns: `12.345 ms`. */
+/** A latency with all digits of the logged ns: `12.345 ms`. */
 export function ms(ns: number): string {
   return `${(ns / 1e6).toFixed(3)} ms`;
 }
 
-/** One thing that a compliance test looks at. */
+/** One check of a compliance test. */
 export interface TestCheck {
-  /** Subject in a few words: `performance`, `whole responses`. */
+  /** Short subject: `performance`, `whole responses`. */
   readonly name: string;
   readonly isMet: boolean;
   /**
-   * True for what the official verification script or checker decides; false for what longhaul
-   * looks at as well.
+   * True if the official verification script or checker decides it; false for an additional check
+   * of longhaul.
    */
   readonly isOfficial: boolean;
-  /** Figures that were compared. */
+  /** Compared figures. */
   readonly text: string;
-  /** Where it is met, and a reader who stops there would be wrong: what it leaves open. */
+  /** If met: what the check leaves open. */
   readonly warning?: string;
-  /** Where it is not met: what it means and what to look at. */
+  /** If not met: meaning, and what to examine. */
   readonly advice?: string;
 }
 
-/** A check; of advice and warning it keeps the one that its outcome calls for. */
+/** Makes a check; keeps advice or warning, whichever fits its outcome. */
 export function check(
   name: string,
   isMet: boolean,

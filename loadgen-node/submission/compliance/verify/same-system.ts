@@ -10,13 +10,13 @@ import {
 } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, roundOfRun, seedsInWords, seedsOf } from './read-compliance-run.ts';
 
-/** Records that have to be the same in two runs that are compared, and what they are for people. */
+/** Records that must be equal in two compared runs, with their names for people. */
 const SAME: readonly (readonly [key: string, what: string])[] = [
   ['effective_scenario', 'scenario'],
   ['sut_name', 'name of the SUT'],
 ];
 
-/** The same, but for a test with samples of its own (TEST07). */
+/** Records for tests with their own samples (TEST07). */
 const SAME_DATA_SET: readonly (readonly [key: string, what: string])[] = [
   ['qsl_name', 'data set'],
   ['qsl_reported_total_count', 'samples of the data set'],
@@ -24,15 +24,15 @@ const SAME_DATA_SET: readonly (readonly [key: string, what: string])[] = [
 ];
 
 /**
- * Server's test run only: another bound is another measurement. An accuracy run has no use for it, nor has a test that counts
- * tokens (TEST06), which judges no latency.
+ * Server's test run only: another bound makes another measurement. Accuracy runs do not use it, nor
+ * does a test that counts tokens (TEST06), which judges no latency.
  */
 const SAME_IN_SERVER: readonly (readonly [key: string, what: string])[] = [
   ['effective_target_latency_ns', 'latency bound in ns'],
   ['effective_target_latency_percentile', 'percentile of the latency bound'],
 ];
 
-/** Settings that audit.config alone switches on. */
+/** Settings that only audit.config turns on. */
 const AUDITED = [
   'effective_performance_issue_same',
   'effective_performance_issue_unique',
@@ -41,10 +41,10 @@ const AUDITED = [
 ];
 
 /**
- * Refuses to compare a run with one of something else: another benchmark, scenario, SUT, latency bound or round.
- * @param what The other run, for messages: `test run`, `accuracy run`.
- * @param hasOwnDataSet Whether the other run has samples of its own.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming every difference.
+ * Refuses to compare runs of different benchmark, scenario, SUT, latency bound or round.
+ * @param what Name of the other run in messages: `test run`, `accuracy run`.
+ * @param hasOwnDataSet True if the other run has its own samples.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every difference.
  */
 export function requireSameSystem(
   reference: ComplianceRun,
@@ -70,7 +70,7 @@ export function requireSameSystem(
 }
 
 /**
- * Refuses a submission run whose seeds are not those of the round, or that is itself the run of a test.
+ * Refuses a submission run with seeds of another round, or that is itself a test's run.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function requireRound(reference: ComplianceRun, round: SubmissionRound): void {
@@ -103,12 +103,12 @@ function differences(
   });
 }
 
-/** An accuracy run has the seeds of its round as well. */
+/** An accuracy run also has its round's seeds. */
 function seedDifference(reference: ComplianceRun, other: ComplianceRun, what: string): string[] {
   const [a, b] = [seedsOf(reference, 'requested'), seedsOf(other, 'requested')];
   if (a === undefined || b === undefined || areSameSeeds(a, b)) return [];
   const of = roundOfRun(other);
-  // TEST05: LoadGen logs the alternate seeds as if they had been requested.
+  // TEST05: LoadGen logs the alternate seeds as requested seeds.
   const own = roundOfRun(reference);
   const test05 = own && test05SeedsOfRound(own);
   const mayBeTest05 = what === 'test run' && of === undefined;
@@ -124,20 +124,23 @@ function modeProblem(other: ComplianceRun, what: string): string[] {
   return [`mode: ${mode}; ${right} is needed`];
 }
 
-/** The logs do not name the benchmark: where longhaul made both runs, its records do. */
+/** Compares benchmarks by longhaul's records; LoadGen's logs do not name the benchmark. */
 function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): string[] {
   const [a, b] = [benchmarkOf(reference), benchmarkOf(other)];
   if (a === undefined || b === undefined || a === b) return [];
   return [`benchmark: ${b}, in the submission run ${a}`];
 }
 
-/** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
+/** Benchmark of a longhaul run; undefined for a run of another LoadGen. */
 function benchmarkOf({ folder: { record } }: ComplianceRun): string | undefined {
   const value = recordedSettings(record).get('benchmark')?.value;
   return typeof value === 'string' ? keyOfRun(value) : undefined;
 }
 
-/** Share by which the test's target rate lies below the submission run's; 0 where it does not, or there is none. */
+/**
+ * Share by which the test's target rate is below the submission run's; 0 if it is not, or if there
+ * is none.
+ */
 export function loweredShare(reference: ComplianceRun, tested: ComplianceRun): number {
   const [a, b] = [reference, tested].map((run) => numberOf(run, 'effective_target_qps'));
   return a === undefined || b === undefined || a <= 0 ? 0 : Math.max(0, 1 - b / a);

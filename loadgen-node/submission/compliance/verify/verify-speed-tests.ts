@@ -17,9 +17,9 @@ import { loweredShare } from './same-system.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
 /**
- * TEST04: is the system faster when the same sample is requested again and again? The official comparison is one of
- * rates. In Server, where the arrivals decide the rate, longhaul compares latencies as well; in Server and SingleStream it
- * looks for a cache that filled up in the submission run.
+ * TEST04: is the system faster if the same sample is requested repeatedly? The official comparison
+ * uses rates. In Server, where arrivals decide the rate, longhaul also compares latencies; in
+ * Server and SingleStream it also looks for a cache that filled up during the submission run.
  * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
@@ -35,7 +35,7 @@ export async function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
 }
 
 /**
- * TEST05: is the system as fast with other random seeds? Rounds to v4.1 have it.
+ * TEST05: is the system as fast with other random seeds? For rounds up to v4.1.
  * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest05(test: TestedFolders): Promise<TestVerdict> {
@@ -53,13 +53,16 @@ export async function verifyTest05(test: TestedFolders): Promise<TestVerdict> {
 
 /*
  * Checks of TEST04 beyond the official comparison of rates: latencies in Server, first queries in
- * the submission run, and the effect of chance on two rates.
+ * the submission run, and the random error of two rates.
  */
 
-/** Lowering of the target rate beyond which latencies of two Server runs are not compared. */
+/** Difference of target rates from which latencies of two Server runs are not compared. */
 const SAME_RATE_SHARE = 0.01;
 
-/** Latencies may be shorter by this factor: what the official script allows streams, whose score is a latency. */
+/**
+ * Factor by which latencies may be shorter: the official script's tolerance for SingleStream and
+ * MultiStream, whose score is a latency.
+ */
 const LATENCY_FACTOR = 1.2;
 
 const P50 = 'result_50.00_percentile_latency_ns';
@@ -67,10 +70,10 @@ const P90 = 'result_90.00_percentile_latency_ns';
 const P999 = 'result_99.90_percentile_latency_ns';
 
 /**
- * Server: the arrivals decide the rate, so a cache cannot raise it and the official comparison cannot see one. What
- * a cache changes is the latency. Not met where the test's median is less than 1/1.2 of the submission run's, and nine
- * of ten of its queries were faster than half of the submission run's: chance does not do this among hundreds of
- * queries, and a distribution that merely shifted a little does not either.
+ * Server: arrivals decide the rate, so a cache cannot raise it and the official comparison cannot
+ * detect one. A cache changes the latency. Not met if the test's median is below 1/1.2 of the
+ * submission run's, and nine of ten of its queries were faster than half of the submission run's
+ * median: with hundreds of queries that is not chance, nor a slightly shifted distribution.
  * @returns No check for other scenarios.
  */
 function serverLatencyChecks(
@@ -99,7 +102,10 @@ function serverLatencyChecks(
 const LATENCY_ADVICE =
   'Queries for the same sample are answered much sooner than others. In Server the official comparison looks at the rate, which the arrivals decide, and cannot see this. Look for caches in the SUT, its runtime and proxies. Where the sizes of samples vary (JPEG files), sample 3 may be a small one: try another encoding; where other work disturbed all of the submission run, make both again.';
 
-/** Tails of the submission run's latencies: share of the queries that took longer, and the record with the bound. */
+/**
+ * Tails of the submission run's latencies: share of queries that took longer, and the record with
+ * the limit.
+ */
 const TAILS = [
   [0.1, P90],
   [0.05, 'result_95.00_percentile_latency_ns'],
@@ -107,21 +113,25 @@ const TAILS = [
   [0.01, 'result_99.00_percentile_latency_ns'],
 ] as const;
 
-/** Part of a tail's bound below which all but a thousandth of the test's queries must not lie. */
+/**
+ * Factor: all but a thousandth of the test's queries below this part of a tail's limit show that
+ * the test lacks the tail.
+ */
 const TAIL_PART = 0.5;
 
 /**
- * Server, logs of another LoadGen, which do not tell first queries apart: a cache fills up in the submission run, where
- * the first query for each sample is slow, and leaves a tail that the test has not. Other work on the machines during a
- * moment of the submission run leaves one as well, so this is a note and no verdict.
- * @returns undefined without a note.
+ * Note for Server logs of another LoadGen, which do not mark first queries. A cache that fills up
+ * makes first queries slow: a tail only in the submission run. Other load for a moment does too, so
+ * this is only a note.
+ * @returns undefined if there is nothing to note.
  */
 function tailNote(reference: ComplianceRun, tested: ComplianceRun): string | undefined {
   const firstShare = firstQueryShare(reference);
   const test999 = numberOf(tested, P999);
   if (reference.scenario !== 'Server' || firstQueries(reference) !== undefined) return undefined;
   if (firstShare === undefined || test999 === undefined) return undefined;
-  // The largest tail in which all queries would be slow, with a quarter to spare: a bound is not one of the slow.
+  // The largest tail in which all queries would be slow, with a margin of a quarter: its limit must
+  // not be a slow query itself.
   const [share, key] = TAILS.find(([part]) => part <= 0.75 * firstShare) ?? [];
   const ns = key === undefined ? undefined : numberOf(reference, key);
   if (share === undefined || ns === undefined || test999 >= ns * TAIL_PART) return undefined;
@@ -134,8 +144,8 @@ function tailNote(reference: ComplianceRun, tested: ComplianceRun): string | und
 }
 
 /**
- * Share of a run's queries that are the first for their sample, where n queries draw from k samples with replacement:
- * k (1 - e^(-n/k)) of n.
+ * Expected share of first queries per sample, if n queries draw from k samples with replacement: k
+ * (1 - e^(-n/k)) / n.
  */
 function firstQueryShare(reference: ComplianceRun): number | undefined {
   const queries = sampleCountOf(reference);
@@ -145,20 +155,20 @@ function firstQueryShare(reference: ComplianceRun): number | undefined {
 }
 
 /**
- * Standard deviations by which "the repeated query was faster" must exceed "the first one was" in a sign test: chance
- * does this once in three million runs.
+ * Standard deviations of a sign test by which repeated queries must be faster more often than first
+ * ones: by chance once in three million runs.
  */
 const DEVIATIONS = 5;
 
-/** Share of the neighbours in which the repeated query has to be faster: less is no cache worth the name. */
+/** Smallest share of pairs in which the repeated query must be faster: less does not matter. */
 const SHARE_MIN = 0.25;
 
 /**
- * Server and SingleStream: does the submission run itself show a cache that fills up? Once it is filled, neither the
- * run's rate nor its latencies tell it from an honest system, and the official comparison passes it. But of a first
- * query for a sample and a repeated one next to it, the repeated one is the quick one then, again and again; without a
- * cache it is as often the other way round, however noisy the machines are.
- * @returns No check where the log does not tell: other scenarios, another LoadGen.
+ * Server and SingleStream: does the submission run itself show a cache that fills up? Once filled,
+ * rate and latencies look like those of an honest system, and the official comparison passes. But
+ * of a first query for a sample and a neighbouring repeated one, the repeated one is then faster
+ * again and again; without a cache both are faster equally often, however noisy the machines are.
+ * @returns No check if the log has no counts: other scenarios, another LoadGen.
  */
 function firstQueryChecks(reference: ComplianceRun): readonly TestCheck[] {
   const counts = firstQueries(reference);
@@ -178,8 +188,8 @@ function firstQueryChecks(reference: ComplianceRun): readonly TestCheck[] {
 }
 
 /**
- * Counts of neighbouring queries in the detail log; see `FirstQueries`. Undefined where the log
- * lacks them.
+ * Counts of neighbouring queries in the detail log; see `FirstQueries`. Undefined if the log lacks
+ * them.
  */
 function firstQueries(run: ComplianceRun) {
   const pairs = numberOf(run, 'longhaul_first_query_pairs');
@@ -192,10 +202,10 @@ function firstQueries(run: ComplianceRun) {
 }
 
 /**
- * Ratio of two rates (test run / submission run) with the bounds between which it lies by chance in 95 of 100 cases, if
- * samples completed independently: n samples vary by √n, so the logarithm of the ratio by √(1/n₁ + 1/n₂). It tells what
- * counting alone can do; drift of the machines comes on top.
- * @returns undefined where a count or a rate is missing or 0.
+ * Ratio of two rates (test run / submission run) with its 95 % random interval, assuming
+ * independent completions: n samples vary by √n, so the logarithm of the ratio by √(1/n₁ + 1/n₂).
+ * It covers counting error only; drift of the machines comes on top.
+ * @returns undefined if a count or a rate is missing or 0.
  */
 export function rateStatistic(reference: CountedRate, tested: CountedRate) {
   if (reference.rate <= 0 || reference.samples <= 0 || tested.samples <= 0) return undefined;
@@ -204,7 +214,10 @@ export function rateStatistic(reference: CountedRate, tested: CountedRate) {
   return { ratio, low: ratio / spread, high: ratio * spread };
 }
 
-/** The rates with one sample and with samples as they come, with their statistic, for people; undefined in scenarios scored by latency. */
+/**
+ * Text on the rates with one sample and with normal samples, with their statistic; undefined in
+ * scenarios scored by latency.
+ */
 function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string | undefined {
   const [a, b] = [countedRate(reference), countedRate(tested)];
   const statistic = a && b && rateStatistic(a, b);
@@ -224,10 +237,7 @@ function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string |
 
 const SERVER_NOTE = '; in Server the arrivals decide both rates, so that latencies say more';
 
-/**
- * Samples per second, and how many samples they were counted from; undefined where the log lacks
- * one.
- */
+/** Samples per second, and the number of samples behind it; undefined if the log lacks one. */
 function countedRate(run: ComplianceRun) {
   const rate = rateOf(run);
   const samples = sampleCountOf(run);

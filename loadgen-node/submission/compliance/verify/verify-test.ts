@@ -12,12 +12,12 @@ import {
 } from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 
-/** Result of the checks that belong to one test alone. */
+/** Result of the checks specific to one test. */
 interface TestFindings {
   readonly checks: readonly TestCheck[];
-  /** Further facts for the reader, each a sentence. */
+  /** Further facts for the reader, one sentence each. */
   readonly notes: readonly string[];
-  /** Files to write: path within the test's folder, with forward slashes → text. */
+  /** Files to write: path in the test's folder (forward slashes) and text. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -26,17 +26,17 @@ export interface TestedFolders {
   readonly round: SubmissionRound;
   /** The submission's performance run. */
   readonly performance: string;
-  /** TEST01, TEST08: the submission's accuracy run; its accuracy log has to be whole. */
+  /** TEST01, TEST08: the submission's accuracy run; its accuracy log must be whole. */
   readonly accuracy?: string;
   /** The test's run. */
   readonly test: string;
 }
 
 /**
- * Reads the runs of a test. `accuracyLog`: that of the accuracy run; empty where the test has none.
- * @param hasOwnDataSet Whether the test's run has other samples than the submission's.
- * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or `ERR_OUTPUT` when a
- *   folder or a log cannot be read.
+ * Reads the runs of a test. `accuracyLog`: that of the accuracy run; empty if the test has none.
+ * @param hasOwnDataSet True if the test's run has other samples than the submission's.
+ * @throws MlperfError `ERR_CONFIG_INVALID` if the runs do not belong together, `ERR_CONFIG_FILE`
+ *   or `ERR_OUTPUT` if a folder or a log cannot be read.
  */
 export async function readTestedRuns(
   { round, performance, accuracy, test }: TestedFolders,
@@ -51,7 +51,7 @@ export async function readTestedRuns(
   return { reference, tested, accuracyLog: ofAccuracy?.folder.accuracy ?? '' };
 }
 
-/** Adds to the findings of a test what is asked of every test run. */
+/** Adds the checks required for every test run to a test's findings. */
 export function verdictOn(
   test: TestId,
   round: SubmissionRound,
@@ -73,30 +73,35 @@ export function verdictOn(
   };
 }
 
-/** Verdict on a compliance test, and the files that a submission needs of it. */
+/** Verdict on a compliance test, and its files for a submission. */
 export interface TestVerdict {
   readonly test: TestId;
   readonly round: SubmissionRound;
   readonly hasPassed: boolean;
-  /** The official tools take the files. */
+  /** True if the official tools accept the files. */
   readonly isOfficialPass: boolean;
   readonly checks: readonly TestCheck[];
   readonly notes: readonly string[];
   readonly texts: ReadonlyMap<string, string>;
   readonly isRehearsal: boolean;
-  /** Files to copy: path within the test's folder → file of the run. */
+  /** Files to copy: path in the test's folder, and source file of the run. */
   readonly copies: ReadonlyMap<string, string>;
 }
 
 const REHEARSAL = 'A rehearsal (longhaul compliance --rehearse): it counts for no submission.';
 
-/** Words by which checkers, official ones and ours, know that a test was passed; TEST06 has lines of its own. */
+/**
+ * Words by which official checkers and longhaul recognise a passed test; TEST06 has its own lines.
+ */
 const PASSED = [
   [/\bTEST PASS\b/g, 'TEST FAIL'],
   [/\bcheck pass: (?:True|Skipped)\b/g, 'check pass: False'],
 ] as const;
 
-/** The verdict of a rehearsal: not passed, whatever was met, and no checker takes its files for those of a test that was. */
+/**
+ * The verdict of a rehearsal: not passed, whatever was met, and no checker accepts its files as
+ * passed.
+ */
 export function rehearsed(verdict: TestVerdict): TestVerdict {
   const texts = [...verdict.texts].map(([path, text]): [string, string] => {
     if (!path.startsWith('verify_')) return [path, text];
@@ -119,22 +124,21 @@ const PERFORMANCE_LOGS = [
   [`performance/run_1/${RUN_FILES.detail}`, 'detail'],
 ] as const;
 
-/** Logs of its run that a submission has of a test. */
+/** Logs of its run that a submission includes for a test. */
 const LOGS_OF = {
   TEST01: [ACCURACY_LOG, ...PERFORMANCE_LOGS],
   TEST04: PERFORMANCE_LOGS,
   TEST05: PERFORMANCE_LOGS,
   TEST06: [ACCURACY_LOG],
   TEST07: [ACCURACY_LOG, ...PERFORMANCE_LOGS],
-  // Its accuracy log is none of those that the official tool cuts.
+  // The official tool does not truncate its accuracy log.
   TEST08: PERFORMANCE_LOGS,
   TEST09: [ACCURACY_LOG, ...PERFORMANCE_LOGS],
 } as const;
 
 /**
- * Checks of every test run beyond the official verification scripts: VALID by LoadGen's rules and
- * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers
- * refuse it.
+ * Checks of every test run beyond the official scripts: VALID by LoadGen's and longhaul's rules (no
+ * lost sample, no lost node), and no error in its log, which the checkers refuse.
  */
 function validityChecks(tested: ComplianceRun): TestCheck[] {
   const { summary, detail } = tested;
@@ -156,15 +160,16 @@ function validityChecks(tested: ComplianceRun): TestCheck[] {
     ),
     noErrors(tested),
   ];
-  // A log of another LoadGen has no verdict of longhaul's.
+  // Another LoadGen's log has no verdict of longhaul's.
   return own === undefined ? checks.filter(({ name }) => name !== 'valid by longhaul') : checks;
 }
 
-/** Tests whose run ends with a number of queries, which is too few for a verdict on speed. */
+/** Tests whose run has a fixed number of queries, too few for a verdict on speed. */
 const COUNTED_TESTS: readonly TestId[] = ['TEST06', 'TEST07', 'TEST09'];
 
 /**
- * Checks of a run of {@link COUNTED_TESTS}: none of its queries may be lost. In a run of another LoadGen the errors in the log show a loss.
+ * Checks of a run of {@link COUNTED_TESTS}: no query may be lost. In a run of another LoadGen,
+ * errors in the log show a loss.
  */
 function completenessChecks(tested: ComplianceRun): TestCheck[] {
   const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;

@@ -26,23 +26,27 @@ import { comparePerformance } from './compare-performance.ts';
 import { check, type TestCheck } from './read-compliance-run.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
-/** Input of TEST01: its runs, and how their responses are compared. */
+/** Input of TEST01: its runs, and how to compare their responses. */
 export interface Test01 extends TestedFolders {
   readonly accuracy: string;
   /** How the official script reads a response. */
   readonly responseType: ResponseType;
-  /** Percent by which the accuracy may differ where responses do: 1, or 0.1 for the models of 99.9 %. */
+  /** Percent by which the accuracy may differ if responses do: 1, or 0.1 for the 99.9 % models. */
   readonly accuracyTolerancePercent: number;
-  /** The same for metrics that have their own; those that are named here are compared beside the benchmark's. */
+  /**
+   * Tolerances of metrics with their own; those listed here are compared in addition to the
+   * benchmark's.
+   */
   readonly metricTolerancePercents?: Readonly<Record<string, number>> | undefined;
-  /** Undefined where longhaul has no accuracy script for the benchmark. */
+  /** Undefined if longhaul has no accuracy script for the benchmark. */
   readonly scorer?: ResponseScorer;
 }
 
 /**
- * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The script compares
- * the first element of each response; longhaul compares all of it. Where they differ, accuracies decide: officially of
- * the first logged response to each sample, with longhaul of every logged one, and by how often a sample was seen before.
+ * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The
+ * script compares the first element of each response; longhaul compares all bytes. If they differ,
+ * accuracies decide: officially of the first logged response to each sample, in longhaul of every
+ * logged one, and by how often a sample occurred before.
  * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest01(test: Test01): Promise<TestVerdict> {
@@ -77,7 +81,7 @@ function isOfficialMatch(compared: ResponseComparison): boolean {
   return brokenResponse === undefined && firstElementMismatches === 0 && matchedEntries > 0;
 }
 
-/** Text of verify_accuracy.txt as the official verify_accuracy.py prints it; the same in all rounds. */
+/** verify_accuracy.txt as printed by the official verify_accuracy.py; the same in all rounds. */
 function verifyAccuracyText(compared: ResponseComparison, type: ResponseType): string {
   const { brokenResponse } = compared;
   const begin = [
@@ -110,7 +114,7 @@ function brokenText(
   return `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
 }
 
-/** Accuracies of the responses, and the texts that tell them. */
+/** Accuracies of the responses, and their texts. */
 async function scoreTest(
   scorer: ResponseScorer | undefined,
   compared: ResponseComparison,
@@ -135,7 +139,7 @@ async function scoreTest(
         `accuracy of the logged responses: ${lastLine(own)}${repeatsInWords(testEntries, { ...own, sampleCount: testSamples })}`,
         ...marks,
       ],
-      // The two files of the fallback must not be there where the script says PASS.
+      // The fallback's two files must be absent if the script says PASS.
       texts: Object.entries(scores).map(([name, report]): [path: string, text: string] => [
         `accuracy/${name}.txt`,
         accuracyText(accuracyLine(report), marks),
@@ -148,9 +152,9 @@ async function scoreTest(
 }
 
 /**
- * Scores as many of the responses as the comparison leaves open.
- * @returns `pair`: where the official script says FAIL, for its fallback. `sights` or `pairs`: where any byte differs, by whether
- *   the metric is a share of right samples.
+ * Scores as many responses as the comparison leaves open.
+ * @returns `pair`: if the official script says FAIL, for its fallback. `sights` or `pairs`: if
+ *   any byte differs; `sights` if the metric is a share of correct samples.
  */
 async function scoreResponses(scorer: ResponseScorer, compared: ResponseComparison, logs: LogPair) {
   const { counts, wholeMismatches, testEntries, testSamples } = compared;
@@ -171,7 +175,7 @@ async function scoreResponses(scorer: ResponseScorer, compared: ResponseComparis
   return { ...found, sights: undefined, pairs: [first, ...last] };
 }
 
-/** Of several lines of a script the last one has the score. */
+/** If a script prints several lines, the last one has the score. */
 function lastLine(report: AccuracyReport): string {
   return accuracyLine(report).split('\n').at(-1) as string;
 }
@@ -181,7 +185,10 @@ function unscored(why: string) {
   return { pair: undefined, sights: undefined, pairs: undefined, notes: [note], texts: [] };
 }
 
-/** As the script decides; where responses differ, its fallback compares the accuracies of the first one to each sample. */
+/**
+ * The script's decision; if responses differ, its fallback compares the accuracies of the first
+ * response to each sample.
+ */
 function responsesCheck(
   compared: ResponseComparison,
   test: Test01,
@@ -229,7 +236,7 @@ function apart(deltaPercent: number, tolerance: number): string {
   return `apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
 }
 
-/** Are two accuracies as near as is allowed, in each metric that has to be? */
+/** True if two accuracies are close enough in each required metric. */
 function nearness(
   { baseline, deltaPercents }: AccuracyPair,
   { accuracyTolerancePercent, metricTolerancePercents: own = {} }: Test01,
@@ -248,7 +255,9 @@ function nearness(
   };
 }
 
-/** All bytes of all logged responses; where they differ, the accuracies of all of them decide. */
+/**
+ * Compares all bytes of all logged responses; if they differ, the accuracies of all of them decide.
+ */
 function wholeCheck(
   compared: ResponseComparison,
   { accuracyTolerancePercent: tolerance }: Test01,
@@ -275,8 +284,9 @@ function wholeCheck(
 }
 
 /**
- * The same for a metric that is no share of right samples (mAP, F1): the accuracies of the first logged response to each
- * sample decide, and those of the last one to each sample that was logged again.
+ * {@link wholeCheck} for a metric that is not a share of correct samples (mAP, F1): the accuracies
+ * of the first logged response to each sample decide, and those of the last response to each
+ * repeated sample.
  */
 function wholeMetricCheck(
   { wholeMismatches, testEntries, differingSamples }: ResponseComparison,
@@ -295,7 +305,10 @@ function wholeMetricCheck(
   });
 }
 
-/** Is the test right less often than chance explains, all in all or where a sample was seen before? */
+/**
+ * Checks whether the test is correct less often than chance explains, overall or for repeated
+ * samples.
+ */
 function rightAnswersCheck(sights: AnswersBySight | undefined): TestCheck[] {
   if (sights === undefined) return [];
   const { first, repeats, deviations } = sights;

@@ -8,23 +8,23 @@ import { VERIFY_FILES } from '../../rules/test-files.ts';
 import { check } from './read-compliance-run.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
-/** Input of TEST06: its runs, and how their tokens are read. */
+/** Input of TEST06: its runs, and how to read their tokens. */
 export interface Test06 extends TestedFolders {
   readonly tokenType: TokenType;
-  /** Number of the token that ends a text. */
+  /** Id of the end token. */
   readonly endToken: number;
 }
 
-/** Default of the token that ends a text. Source: run_verification.py of TEST06. */
+/** Default end token. Source: run_verification.py of TEST06. */
 export const END_TOKEN_DEFAULT = 2;
 
-/** Default type of tokens: that of the official script, which changed after v4.1. */
+/** Default token type: that of the official script, which changed after v4.1. */
 export function tokenTypeOfRound(round: SubmissionRound): TokenType {
   return round === 'v4.1' ? 'int64' : 'int32';
 }
 
 /**
- * Checks of the official script: its line in verify_accuracy.txt, and what must hold for every
+ * Checks of the official script: its line in verify_accuracy.txt, and the condition for every
  * response.
  */
 const LOOKS = {
@@ -49,8 +49,8 @@ type LookKey = keyof typeof LOOKS;
 const LOOK_KEYS = Object.keys(LOOKS) as LookKey[]; // Those keys.
 
 /**
- * TEST06: are the tokens of a response those that were streamed, as many as were counted, and not padded with end
- * tokens? Looks at every logged response; an Offline run streams no first token.
+ * TEST06: do the tokens of a response match the streamed first token and the token count, without
+ * end-token padding? Checks every logged response; an Offline run streams no first token.
  * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest06(test: Test06): Promise<TestVerdict> {
@@ -107,7 +107,7 @@ const ADVICE =
 const COVERAGE_ADVICE =
   'The official script passes a log without responses or without first tokens; the test is then meaningless. Was the run made with audit.config, and does the SUT stream its first token?';
 
-/** Faults of a response in words, by check; undefined: none. */
+/** Problems of a response, by check; undefined without any. */
 function faultsOf(
   { sampleIndex, response, firstToken, tokenCount }: AccuracyLogEntry,
   { tokenType, endToken }: Test06,
@@ -119,7 +119,7 @@ function faultsOf(
     const text = `${sample}: ${response.length} bytes are no ${tokenType} tokens`;
     return { first: text, end: text, length: text };
   }
-  // The script never looks at the first token: a text of two end tokens passes.
+  // The script ignores the first token: a text of two end tokens passes.
   const isPadded = tokens.length > 2 && tokens.at(-1) === endToken && tokens.at(-2) === endToken;
   const isCounted = tokenCount === tokens.length;
   const logged = `logged are ${tokenCount ?? 'no count of'} tokens`;

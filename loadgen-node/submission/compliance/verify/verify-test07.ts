@@ -11,27 +11,32 @@ import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from 
 export interface Test07 extends TestedFolders {
   /** Name of the model: `gpt-oss-120b`. */
   readonly model: string;
-  /** File with what the benchmark's accuracy script printed of the test's accuracy log. */
+  /** File with the output of the benchmark's accuracy script for the test's accuracy log. */
   readonly accuracyOutput: string;
 }
 
 /**
- * Least score of each model, and the samples of the test's data set. Source: audit.config of TEST07 (test07_accuracy_threshold,
- * min_query_count).
+ * Smallest score of each model, and the sample count of the test's data set. Source: audit.config
+ * of TEST07 (test07_accuracy_threshold, min_query_count).
  */
 const RULES: Readonly<Record<string, { readonly threshold: number; readonly samples: number }>> = {
   'gpt-oss-120b': { threshold: 60.698, samples: 990 },
 };
 
-/** Score in the output of an accuracy script; the first one counts. Source: run_verification.py, --score-pattern. */
+/**
+ * Score in an accuracy script's output; the first one counts. Source: run_verification.py,
+ * --score-pattern.
+ */
 const SCORE = /'exact_match':\s*([\d.]+)/;
 
 const RULE_LINE = '='.repeat(80);
 
 /**
- * TEST07: does the system reach the accuracy that is asked of it in performance mode? The test has a data set of its own. The
- * official script runs the benchmark's accuracy script; longhaul, which does not have it, reads what it printed.
- * @throws MlperfError as {@link readTestedRuns}, and `ERR_CONFIG_INVALID` when the output is already a verdict.
+ * TEST07: does the system reach the required accuracy in performance mode? The test has its own
+ * data set. The official script runs the benchmark's accuracy script; longhaul lacks that script,
+ * and reads its output.
+ * @throws MlperfError as {@link readTestedRuns}, and `ERR_CONFIG_INVALID` if the output is
+ *   already a verdict.
  */
 export async function verifyTest07(test: Test07): Promise<TestVerdict> {
   const { tested } = await readTestedRuns(test, true);
@@ -78,7 +83,10 @@ export async function verifyTest07(test: Test07): Promise<TestVerdict> {
 const ADVICE =
   'Is the output that of the accuracy script over the accuracy log of this run, with the data set of the test (acc_eval_compliance_gpqa) as its reference? If so, the system is right less often in performance mode than it has to be.';
 
-/** A score over some of the samples alone is another figure; the official script takes it. */
+/**
+ * Checks that all samples were scored: a score over some of them is another figure, though the
+ * official script accepts it.
+ */
 export async function coverageCheck(log: string, needed: number) {
   const samples = new Set<number>();
   let entries = 0;

@@ -10,20 +10,23 @@ export interface Test08 extends TestedFolders {
   readonly accuracy: string;
 }
 
-/** Share by which the normalized entropy of a sample may differ. Source: run_verification.py, --tolerance. */
+/** Tolerance of a sample's normalized entropy. Source: run_verification.py, --tolerance. */
 const TOLERANCE = 0.001;
 
-/** Predictions and labels are clipped to these: 1e-7 and 1 - 1e-7 as 32-bit floats, which the script computes with. */
+/** Clipping limits for predictions and labels: 1e-7 and 1 - 1e-7 as float32, as in the script. */
 const LEAST = Math.fround(1e-7);
 const MOST = Math.fround(1 - 1e-7);
 
-/** Predictions of a test's response. Samples are known by timestamp and query: dlrm-v3 keeps an order of its own. */
+/**
+ * Predictions of a test's response. Samples are identified by timestamp and query: dlrm-v3 has its
+ * own order.
+ */
 interface Tested {
   readonly key: string;
   readonly predictions: Float32Array;
 }
 
-/** What the accuracy run's response to a sample gives the comparison. */
+/** Values of the accuracy run's response to a sample for the comparison. */
 interface Expected {
   readonly entropy: number;
   readonly labels: Float32Array;
@@ -31,8 +34,9 @@ interface Expected {
 }
 
 /**
- * TEST08: are the predictions in performance mode as good, sample by sample, as those of the accuracy run? As the official
- * script does it, by the normalized entropy of each logged response, with the accuracy run's labels and weights.
+ * TEST08: are predictions in performance mode as good, sample by sample, as in the accuracy run? As
+ * in the official script: by the normalized entropy of each logged response, with the accuracy
+ * run's labels and weights.
  * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest08(test: Test08): Promise<TestVerdict> {
@@ -99,7 +103,10 @@ const BEGIN = [
   'Reading performance mode results...',
 ];
 
-/** Text of verify_accuracy.txt as the official script prints it; the last of eight digits may differ, which it rounds to 32 bits. */
+/**
+ * verify_accuracy.txt as printed by the official script; the last of eight digits may differ, since
+ * the script rounds to 32 bits.
+ */
 function verifyText(
   entries: number,
   tested: number,
@@ -118,7 +125,7 @@ function verifyText(
   ].join('\n');
 }
 
-/** The responses of a test; `broken`: what the script would break off at. */
+/** The responses of a test; `broken`: where the script would crash. */
 async function readTestLog(path: string) {
   const logged: Tested[] = [];
   let broken: string | undefined;
@@ -132,7 +139,7 @@ async function readTestLog(path: string) {
   return { logged, broken };
 }
 
-/** What is wanted of the accuracy run; the last response to a sample counts. */
+/** Required samples of the accuracy run; the last response to a sample counts. */
 async function readAccuracyRun(path: string, wanted: ReadonlySet<string>) {
   const expected = new Map<string, Expected>();
   let entries = 0;
@@ -170,7 +177,7 @@ function compare(logged: readonly Tested[], expected: ReadonlyMap<string, Expect
   let matched = 0;
   /** Lines of the official script. */
   const mismatches: string[] = [];
-  /** What it takes, or passes over. */
+  /** Problems that the script accepts or ignores. */
   const unsound: string[] = [];
   let broken: string | undefined;
   for (const { key, predictions } of logged) {
@@ -204,8 +211,9 @@ function mismatchLine(key: string, before: number, now: number): string | undefi
 }
 
 /**
- * Cross entropy of the predictions over the entropy of the labels' mean; 0 without weight. One value of a kind stands for
- * all, as in NumPy; differences are rounded to 32 bits as there, which a prediction near 0 shows.
+ * Cross entropy of the predictions / entropy of the labels' mean; 0 without weight. A single value
+ * is broadcast, as in NumPy; differences are rounded to 32 bits as there, which matters for
+ * predictions near 0.
  */
 function normalizedEntropy(
   predictions: Float32Array,

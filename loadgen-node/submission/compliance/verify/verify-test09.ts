@@ -14,8 +14,8 @@ export interface Test09 extends TestedFolders {
 }
 
 /**
- * Bounds on the mean number of tokens, and the samples of the data set. Source: audit.config of TEST09 of each model
- * (test09_min_output_tokens, test09_max_output_tokens, min_query_count).
+ * Bounds on the mean token count, and the data set's sample count. Source: audit.config of TEST09
+ * of each model (test09_min_output_tokens, test09_max_output_tokens, min_query_count).
  */
 const RULES: Readonly<
   Record<string, { readonly least: number; readonly most: number; readonly samples: number }>
@@ -24,15 +24,15 @@ const RULES: Readonly<
   'e2e-rag-qna': { least: 246.43, most: 301.19, samples: 824 },
 };
 
-/** Bytes of a token in the accuracy log. */
+/** Bytes per token in the accuracy log. */
 const TOKEN_BYTES = 4;
 
 const RULE_LINE = '='.repeat(80);
 
 /**
- * TEST09: are responses in performance mode as long, on average, as those of the reference? Cut ones would be faster. The
- * official script counts whole tokens of 4 bytes and passes over what is left; longhaul refuses such a response, and one with
- * another count of tokens than the rate was computed of.
+ * TEST09: are responses in performance mode as long, on average, as the reference's? Truncated ones
+ * would be faster. The official script counts whole tokens of 4 bytes and ignores a remainder;
+ * longhaul refuses such a response, and one whose token count differs from that used for the rate.
  * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest09(test: Test09): Promise<TestVerdict> {
@@ -85,7 +85,7 @@ const LENGTH_ADVICE =
 const TOKEN_ADVICE =
   'The rate in tokens is of the counts that the SUT reports: they have to be true.';
 
-/** The verdict, and the text of verify_output_len.txt as the official script writes it. */
+/** The verdict, and verify_output_len.txt as written by the official script. */
 function judgeLengths(
   lengths: readonly number[],
   { least, most }: { readonly least: number; readonly most: number },

@@ -95,7 +95,7 @@ describe('models', () => {
       `resnet50, SHA-256 ${sha256} as its server reports`,
     );
     expect(serverModelMarks(official(audit))[0]).toMatch(
-      /own model: its digest is what the server/,
+      /own model: its digest is a statement of the server/,
     );
     expect(nodeDetails(audit)[0]?.value).toMatchObject({ model_sha256: sha256 });
   });

@@ -105,7 +105,7 @@ describe.each(KEYS)('%s', (key) => {
     const ofFloat = await openData(key, data.folder, 'float32');
     expect((await ofFloat.scoreAccuracy(floats)).scriptLine).toBe(data.line);
     await expect(dataSet.scoreAccuracy(wide)).rejects.toThrow(/read as int32; --token-type/);
-    await expect(ofInt64.scoreAccuracy(log)).rejects.toThrow(/read as int64, --token-type/);
+    await expect(ofInt64.scoreAccuracy(log)).rejects.toThrow(/read as int64; --token-type/);
   });
 
   it('reads samples as the reference has them', async () => {
