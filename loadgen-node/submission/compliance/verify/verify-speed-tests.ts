@@ -114,8 +114,8 @@ const TAILS = [
 ] as const;
 
 /**
- * Factor: all but a thousandth of the test's queries below this part of a tail's limit show that
- * the test lacks the tail.
+ * If all but a thousandth of the test's queries are below this part of a tail's limit, the
+ * test lacks the tail.
  */
 const TAIL_PART = 0.5;
 

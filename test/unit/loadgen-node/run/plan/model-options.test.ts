@@ -89,12 +89,12 @@ describe('settings of runs over the Open Inference Protocol', () => {
     [
       'shapes of no samples',
       { sut: 'a:1', inputShape: 'x:3' },
-      '--input-shape x:3 is for samples that follow the model: say --data random',
+      '--input-shape x:3 is for samples that follow the model; add --data random',
     ],
     [
       'a declared input of a node that reports its own',
       { sut: 'a:1', data: 'random', inputShape: 'x:FP32:-1x3' },
-      '--input-shape x:FP32:-1x3: a SUT node tells the datatypes of its model',
+      '--input-shape x:FP32:-1x3: remove the datatype, which the SUT node reports',
     ],
     [
       'data of a benchmark that has its own',

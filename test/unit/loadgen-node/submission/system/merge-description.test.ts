@@ -59,7 +59,7 @@ favourite_colour: blue
     ],
     ['an unknown status', 'status: soon', '"soon" must be available, preview or rdi'],
     ['another division', 'division: Network', '"Network" must be network, or say --division'],
-    ['an empty text', 'cooling: ""', 'must be a non-empty text'],
+    ['an empty text', 'cooling: ""', 'must be a text that is not empty'],
     ['control characters', 'cooling: "a\\u0007"', 'must not hold control characters'],
     ['no map', '- a', 'm.yaml:1:1: fields with texts are expected here'],
     ['a key twice', 'cooling: a\ncooling: b', 'm.yaml:2:1'],
