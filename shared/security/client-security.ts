@@ -15,20 +15,20 @@ import { FILE_BYTES_MAX, readBounded, readBoundedText } from '../base/files/read
 import { isLoopback, splitAddress } from '../domain/node-address.ts';
 
 /**
- * How the LoadGen node secures its connections: names of files, never their contents, so that settings
- * can be printed and logged.
+ * Security of the LoadGen node's connections: names of files, never their contents, so that
+ * settings can be printed and logged.
  */
 export interface ClientSecurity {
-  /** False: no TLS at all, and then everything below but `tokenFile` is undefined. */
+  /** False: no TLS, and everything below but `tokenFile` is undefined. */
   readonly tls: boolean;
-  /** Authorities that may have signed a node's certificate; undefined: those that Node.js knows. */
+  /** Authorities accepted for a node's certificate; undefined: those of Node.js. */
   readonly tlsCa: string | undefined;
-  /** Certificate and key that this end shows; both or neither. */
+  /** Client certificate and key; both or neither. */
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
-  /** Name that the nodes' certificates must have, in place of the host in their address. */
+  /** Name required in the nodes' certificates, instead of the host in their address. */
   readonly tlsServerName: string | undefined;
-  /** File of the token that goes with every call. */
+  /** File of the token sent with every call. */
   readonly tokenFile: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ClientSecrets {
 
 /**
  * Reads the files.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and its fault.
  */
 export function readClientSecrets(security: ClientSecurity): ClientSecrets {
   const { tlsCa, tlsCert, tlsKey, tokenFile } = security;
@@ -70,8 +70,8 @@ export function readClientSecrets(security: ClientSecurity): ClientSecrets {
 }
 
 /**
- * Checks everything that can be checked before the first connection: the files, and that a token never
- * crosses a network in plain text.
+ * All checks possible before the first connection: the files, and that a token never crosses a
+ * network in plain text.
  * @param addresses Addresses of the nodes.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
@@ -85,13 +85,13 @@ export function checkClientSecurity(security: ClientSecurity, addresses: readonl
   );
 }
 
-/** PEM files of one end's certificate (with the chain behind it, if there is one) and its key. */
+/** PEM files of one end's certificate (with its chain, if any) and its key. */
 interface IdentityFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Their contents, checked: the key belongs to the first certificate, which is valid now. */
+/** Their contents, checked: the key belongs to the first certificate, which is currently valid. */
 export interface TlsIdentity {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -103,7 +103,7 @@ const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE---
 
 /**
  * Reads the certificate that one end shows and its key.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and its fault.
  */
 export function readIdentity(
   { certFile, keyFile }: IdentityFiles,
@@ -126,8 +126,8 @@ export function readIdentity(
 }
 
 /**
- * Reads the certificates of the authorities whose signature is accepted.
- * @param flag Flag that named the file, for the message.
+ * Reads the certificates of the accepted authorities.
+ * @param flag Flag named in the message.
  * @throws MlperfError `ERR_CONFIG_INVALID`, also when none of them is valid now.
  */
 export function readAuthorities(file: string, flag: string, nowMs: number = Date.now()): Buffer {
@@ -188,25 +188,25 @@ function refusal(flag: string, file: string, what: string, cause?: unknown): Mlp
   return configInvalid(`${flag} ${file} ${what}`, cause);
 }
 
-/** Metadata key under which a token travels, with every call. */
+/** Metadata key of the token, sent with every call. */
 export const AUTHORIZATION_KEY = 'authorization';
 
-/** Fewer characters can be guessed by asking. */
+/** Shortest token, characters: a shorter one could be guessed online. */
 const TOKEN_LENGTH_MIN = 16;
 /** HTTP/2 headers are bounded; tokens are shorter. */
 const TOKEN_LENGTH_MAX = 4_096;
 /** The token's alphabet. Rule: RFC 6750, section 2.1 (b64token). */
 const TOKEN_PATTERN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** The metadata of a call: the same text on both ends. Never log it. */
+/** Metadata value of a token: equal on both ends. Never log it. */
 export function bearerOf(token: string): string {
   return `Bearer ${token}`;
 }
 
 /**
- * Reads the token of a file: one line; blanks around it do not count.
- * @param flag Flag that named the file, for the message.
- * @throws MlperfError `ERR_CONFIG_INVALID`; the message never shows what is in the file.
+ * Reads the token of a file: one line; surrounding blanks are ignored.
+ * @param flag Flag named in the message.
+ * @throws MlperfError `ERR_CONFIG_INVALID`; the message never shows the file's content.
  */
 export function readToken(file: string, flag: string): string {
   let text: string;
@@ -239,9 +239,9 @@ export class TokenCheck {
     this.#expected = digest(bearerOf(token));
   }
 
-  /** @param authorization Value of the metadata as it came; undefined when there was none. */
+  /** @param authorization Received metadata value; undefined without one. */
   accepts(authorization: string | undefined): boolean {
-    // Digests have one length, whatever was sent: so the comparison takes one time.
+    // Digests have equal length, so the comparison takes constant time.
     return timingSafeEqual(this.#expected, digest(authorization ?? ''));
   }
 }

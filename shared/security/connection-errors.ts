@@ -7,15 +7,18 @@ interface Explanation {
   readonly remedy: string;
 }
 
-/** A part of gRPC's text and what it means. */
+/** Part of gRPC's text → cause and remedy. */
 type Row = readonly [part: string, cause: string, remedy?: string];
 
 const START_ONE = 'start one there with "longhaul sut" or correct the address';
 
-/** Peers that an address may be meant for: a node of ours, whatever has a health service, or a server of other make. */
+/**
+ * Expected peers of an address: a node of ours, any server with a health service, or another
+ * inference server.
+ */
 export type ExpectedPeer = 'SUT node' | 'server' | 'inference server';
 
-/** Of another make's server, many have more ports than one. */
+/** For other servers, many of which have several ports. */
 const START_OTHER = "start it there, or correct the address: it is that of the server's gRPC port";
 
 /** No connection, or a server without the protocol. */
@@ -29,7 +32,7 @@ const NO_NODE: readonly Row[] = [
   ['Deadline exceeded', 'no answer in time'],
 ];
 
-/** Ends of a TLS handshake, in the words of OpenSSL and Node.js. */
+/** Failures of a TLS handshake, in the words of OpenSSL and Node.js. */
 const NO_TLS: readonly Row[] = [
   [
     'certificate has expired',
@@ -46,7 +49,7 @@ const NO_TLS: readonly Row[] = [
     'the node asks for a client certificate',
     'give it by --tls-cert FILE --tls-key FILE',
   ],
-  // How TLS 1.2 says the same.
+  // TLS 1.2's text for the same.
   [
     'alert handshake failure',
     'the node asks for a client certificate, or has no cipher in common',
@@ -78,7 +81,7 @@ const UNKNOWN_AUTHORITY = [
   'certificate signature failure',
 ];
 
-/** Errors of gRPC and sockets when the connection ended before HTTP/2 began. */
+/** gRPC and socket errors if the connection ended before HTTP/2 began. */
 const CLOSED = [
   'Failed to connect',
   'ECONNRESET',
@@ -88,9 +91,9 @@ const CLOSED = [
 ];
 
 /**
- * Why there is no connection to a node, in one line: what, the cause, the remedy.
- * @param details gRPC's text; the error of the socket or of TLS stands somewhere in it.
- * @param who What should be there.
+ * Why there is no connection to a node, in one line: fault, cause, remedy.
+ * @param details gRPC's text, which contains the socket or TLS error.
+ * @param who Expected peer.
  */
 export function unreachableMessage(
   address: string,
@@ -105,17 +108,17 @@ export function unreachableMessage(
   return `no ${who} answers at ${address} (${cause}); ${advice}`;
 }
 
-/** Whether the kernel of a process that was killed closes or resets a connection, depends on what it had not read. */
+/** The kernel of a killed process closes or resets a connection, depending on unread data. */
 const ENDED_THERE = 'the connection was lost (closed or reset by the other end)';
 
-/** gRPC's words, and those of our own HTTP/2 client, for the end of a connection that was in use, and what they mean. */
+/** Texts of gRPC and of our HTTP/2 client for the end of a used connection, and their meaning. */
 const LOSSES: readonly Row[] = [
   ['Connection dropped: the server closed it', ENDED_THERE],
   [
     'Connection dropped: no answer',
     'the connection was lost (no answer to a ping within --keepalive-timeout)',
   ],
-  // gRPC tells no more where the connection ended before the stream did.
+  // gRPC's only text if the connection ended before the stream did.
   [
     'Connection dropped',
     'the connection was lost (closed, reset, or no answer to a ping within --keepalive-timeout)',

@@ -17,17 +17,17 @@ import {
 /** One sample, or a piece of one, as it is written; absent numbers are 0. */
 export interface SampleToWrite {
   readonly id: number;
-  /** On receipt: a view into the message. */
+  /** On receipt a view of the message. */
   readonly payload: Uint8Array;
   /** Index into Open.encodings. */
   readonly encoding?: number;
-  /** Where this piece begins in the whole payload. */
+  /** Offset of this piece in the whole payload. */
   readonly offset?: number;
-  /** Length of the whole payload; 0 for a sample that travels whole. */
+  /** Length of the whole payload; 0 for a sample sent whole. */
   readonly total?: number;
 }
 
-/** The same as it was read. */
+/** A sample as decoded. */
 export type PartSample = Required<SampleToWrite>;
 
 /** Samples of exactly one query. */
@@ -35,40 +35,41 @@ export interface WirePart<Sample extends SampleToWrite = PartSample> {
   readonly query: number;
   readonly querySampleCount: number;
   readonly samples: readonly Sample[];
-  /** See proto: query-level compression. Absent fields mean there is none. */
+  /** See proto: query-level compression. Absent without it. */
   readonly queryPayload?: Uint8Array;
   readonly queryEncoding?: number;
   readonly querySampleBytes?: readonly number[];
 }
 
-/** A part as it is written. */
+/** A part to encode. */
 export type PartToWrite = WirePart<SampleToWrite>;
 
 const LOADGEN_MESSAGE_PART = (2 << 3) | 2;
 
-/** True when the message is a part: the only LoadGenMessage that needs a fast way. */
+/** True if the message is a part: the only LoadGenMessage with its own codec. */
 export function isPart(message: Uint8Array): boolean {
   return message[0] === LOADGEN_MESSAGE_PART;
 }
 
-/** Bytes of a LoadGenMessage that holds `part`. */
+/** Encoded bytes of a LoadGenMessage that holds `part`. */
 export function partMessageSize(part: PartToWrite): number {
   return fieldSize(partSize(part));
 }
 
-/** How large payloads are left where they lie. */
+/** Callback for large payloads that are not copied. */
 export interface LargePayloads {
-  /** Bytes from which on a payload is large. */
+  /** Smallest size of a large payload, bytes. */
   readonly largeMin: number;
-  /** Called with each of them, and the position at which it belongs. */
+  /** Called with each large payload and its position in the message. */
   readonly onLarge: (position: number, payload: Uint8Array) => void;
 }
 
 /**
  * Writes a LoadGenMessage that holds `part` into `buffer` from `position` on.
- * @param around A large payload is left out: it belongs before anything that follows. It is then the last field of its
- *   sample, which any reader of protobuf takes.
- * @returns The position behind what was written: {@link partMessageSize} further on where nothing was left out.
+ * @param around Leaves large payloads out: each belongs before the bytes that follow it. It is then
+ * the last field of its sample, which every protobuf reader accepts.
+ * @returns The position after the written bytes: {@link partMessageSize} further if nothing was
+ * left out.
  */
 export function writePartMessage(
   part: PartToWrite,
@@ -102,7 +103,7 @@ function partSize(part: PartToWrite): number {
   if (queryPayload !== undefined) size += bytesFieldSize(queryPayload.length);
   size += numberFieldSize(queryEncoding);
   if (querySampleBytes === undefined) return size;
-  // Unpacked form: a reader must take both, and this one is never hot.
+  // Unpacked form: readers must accept both, and this one is never hot.
   for (const bytes of querySampleBytes) size += 1 + Math.max(numberFieldSize(bytes) - 1, 1);
   return size;
 }
@@ -132,9 +133,9 @@ function writeSample(writer: ProtoWriter, sample: SampleToWrite, around?: LargeP
 }
 
 /**
- * Decodes a LoadGenMessage for which {@link isPart} holds. Payloads are views into `message`.
- * @param samplesMax Decoding stops after one sample more: enough to refuse the part, and a peer cannot
- *   make a thousand objects out of a kilobyte.
+ * Decodes a LoadGenMessage for which {@link isPart} holds. Payloads are views of `message`.
+ * @param samplesMax Decoding stops one sample later: enough to refuse the part, and a peer cannot
+ * cause a thousand objects with a kilobyte.
  * @throws MlperfError `ERR_WIRE_PROTOCOL`
  */
 export function decodePart(
@@ -142,7 +143,7 @@ export function decodePart(
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
   const reader = new ProtoReader(message);
-  reader.varint(); // The tag: the caller has checked that it is a part.
+  reader.varint(); // The tag: the caller has checked it.
   const end = reader.stopOfBytes();
   if (end !== reader.end) throw malformed('more than one message in one');
   let query = 0;
@@ -192,7 +193,7 @@ function readLength(reader: ProtoReader, into: number[], countMax: number): void
   if (into.length <= countMax) into.push(length);
 }
 
-/** @throws MlperfError when a field went beyond the message that holds it. */
+/** @throws MlperfError if a field extends beyond its message. */
 function requireAt({ position }: ProtoReader, end: number): void {
   if (position !== end) throw malformed('a field is cut off');
 }
@@ -225,7 +226,7 @@ const PART = {
   queryPayload: 0x22,
   queryEncoding: 0x28,
   querySampleBytes: 0x30,
-  /** The same, packed: a reader must take both. */
+  /** The same, packed: readers must accept both. */
   querySampleBytesPacked: 0x32,
 } as const;
 

@@ -8,10 +8,11 @@ const NEGATIVE_BYTES = 10;
 const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be below';
 
 /**
- * Reads protobuf wire format from a buffer, without copying: bytes come back as views, borrowed where the buffer is.
+ * Reads protobuf wire format from a buffer, without copying: bytes are returned as views, borrowed
+ * if the buffer is.
  *
- * Hot path: one reader per message is the only allocation. 64-bit integers come back as
- * numbers; one of 2^53 and more is refused: ids, lengths and times of this protocol stay below.
+ * Hot path: one reader per message is the only allocation. 64-bit integers are returned as numbers;
+ * 2^53 and more is refused: ids, lengths and times of this protocol stay below.
  */
 export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
   readonly #buffer: Bytes;
@@ -40,7 +41,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     return result;
   }
 
-  /** Reads an int64, which below 0 takes ten bytes. */
+  /** Reads an int64, which takes ten bytes below 0. */
   int64(): number {
     const start = this.position;
     let last = start;
@@ -60,7 +61,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** Reads a length and moves behind so many bytes; the bytes are `[end - length, end)` of the result. */
+  /** Reads a length and skips that many bytes; they are `[end - length, end)` of the result. */
   bytes(): Bytes {
     const stop = this.stopOfBytes();
     const view = this.#buffer.subarray(this.position, stop) as Bytes;
@@ -81,13 +82,13 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     return reader;
   }
 
-  /** Moves over an unknown field. @param tag Its number and wire type, as read. */
+  /** Skips an unknown field. @param tag Its number and wire type, as read. */
   skipField(tag: number): void {
-    if (tag < 8 || tag >= 2 ** 32) throw malformed('a field has a number that there is not');
+    if (tag < 8 || tag >= 2 ** 32) throw malformed('a field has an invalid number');
     this.skip(tag % 8);
   }
 
-  /** Moves over the value of an unknown field, whatever a newer peer put there. */
+  /** Skips the value of an unknown field, whatever a newer peer put there. */
   skip(wireType: number): void {
     switch (wireType) {
       case 0: {
@@ -113,7 +114,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     if (this.position > this.end) throw malformed('a field is cut off');
   }
 
-  /** Reads a length; returns the position behind so many bytes. */
+  /** Reads a length; returns the position after that many bytes. */
   stopOfBytes(): number {
     const length = this.varint();
     const stop = this.position + length;
@@ -139,7 +140,7 @@ export function varintSize(value: number): number {
   return 8; // Up to 2^53.
 }
 
-/** Bytes of a length-delimited field of `length` bytes whose tag takes one byte. */
+/** Bytes of a length-delimited field of `length` bytes with a one-byte tag. */
 export function fieldSize(length: number): number {
   return 1 + varintSize(length) + length;
 }
@@ -150,14 +151,14 @@ export function zigzag(value: number): number {
 }
 
 /**
- * Writes protobuf wire format into a buffer whose size the caller computed before: no allocation, one
- * copy of the payload.
+ * Writes protobuf wire format into a buffer of precomputed size: no allocation, one copy of the
+ * payload.
  */
 export class ProtoWriter {
   readonly buffer: Buffer;
   position: number;
 
-  /** @param position Where the message begins in the buffer. */
+  /** @param position Start of the message in the buffer. */
   constructor(buffer: Buffer, position = 0) {
     this.buffer = buffer;
     this.position = position;
@@ -180,7 +181,7 @@ export class ProtoWriter {
     this.varint(value);
   }
 
-  /** Head of a length-delimited field. */
+  /** Tag and length of a length-delimited field. */
   head(tag: number, length: number): void {
     this.buffer[this.position++] = tag;
     this.varint(length);
@@ -195,7 +196,7 @@ export class ProtoWriter {
   }
 }
 
-/** Bytes of a varint field with a one-byte tag; 0 when the value is the default and is left out. */
+/** Bytes of a varint field with a one-byte tag; 0 for the default, which is left out. */
 export function numberFieldSize(value: number): number {
   return value === 0 ? 0 : 1 + varintSize(value);
 }

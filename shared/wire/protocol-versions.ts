@@ -29,19 +29,19 @@ export const QUEUE_SAMPLES_MAX_DEFAULT = 65_536;
  */
 export const RECEIVE_WINDOW_BYTES_DEFAULT: number = 16 * MIB;
 
-/** Versions of the native protocol that one end speaks, both included. */
+/** Range of native protocol versions of one end, inclusive. */
 interface VersionRange {
   readonly min: number;
   readonly max: number;
 }
 
-/** Those of this code. */
+/** Versions of this code. */
 export const OWN_VERSIONS: VersionRange = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
 
 /** Assumed versions of a peer that reports none. */
 const UNTOLD: VersionRange = { min: 1, max: 1 };
 
-/** Of the wire: both numbers, or neither. */
+/** Versions in a message: both numbers, or neither. */
 export function toldVersions(told: {
   readonly protocolVersionMin: number;
   readonly protocolVersionMax: number;
@@ -50,7 +50,7 @@ export function toldVersions(told: {
   return max === 0 ? UNTOLD : { min, max };
 }
 
-/** The newest version that both ends speak; undefined where there is none. */
+/** The newest version that both ends speak; undefined if there is none. */
 export function agreedVersion(
   theirs: VersionRange,
   ours: VersionRange = OWN_VERSIONS,
@@ -64,12 +64,12 @@ export function versionsInWords({ min, max }: VersionRange): string {
   return min === max ? `version ${max}` : `versions ${min} to ${max}`;
 }
 
-/** This software as others are told of it: `longhaul 0.1.0`. */
+/** This software's name and version for others: `longhaul 0.1.0`. */
 export function ownSoftware(): string {
   return `longhaul ${packageVersion()}`;
 }
 
-/** Software of another end as it reports it. */
+/** Reported software of the other end. */
 export function toldSoftware(told: {
   readonly software: string;
   readonly softwareVersion: string;

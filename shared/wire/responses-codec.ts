@@ -25,35 +25,35 @@ export interface WireTokens<Bytes extends BorrowedBytes = Uint8Array> {
 
 export interface WireCompleted<Bytes extends BorrowedBytes = Uint8Array> {
   readonly id: number;
-  /** On receipt a view into the message. */
+  /** On receipt a view of the message. */
   readonly payload: Bytes;
   /** Index into Open.response_encodings. */
   readonly encoding: number;
-  /** Undefined where the benchmark has no tokens. */
+  /** Undefined if the benchmark has no tokens. */
   readonly tokenCount: number | undefined;
   readonly durations: ServiceTimes | undefined;
   readonly offset: number;
-  /** 0 for a response that travels whole. */
+  /** 0 for a response sent whole. */
   readonly total: number;
 }
 
 export interface WireFailed {
   readonly id: number;
-  /** Number of the proto's FailureCode. */
+  /** FailureCode of the proto file. */
   readonly code: number;
   readonly text: string;
 }
 
-/** Responses that became known at one instant; to be read in this order. */
+/** Responses that became known together; process them in this order. */
 export interface WireResponses<Bytes extends BorrowedBytes = Uint8Array> {
   readonly firstTokens: readonly WireTokens<Bytes>[];
-  /** Tokens behind the first ones. */
+  /** Tokens after the first ones. */
   readonly tokens: readonly WireTokens<Bytes>[];
   readonly completed: readonly WireCompleted<Bytes>[];
   readonly failed: readonly WireFailed[];
 }
 
-/** Numbers of the proto's FailureCode, by the stable words used in logs. */
+/** Numbers of FailureCode, by the stable words in logs. */
 export const FAILURE_CODES = {
   unspecified: 0,
   'bad-sample': 1,
@@ -62,19 +62,19 @@ export const FAILURE_CODES = {
   draining: 4,
 } as const;
 
-/** Stable word of a FailureCode number; an unknown one (newer peer) is `unspecified`. */
+/** Stable word of a FailureCode; `unspecified` for an unknown one (newer peer). */
 export function failureWord(code: number): string {
   const entry = Object.entries(FAILURE_CODES).find(([, number]) => number === code);
   return entry === undefined ? 'unspecified' : entry[0];
 }
 
-/** A node's reason for a failed sample; its code where it gives no reason. */
+/** A node's reason for a failed sample; its code without a reason. */
 export function failureText(code: number, text: string): string {
   return text.trim() === '' ? `gave no reason (code ${code})` : asSaid(text);
 }
 
 const SUT_MESSAGE_RESPONSES = (3 << 3) | 2;
-/** Tags from here on belong to fields that this version of SutMessage does not have. */
+/** Tags from here on belong to fields unknown to this version of SutMessage. */
 const SUT_MESSAGE_UNKNOWN = 6 << 3;
 const RESPONSES = {
   firstTokens: (1 << 3) | 2,
@@ -102,7 +102,7 @@ const DURATION_FIELDS = [
   'sendNs',
 ] as const satisfies readonly (keyof ServiceTimes)[];
 
-/** True when the message is `responses`: the only SutMessage that needs a fast way. */
+/** True if the message is `responses`: the only SutMessage with its own codec. */
 export function isResponses(message: Uint8Array): boolean {
   return message[0] === SUT_MESSAGE_RESPONSES;
 }
@@ -129,7 +129,7 @@ export function encodeResponses(responses: WireResponses): Buffer {
     writer.number(FAILED.code, failure.code);
     writer.bytes(FAILED.text, text);
   });
-  // In the order of the fields' numbers, as protobuf writes.
+  // In the order of field numbers, as protobuf writes.
   for (const told of tokens) writeTokens(writer, RESPONSES.tokens, told);
   return writer.buffer;
 }
@@ -154,7 +154,7 @@ function completedSize(sample: WireCompleted): number {
     numberFieldSize(sample.id) +
     bytesFieldSize(sample.payload.length) +
     numberFieldSize(sample.encoding) +
-    // An optional field is written when it is set, 0 included.
+    // An optional field is written if set, even if 0.
     (tokenCount === undefined ? 0 : 1 + varintSize(zigzag(tokenCount))) +
     (durations === undefined ? 0 : fieldSize(durationsSize(durations))) +
     numberFieldSize(sample.offset) +
@@ -186,7 +186,7 @@ function writeCompleted(writer: ProtoWriter, sample: WireCompleted): void {
 }
 
 /**
- * Decodes a SutMessage for which {@link isResponses} holds. Payloads are views into `message`.
+ * Decodes a SutMessage for which {@link isResponses} holds. Payloads are views of `message`.
  * @throws MlperfError `ERR_WIRE_PROTOCOL`
  */
 export function decodeResponses(message: Uint8Array): WireResponses {
@@ -194,7 +194,7 @@ export function decodeResponses(message: Uint8Array): WireResponses {
   const reader = outer.message();
   while (outer.position < outer.end) {
     const tag = outer.varint();
-    // Behind it there may be fields that this version does not know, but none of SutMessage's own.
+    // Unknown fields of a newer version may follow, but no other field of SutMessage.
     if (tag < SUT_MESSAGE_UNKNOWN) {
       throw wireError('malformed message: more than one message in one');
     }

@@ -15,21 +15,24 @@ import { BYTES_ONLY, loadProto } from './grpc-proto.ts';
 /** Full name of the service. */
 export const SUT_SERVICE_NAME = 'mlperf.network.v1.SystemUnderTest';
 
-/** The methods of the service, with protobuf objects on all of them. */
+/** The methods of the service, all with protobuf objects. */
 export const SUT_METHODS: SystemUnderTestDefinition = loadProto<ProtoGrpcType>(
   'mlperf/network/v1/sut.proto',
 ).mlperf.network.v1.SystemUnderTest.service;
 
 /**
- * Feature of a stream that warms both ends up before a run: the node answers its samples at once and by itself, without the model,
- * and counts them in no ledger.
+ * Feature of a warm-up stream before a run: the node answers its samples at once, without the
+ * model, and counts them in no ledger.
  */
 export const WARM_UP_FEATURE = 'warm-up';
 
-/** Feature of a stream on which the node tells once a second what it uses of its machine. */
+/** Feature of a stream on which the node reports its CPU and memory once a second. */
 export const USAGE_FEATURE = 'usage';
 
-/** Feature of a stream on which the node tells output tokens as they come; only where LoadGen measures first tokens. */
+/**
+ * Feature of a stream on which the node reports output tokens as they are generated; only if
+ * LoadGen measures first tokens.
+ */
 export const TOKEN_STREAM_FEATURE = 'token-stream';
 
 /**
@@ -41,7 +44,7 @@ export const INFER_METHOD: MethodDefinition<Buffer, Buffer> = {
   ...BYTES_ONLY,
 };
 
-/** TestLink with bytes on both sides, as Infer has them: what is measured should cost what queries cost. */
+/** TestLink as bytes, like Infer: the test should cost what queries cost. */
 export const LINK_TEST_METHOD: MethodDefinition<Buffer, Buffer> = {
   ...SUT_METHODS.TestLink,
   ...BYTES_ONLY,
@@ -51,10 +54,10 @@ export const LINK_TEST_METHOD: MethodDefinition<Buffer, Buffer> = {
 export interface SutServiceHandlers
   extends UntypedServiceImplementation,
     Pick<SystemUnderTestHandlers, 'Name' | 'Describe' | 'Ready' | 'Ledger'> {
-  /** A node without it answers UNIMPLEMENTED, as nodes of before it do. */
+  /** A node without it answers UNIMPLEMENTED, like older releases. */
   DescribeSystem?: SystemUnderTestHandlers['DescribeSystem'];
   Infer: handleBidiStreamingCall<Buffer, Buffer>;
-  /** Optional as DescribeSystem is. */
+  /** Optional like DescribeSystem. */
   TestLink?: handleBidiStreamingCall<Buffer, Buffer>;
 }
 
@@ -65,7 +68,8 @@ export const SUT_SERVICE = {
   TestLink: LINK_TEST_METHOD,
 } as ServiceDefinition<SutServiceHandlers>;
 
-// Messages as objects. Decoding throws an Error where the bytes are not one. Parts and responses have their own fast way.
+// Messages as objects. Decoding throws an Error for malformed bytes. Parts and responses have their
+// own codecs.
 export const encodeLoadGenMessage = SUT_METHODS.Infer.requestSerialize;
 export const decodeLoadGenMessage = SUT_METHODS.Infer.requestDeserialize;
 export const encodeSutMessage = SUT_METHODS.Infer.responseSerialize;
@@ -78,12 +82,12 @@ export const decodeLinkTestResponse = SUT_METHODS.TestLink.responseDeserialize;
 /** First byte of a message with load: field 2, bytes. */
 const LOAD_TAG = 0x12;
 
-/** True for a message of a link test that holds load. */
+/** True for a link test message with load. */
 export function isLinkLoad(message: Uint8Array): boolean {
   return message[0] === LOAD_TAG;
 }
 
-/** Counts of one end of a link test: bytes and lengths of time, so no clocks are compared. */
+/** Counts of one end of a link test: bytes and durations, so no clocks are compared. */
 export type LinkCount = Required<{
   readonly [K in keyof LinkTestResult]: number;
 }>;
@@ -99,26 +103,26 @@ export class LoadMeter {
   #halfBytes = 0;
   #allBytes = 0;
 
-  /** @param durationMs How long the load shall go. */
+  /** @param durationMs Length of the load. */
   constructor(durationMs: number) {
     this.#halfNs = (durationMs * 1e6) / 2;
   }
 
-  /** Bytes of all messages with load. */
+  /** Bytes of all load messages. */
   get allBytes(): number {
     return this.#allBytes;
   }
 
-  /** When the first load came or went, in ns; NaN before. */
+  /** Time of the first load, ns; NaN before. */
   get firstAtNs(): number {
     return this.#firstAtNs;
   }
 
-  /** A message with load has come, or has gone out. */
+  /** A load message was received or sent. */
   add(bytes: number, atNs: number): void {
     this.#allBytes += bytes;
     this.#lastAtNs = atNs;
-    // The first one only starts the measurement: how long it took is unknown.
+    // The first one only starts the measurement: its own duration is unknown.
     if (Number.isNaN(this.#firstAtNs)) {
       this.#firstAtNs = atNs;
       return;
@@ -130,7 +134,7 @@ export class LoadMeter {
     }
   }
 
-  /** Counts so far. */
+  /** The counts so far. */
   count(): LinkCount {
     const hasHalf = !Number.isNaN(this.#halfAtNs);
     return {

@@ -11,12 +11,12 @@ import type {
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
 import { BYTES_ONLY, loadProto } from '../grpc-proto.ts';
 
-/** The methods of the service, with protobuf objects on all of them. */
+/** The methods of the service, all with protobuf objects. */
 export const OIP_SERVICE_METHODS: GRPCInferenceServiceDefinition = loadProto<ProtoGrpcType>(
   'inference/open_inference.proto',
 ).inference.GRPCInferenceService.service;
 
-/** Handlers of a server: inference with bytes, which are read and written by hand, all else with objects. */
+/** Handlers of a server: inference as bytes, which have their own codec, all else as objects. */
 export interface OipServiceHandlers
   extends UntypedServiceImplementation,
     Pick<

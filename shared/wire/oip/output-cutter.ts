@@ -14,12 +14,12 @@ import { malformed } from '../proto-wire.ts';
 import type { OipRequestPlan } from './request-plan.ts';
 import { decodeTypedContents, forEachBytesElement } from './typed-contents.ts';
 
-/** An output as it stands in a response; texts as bytes. */
+/** An output in a response; texts as bytes. */
 export interface WireOutput {
   name: BorrowedBytes;
   datatype: BorrowedBytes;
   readonly shape: number[];
-  /** Encoded InferTensorContents; empty where the contents are raw. */
+  /** Encoded InferTensorContents; empty if the contents are raw. */
   contents: BorrowedBytes;
 }
 
@@ -34,7 +34,7 @@ interface WantedOutput {
 /** Bytes before each element of BYTES. */
 const ELEMENT_LENGTH_BYTES = 4;
 
-/** Takes the planned outputs out of a response, and cuts them into the rows of the samples. */
+/** Finds the planned outputs in a response, and cuts them into rows per sample. */
 export class OutputCutter {
   readonly #wanted: readonly WantedOutput[];
   readonly #hasBatchAxis: boolean;
@@ -50,8 +50,8 @@ export class OutputCutter {
   }
 
   /**
-   * Payloads of `sampleCount` samples: of each the rows of all outputs, in the plan's order.
-   * @param rawContents One per output, in their order; none where all contents are typed.
+   * Payloads of `sampleCount` samples: for each sample the rows of all outputs, in plan order.
+   * @param rawContents One per output, in order; empty if all contents are typed.
    * @throws MlperfError `ERR_WIRE_PROTOCOL`
    */
   cut(
@@ -77,7 +77,7 @@ export class OutputCutter {
     );
   }
 
-  /** Contents of an output, a row per sample. */
+  /** Contents of an output, one row per sample. */
   #rowsOf(
     { text, datatype }: WantedOutput,
     { shape }: WireOutput,
@@ -91,14 +91,14 @@ export class OutputCutter {
       );
     }
     if (datatype === 'BYTES') return bytesRows(raw, sampleCount, elementCount(shape) / sampleCount);
-    const rowBytes = raw.length / sampleCount; // A whole number: the shape was checked.
+    const rowBytes = raw.length / sampleCount; // An integer: the shape was checked.
     return Array.from({ length: sampleCount }, (_, i) =>
       raw.subarray(i * rowBytes, (i + 1) * rowBytes),
     );
   }
 }
 
-/** Where an output of the plan stands in the response, most likely at its own place. */
+/** Index of a planned output in the response, usually its own. */
 function indexOf(outputs: readonly WireOutput[], wanted: WantedOutput, likely: number): number {
   const first = outputs[likely];
   if (first !== undefined && isEqual(first.name, wanted.name)) return likely;
@@ -107,7 +107,7 @@ function indexOf(outputs: readonly WireOutput[], wanted: WantedOutput, likely: n
   return at;
 }
 
-/** Raw contents of an output, of the length that its shape asks for. */
+/** Raw contents of an output, with the length that its shape needs. */
 function rawOf(
   { text, datatype, datatypeName }: WantedOutput,
   output: WireOutput,
@@ -146,7 +146,7 @@ function bytesRows(raw: BorrowedBytes, rowCount: number, elementsPerRow: number)
   return rows;
 }
 
-/** Whether two short texts are the same, as bytes. */
+/** True if two short texts are equal, as bytes. */
 export function isEqual(a: BorrowedBytes, b: BorrowedBytes): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
@@ -154,24 +154,25 @@ export function isEqual(a: BorrowedBytes, b: BorrowedBytes): boolean {
 }
 
 /**
- * Output by which NVIDIA Dynamo ends the responses to a request: empty texts while more follow; `stop`, `length` or
- * `content_filter` in the last one. Older versions leave the elements out while more follow.
- * Source: ai-dynamo/dynamo, lib/llm/src/grpc/service/openai.rs.
+ * Output by which NVIDIA Dynamo marks the last response to a request: empty texts while more
+ * follow; `stop`, `length` or `content_filter` in the last one. Older versions omit the elements
+ * while more follow. Source: ai-dynamo/dynamo, lib/llm/src/grpc/service/openai.rs.
  */
 const FINISH_REASON = 'finish_reason';
 
 const NAME: Uint8Array = Buffer.from(FINISH_REASON);
 const DATATYPE: Uint8Array = Buffer.from('BYTES');
 
-/** Whether an output of a model is that one. */
+/** True for the output {@link FINISH_REASON} of a model. */
 export function isFinishReason({ name, datatype }: Pick<OipTensor, 'name' | 'datatype'>): boolean {
   return name === FINISH_REASON && datatype === 'BYTES';
 }
 
 /**
- * Whether a response tells by its finish reason that it is the last one; undefined where it has no such output.
- * @param rawContents One per output, or none where contents are typed.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` where the contents do not fit the shape.
+ * True or false if a finish reason states whether the response is the last; undefined without such
+ * an output.
+ * @param rawContents One per output, or empty if contents are typed.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` if the contents do not fit the shape.
  */
 export function tellsFinish(
   outputs: readonly WireOutput[],

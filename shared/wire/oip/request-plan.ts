@@ -1,42 +1,43 @@
 import type { OipTensor } from '../../domain/tensors.ts';
 
-/** gRPC's name of the service, as the standard has it. TorchServe has another one. */
+/** gRPC name of the service in the standard. TorchServe has another one. */
 export const OIP_SERVICE_NAME = 'inference.GRPCInferenceService';
 
-/** Which model is asked. */
+/** The requested model. */
 export interface OipModelRef {
   readonly name: string;
   /** Empty: the server chooses. */
   readonly version: string;
 }
 
-/** Reads `name` or `name:version`; the last colon is before the version. */
+/** Parses `name` or `name:version`; the last colon precedes the version. */
 export function modelRef(text = ''): OipModelRef {
   const [, name = text, version = ''] = /^(.+):([^:]*)$/s.exec(text) ?? [];
   return { name, version };
 }
 
 /**
- * `unary`: a ModelInfer call per request. `stream`: messages on long-lived ModelStreamInfer streams. `stream-per-request`: a
- * ModelStreamInfer stream of its own for each request, for servers that work off the requests of a stream one by one.
+ * `unary`: a ModelInfer call per request. `stream`: messages on long-lived ModelStreamInfer
+ * streams. `stream-per-request`: one ModelStreamInfer stream per request, for servers that process
+ * the requests of a stream serially.
  */
 export const OIP_METHODS = ['unary', 'stream', 'stream-per-request'] as const;
 
-/** Where the contents of inputs stand: in `raw_input_contents`, or in each input's `contents`. */
+/** Place of input contents: `raw_input_contents`, or each input's `contents`. */
 export type OipContents = 'raw' | 'typed';
 
 /** One of {@link OIP_METHODS}. */
 export type OipMethod = (typeof OIP_METHODS)[number];
 
 /**
- * Forms of a sample's payload.
- * `tensors`: the raw contents of all inputs of the plan, one behind the other, of fixed sizes.
- * `fields`: encoded fields of ModelInferRequest that the sample library prepared, untimed: `inputs` with their shapes and
- * their contents, raw or typed. For samples whose shapes differ, and for servers that know typed contents only.
+ * Forms of a sample's payload. `tensors`: the concatenated raw contents of all inputs of the plan,
+ * of fixed sizes. `fields`: encoded fields of ModelInferRequest that the sample library prepared,
+ * untimed: `inputs` with their shapes and their contents, raw or typed. For samples whose shapes
+ * differ, and for servers with typed contents only.
  */
 type OipPayloadForm = 'tensors' | 'fields';
 
-/** An input as every request of the run has it. */
+/** An input of every request of the run. */
 export interface OipPlannedInput {
   readonly name: string;
   readonly datatype: OipTensor['datatype'];
@@ -46,37 +47,37 @@ export interface OipPlannedInput {
   readonly sampleBytes: number;
 }
 
-/** How samples become requests; decided and checked before the first query. */
+/** How samples become requests; fixed and checked before the first query. */
 export interface OipRequestPlan {
   readonly model: OipModelRef;
   readonly payloadForm: OipPayloadForm;
-  /** In the order of the payload. Empty where the payloads are `fields`. */
+  /** In payload order. Empty for payloads of form `fields`. */
   readonly inputs: readonly OipPlannedInput[];
-  /** True where the first axis of every input and output counts samples, and is sent. */
+  /** True if the first axis of every input and output counts samples, and is sent. */
   readonly hasBatchAxis: boolean;
-  /** Samples of one query in one request, at most; above 1 with a batch axis and `tensors` only. */
+  /** Most samples of one query per request; above 1 only with a batch axis and `tensors`. */
   readonly samplesPerRequest: number;
-  /** Outputs in the order of the response's payload: raw contents of one sample, one behind the other. */
+  /** Outputs in the order of the response's payload: concatenated raw contents of one sample. */
   readonly outputs: readonly OipTensor[];
   readonly method: OipMethod;
 }
 
-/** How one node takes several requests at once: on one stream, and each in a call of its own. */
+/** Result for concurrent requests at one node: on one stream, and in separate calls. */
 export interface OipWaysCompared {
   readonly address: string;
-  /** True: requests on one stream wait for each other, requests in calls of their own do not. */
+  /** True if requests on one stream wait for each other, but separate calls do not. */
   readonly isStreamTheLimit: boolean;
-  /** Requests at once; 1: this node never has more, and no comparison was made. */
+  /** Concurrent requests; 1: this node never has more, and nothing was compared. */
   readonly requestCount: number;
-  /** Until all were answered, in ms, in the round in the middle of all; NaN where they were not. */
+  /** Time until all were answered, ms, in the median round; NaN if they were not. */
   readonly streamMs: number;
   readonly callsMs: number;
-  /** True: the answers on the stream came one after the other in every round. */
+  /** True if responses on the stream came one after another in every round. */
   readonly isInTurn: boolean;
-  /** Why several requests at once failed, on the stream and in calls of their own. */
+  /** Why concurrent requests failed, on the stream and in separate calls. */
   readonly streamFailure: string | undefined;
   readonly callsFailure: string | undefined;
-  /** Requests that the node got. */
+  /** Requests that the node received. */
   readonly trialCount: number;
 }
 
@@ -87,22 +88,28 @@ export interface OipServerFacts {
   readonly extensions: readonly string[];
 }
 
-/** A server's facts of a model (ModelMetadata, and ModelConfig where it has that). */
+/** A server's facts of a model (ModelMetadata, and ModelConfig if available). */
 export interface OipModelFacts {
   readonly address: string;
   readonly server: OipServerFacts;
   readonly name: string;
   readonly versions: readonly string[];
   readonly platform: string;
-  /** Digest of the model's file, in hexadecimal digits, where the server tells one: no part of the standard. */
+  /** Digest of the model's file, hexadecimal, if reported: an extension of the standard. */
   readonly sha256?: string;
   readonly inputs: readonly OipTensor[];
   readonly outputs: readonly OipTensor[];
-  /** Most samples in a request; 0: no batch axis; undefined: the server does not tell. */
+  /** Most samples per request; 0: no batch axis; undefined: not reported. */
   readonly batchSizeMax: number | undefined;
-  /** A request may have any number of responses, which only a stream carries. Undefined: the server does not tell. */
+  /**
+   * True if a request may have any number of responses, which only a stream can carry. Undefined:
+   * not reported.
+   */
   readonly isDecoupled: boolean | undefined;
-  /** Whether the server has ModelStreamInfer, as far as it can be told without an inference; undefined: it cannot. */
+  /**
+   * True if the server has ModelStreamInfer, as far as visible without an inference; undefined:
+   * unknown.
+   */
   readonly hasStream: boolean | undefined;
   readonly hasStatistics: boolean;
 }

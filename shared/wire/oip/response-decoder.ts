@@ -21,17 +21,17 @@ const TENSOR = {
 const ENTRY = { key: (1 << 3) | 2, value: (2 << 3) | 2 } as const;
 const PARAMETER = { bool: 1 << 3, int64: 2 << 3, uint64: 5 << 3 } as const;
 
-/** The first field number that ModelStreamInferResponse does not have. */
+/** The first field number that is not in ModelStreamInferResponse. */
 const STREAM_FIELDS_END = 3;
 
-/** Marks the last response to a request (Triton); longhaul's own node tells in it how many tokens there were. */
+/** Marks the last response to a request (Triton); longhaul's own node adds the token count. */
 const FINAL_MARK: Uint8Array = Buffer.from('triton_final_response');
 const TOKEN_COUNT: Uint8Array = Buffer.from('token_count');
 
-/** The ids of this side are below 2^53. */
+/** Longest id of this side: ids are below 2^53. */
 const ID_DIGITS_MAX = 16;
 
-/** An output as a response describes it. */
+/** An output as the response describes it. */
 export interface DescribedOutput {
   readonly name: string;
   readonly datatype: string;
@@ -39,22 +39,22 @@ export interface DescribedOutput {
 }
 
 /**
- * Reads ModelInferResponses by hand, without copies. One reader serves a channel: what it read is valid as long as the
- * message is.
+ * Reads ModelInferResponses by hand, without copies. One decoder serves a channel: its results are
+ * valid as long as the message.
  *
- * Unknown fields are passed over, lengths are checked. {@link read} throws for bytes that are no message, and leaves what
- * it had read before, perhaps the id.
+ * Unknown fields are skipped, lengths are checked. {@link read} throws for malformed bytes, and
+ * keeps what it had read before, perhaps the id.
  */
 export class OipResponseDecoder {
-  /** The echoed id; NaN: none, or no id of this side. */
+  /** The echoed id; NaN: none, or not an id of this side. */
   id: number = Number.NaN;
-  /** Whether the server sent any id. */
+  /** True if the server sent any id. */
   hasId = false;
   /** In-band error of a stream; empty: none. */
   errorMessage = '';
-  /** Triton's mark for the last response; undefined where there is none. */
+  /** Triton's mark for the last response; undefined without one. */
   isFinal: boolean | undefined;
-  /** Tokens of the whole request, as the server counted them. */
+  /** Tokens of the whole request, by the server's count. */
   tokenCount: number | undefined;
   readonly #outputs: WireOutput[] = [];
   readonly #rawContents: BorrowedBytes[] = [];
@@ -70,14 +70,15 @@ export class OipResponseDecoder {
   }
 
   /**
-   * Whether an output `finish_reason` tells that this response is the last; undefined where there is none.
+   * True or false if an output `finish_reason` states whether this response is the last; otherwise
+   * undefined.
    * @throws MlperfError `ERR_WIRE_PROTOCOL`
    */
   tellsFinish(): boolean | undefined {
     return tellsFinish(this.#outputs, this.#rawContents);
   }
 
-  /** The outputs of the message as it describes them, datatypes as they were sent. Not for the hot path. */
+  /** The outputs as the message describes them, datatypes unchanged. Not for the hot path. */
   describeOutputs(): readonly DescribedOutput[] {
     return this.#outputs.map(({ name, datatype, shape }) => ({
       name: borrowedText(name),
@@ -93,9 +94,9 @@ export class OipResponseDecoder {
   }
 
   /**
-   * Reads a message of a ModelStreamInfer stream: ModelStreamInferResponse, or ModelInferResponse as MLServer sends it.
-   * The two are told apart by their fields: a ModelStreamInferResponse has 1 and 2 only, and no plain response does
-   * without id (3), outputs (5) or contents (6).
+   * Reads a message of a ModelStreamInfer stream: ModelStreamInferResponse, or ModelInferResponse
+   * as MLServer sends it. Their fields differ: a ModelStreamInferResponse has only 1 and 2, and
+   * every plain response has id (3), outputs (5) or contents (6).
    * @throws MlperfError `ERR_WIRE_PROTOCOL`
    */
   readOfStream(message: BorrowedBytes): void {
@@ -119,10 +120,11 @@ export class OipResponseDecoder {
   }
 
   /**
-   * Payloads of the samples of a request, in their order: raw contents of the plan's outputs, one behind the other. Views
-   * of the message where that is possible.
+   * Payloads of a request's samples, in order: concatenated raw contents of the plan's outputs, as
+   * views if possible.
    * @param sampleCount Samples of the request, 1 or more.
-   * @throws MlperfError `ERR_WIRE_PROTOCOL` where an output is missing, of another datatype, or not of its shape.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` for an output that is missing, of another datatype, or
+   * of another shape.
    */
   payloads(sampleCount: number): readonly BorrowedBytes[] {
     return this.#cutter.cut(this.#outputs, this.#rawContents, sampleCount);
@@ -161,7 +163,7 @@ export class OipResponseDecoder {
     }
   }
 
-  /** Reads an id of this side: decimal, as it was sent. */
+  /** Reads an id of this side: decimal, as sent. */
   #readId(text: BorrowedBytes): void {
     this.hasId = text.length > 0;
     this.id = Number.NaN;
@@ -176,7 +178,7 @@ export class OipResponseDecoder {
     this.id = id;
   }
 
-  /** An entry of the map of parameters. */
+  /** An entry of the parameter map. */
   #readParameter(entry: ProtoReader<BorrowedBytes>): void {
     let key: BorrowedBytes | undefined;
     let value: ProtoReader<BorrowedBytes> | undefined;
@@ -229,7 +231,7 @@ function axisLength(reader: ProtoReader<BorrowedBytes>): number {
   return length;
 }
 
-/** The number in an InferParameter; undefined for one of another kind. @param tag What it should be. */
+/** The number in an InferParameter; undefined for another kind. @param tag Expected tag. */
 function numberIn(reader: ProtoReader<BorrowedBytes>, tag: number): number | undefined {
   let number: number | undefined;
   while (reader.position < reader.end) {

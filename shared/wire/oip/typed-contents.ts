@@ -55,10 +55,13 @@ const NAME_OF_NUMBER: ReadonlyMap<number, string> = new Map(
   Object.values(FIELDS).map(({ number, name }) => [number, name]),
 );
 
-/** Bytes before each element of BYTES in raw contents. */
+/** Length prefix of each BYTES element in raw contents, bytes. */
 const LENGTH_BYTES = 4;
 
-/** Fields of typed contents beside one for each element: empty lists, and what a newer peer may add. */
+/**
+ * Extra fields allowed in typed contents beyond one per element: empty lists, and fields of newer
+ * peers.
+ */
 const PIECES_SPARE = 256;
 
 const VARINT = 0;
@@ -68,8 +71,8 @@ const FIXED32 = 5;
 
 /**
  * Raw contents as an encoded InferTensorContents.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` for a datatype that has no list (FP16, BF16), bytes that are no whole elements, and
- *   a BOOL other than 0 and 1.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for a datatype without a list (FP16, BF16), incomplete
+ * elements, and a BOOL other than 0 and 1.
  */
 export function encodeTypedContents(datatype: OipDataType, raw: Uint8Array): Uint8Array {
   const { number } = fieldOf(datatype);
@@ -86,10 +89,10 @@ export function encodeTypedContents(datatype: OipDataType, raw: Uint8Array): Uin
 }
 
 /**
- * An encoded InferTensorContents as raw contents. Lists may be packed or not, and come in pieces.
- * @param elementCount Elements that the tensor's shape asks for; memory is taken once they are known to be there.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, another number of elements, elements in the list of another
- *   datatype, and values that the datatype cannot hold.
+ * An encoded InferTensorContents as raw contents. Lists may be packed or not, and split.
+ * @param elementCount Elements by the tensor's shape; memory is allocated after they were counted.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, another number of elements, elements
+ * in the list of another datatype, and values that the datatype cannot hold.
  */
 export function decodeTypedContents(
   datatype: OipDataType,
@@ -131,7 +134,7 @@ export function decodeTypedContents(
   return raw;
 }
 
-/** Tells how many elements a run has. Throws for one that is cut off. */
+/** Returns a function that counts the elements of a run. It throws for a truncated one. */
 function elementCounter(
   datatype: OipDataType,
   { name }: ContentsField,
@@ -158,9 +161,9 @@ function fieldOf(datatype: OipDataType): ContentsField {
 }
 
 /**
- * Calls `take` with the place of each packed list, each single value, or each element of BYTES, in order. Keeps none
- * of them: a message of 60 MB may have 30 million.
- * @param piecesMax Fields of any kind that there may be.
+ * Calls `take` with the position of each packed list, each single value, or each BYTES element, in
+ * order. Stores none of them: a message of 60 MB may have 30 million.
+ * @param piecesMax Most fields of any kind.
  */
 function walkRuns(
   datatype: OipDataType,
@@ -192,14 +195,14 @@ function walkRuns(
   }
 }
 
-/** Wire type of an element that is not in a packed list; undefined where there is no such thing. */
+/** Wire type of an element outside a packed list; undefined if impossible. */
 function wireTypeOfOne(datatype: OipDataType): number | undefined {
   if (datatype === 'BYTES') return undefined;
   if (datatype === 'FP32') return FIXED32;
   return datatype === 'FP64' ? FIXED64 : VARINT;
 }
 
-/** Moves behind a length and its bytes. @returns Where these begin. */
+/** Skips a length and its bytes. @returns Start of the bytes. */
 function passBytes(reader: ProtoReader<BorrowedBytes>): number {
   const length = reader.varint();
   const begin = reader.position;
@@ -208,7 +211,7 @@ function passBytes(reader: ProtoReader<BorrowedBytes>): number {
   return begin;
 }
 
-/** @throws MlperfError `ERR_WIRE_PROTOCOL` where it is another list, and not empty. */
+/** @throws MlperfError `ERR_WIRE_PROTOCOL` if another list is not empty. */
 function skipOther(
   reader: ProtoReader<BorrowedBytes>,
   number: number,
@@ -242,9 +245,9 @@ function encodeBytes(number: number, raw: Uint8Array): Uint8Array {
 }
 
 /**
- * Calls `take` with each element of raw contents of BYTES, in order; views, borrowed where the contents are.
- * @returns How many there are.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` where the last of them is cut off.
+ * Calls `take` with each BYTES element of raw contents, in order, as views.
+ * @returns Number of elements.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` if the last one is truncated.
  */
 export function forEachBytesElement<Bytes extends BorrowedBytes>(
   raw: Bytes,

@@ -3,7 +3,7 @@ import { type MlperfError, wireError } from '../../base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/tensors.ts';
 import { malformed } from '../proto-wire.ts';
 
-/** Largest value of an element that is narrower than the list that carries it; the smallest is -max - 1, or 0. */
+/** Largest value of an element narrower than its list's type; the smallest is -max - 1, or 0. */
 const NARROW_MAX: Readonly<Partial<Record<OipDataType, number>>> = {
   INT8: 0x7f,
   INT16: 0x7fff,
@@ -16,23 +16,23 @@ const SIGNED: readonly OipDataType[] = ['INT8', 'INT16', 'INT32', 'INT64'];
 /** Longest varint. */
 const VARINT_BYTES_MAX = 10;
 
-/** A varint of 64 bits in halves, which JavaScript's bit operations are exact on. */
+/** A 64-bit varint in halves, on which JavaScript's bit operations are exact. */
 export interface Halves {
   low: number;
   high: number;
 }
 
-/** Raw elements of whole numbers, readable as the 64 bits that protobuf sends for each. */
+/** Raw integer elements, readable as the 64 bits that protobuf sends for each. */
 export interface IntegerElements {
   readonly count: number;
-  /** Puts the element into `into`, with the sign in all higher bits. */
+  /** Writes the element into `into`, sign-extended. */
   read(index: number, into: Halves): void;
 }
 
 /**
- * Views raw elements; undefined where they are not sent as varints.
- * @param datatype One that has a list of elements of a fixed size.
- * @param raw Whole elements.
+ * Views raw elements; undefined for datatypes not sent as varints.
+ * @param datatype A datatype with a list of fixed-size elements.
+ * @param raw Complete elements.
  * @throws MlperfError `ERR_WIRE_PROTOCOL` for a BOOL other than 0 and 1.
  */
 export function integerElements(
@@ -92,7 +92,7 @@ export function writtenSize(elements: IntegerElements): number {
   return size;
 }
 
-/** Writes all elements as varints, one behind the other. */
+/** Writes all elements as consecutive varints. */
 export function writeIntegers(elements: IntegerElements, into: Uint8Array, begin: number): void {
   const halves = { low: 0, high: 0 };
   let position = begin;
@@ -108,7 +108,9 @@ export function writeIntegers(elements: IntegerElements, into: Uint8Array, begin
   }
 }
 
-/** Calls `take` with the place of each run of values in a message, in order; may be called again. */
+/**
+ * Calls `take` with the position of each run of values in a message, in order; may be called again.
+ */
 export type Runs = (take: (begin: number, end: number) => void) => void;
 
 /** Varints in a run: each ends with a byte below 128. @throws MlperfError `ERR_WIRE_PROTOCOL` */
@@ -120,10 +122,10 @@ export function varintCount(bytes: BorrowedBytes, begin: number, end: number): n
 }
 
 /**
- * Reads varints as raw elements.
- * @param runs Of whole varints, as {@link varintCount} found them in `bytes`.
- * @param target Raw elements, as many as there are varints.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed varints and values that the datatype cannot hold.
+ * Decodes varints into raw elements.
+ * @param runs Runs of complete varints, counted by {@link varintCount}.
+ * @param target Raw elements, one per varint.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed varints and values outside the datatype.
  */
 export function readIntegers(
   datatype: OipDataType,
@@ -144,7 +146,10 @@ export function readIntegers(
   });
 }
 
-/** @returns The position behind the varint, which is known to end in `run`. @throws MlperfError `ERR_WIRE_PROTOCOL` */
+/**
+ * @returns The position after the varint, which is known to end in `run`. @throws MlperfError
+ * `ERR_WIRE_PROTOCOL`
+ */
 export function readVarint(run: BorrowedBytes, begin: number, into: Halves): number {
   const first = run[begin] as number;
   into.low = first & 0x7f;
@@ -178,11 +183,11 @@ function elementWriter(
       target[index] = low === 0 && high === 0 ? 0 : 1;
     };
   }
-  // As protobuf reads 32 bits: the higher ones are dropped.
+  // As protobuf decodes 32 bits: higher bits are dropped.
   if (datatype === 'INT32' || datatype === 'UINT32') {
     return (index, { low }) => view.setInt32(index * 4, low, true);
   }
-  const max = NARROW_MAX[datatype] as number; // All that is left is narrow.
+  const max = NARROW_MAX[datatype] as number; // The remaining datatypes are narrow.
   const isSigned = SIGNED.includes(datatype);
   const min = isSigned ? -max - 1 : 0;
   const isByte = OIP_ELEMENT_BYTES[datatype] === 1;
@@ -198,7 +203,7 @@ function elementWriter(
   };
 }
 
-/** Contents break the protocol. */
+/** Error for contents that break the protocol. */
 export function wrongContents(text: string): MlperfError {
   return wireError(text);
 }

@@ -261,7 +261,7 @@ describe('BatchRunner with payloads that are tensors', () => {
     await expect(runner.warmUp()).rejects.toMatchObject({
       code: 'ERR_MODEL',
       message: expect.stringMatching(
-        /does not run on x \[1, 8\]: no memory; where it wants other lengths/,
+        /does not run on x \[1, 8\]: no memory; if it needs other lengths/,
       ),
     });
   });

@@ -139,7 +139,7 @@ describe('the decoder of requests', () => {
     ['a field that is cut off', '0a05', /cut off/],
     ['an axis that is cut off', '2a031a0180', /a number is cut off/],
     ['a text that is none', '1a02ff61', /not UTF-8/],
-    ['a field without a number', '0000', /number that there is not/],
+    ['a field without a number', '0000', /invalid number/],
     ['an unknown number that is cut off', '4880', /a number is cut off/],
     ['a group', '0b', /wire type 3/],
     ['more axes than anything has', `2a231a21${'01'.repeat(33)}`, /more than 32 axes/],
