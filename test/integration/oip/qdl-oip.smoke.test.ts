@@ -61,7 +61,7 @@ describe('Name', () => {
       'a server that has nothing but inference',
       { without: NO_METADATA },
       OIP_SERVICE_NAME,
-      /none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig/,
+      /lacks ServerMetadata, ServerLive, ModelMetadata and ModelConfig/,
     ],
   ])('refuses %s', async (_case, behaviour, service, message) => {
     const list = await fakeOipServers(behaviour);

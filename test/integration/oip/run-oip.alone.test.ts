@@ -184,7 +184,7 @@ describe('run against servers that are short of something', () => {
       /reports no inputs of model net.*--input-shape .*NAME:UINT8:48x48x3/,
     );
     const run = await accuracyRun([...sut, '--input-shape', 'image:UINT8:-1x48x48x3']);
-    expect(run.stdout, run.stderr).toMatch(/an answer before the run \(scores FP32 \[-1, 10\]\)/);
+    expect(run.stdout, run.stderr).toMatch(/a response before the run \(scores FP32 \[-1, 10\]\)/);
     const counted = run.stdout.match(/\(\d+ of \d+\)/)?.[0];
     const labels = readFileSync(join(dataFolder, 'labels.txt'), 'utf8').trim().split('\n');
     const right = labels.filter((line) => line.endsWith(' 3')).length;

@@ -205,7 +205,7 @@ describe('a run through a proxy', () => {
     [
       'that compresses messages to the node',
       { compresses: 'requests' },
-      /grpc-encoding: gzip\) is not taken.*a proxy between the two did: switch that off/,
+      /grpc-encoding: gzip\) is refused.*a proxy does: switch it off/,
     ],
     [
       'that compresses messages of the node',
