@@ -133,18 +133,19 @@ const NO_DRIVER = Promise.resolve(undefined);
  * @throws MlperfError `ERR_CONFIG_INVALID` if the other LoadGen loads other samples: its plan
  *   then differs from the one made here
  */
-function requireSameSet(wanted: ArrayLike<number>, planned: Uint32Array): void {
-  const isSame = wanted.length === planned.length && planned.every((one, i) => one === wanted[i]);
+function requireSameSet(driverIndices: ArrayLike<number>, planned: Uint32Array): void {
+  const isSame =
+    driverIndices.length === planned.length && planned.every((one, i) => one === driverIndices[i]);
   if (isSame) return;
-  if (wanted.length !== planned.length) {
+  if (driverIndices.length !== planned.length) {
     throw configInvalid(
-      `the C++ LoadGen loads ${wanted.length} samples, but the settings of the round require ${planned.length}: ` +
+      `the C++ LoadGen loads ${driverIndices.length} samples, but the settings of the round require ${planned.length}: ` +
         'link the LoadGen of the round, or leave --round out',
     );
   }
-  const at = planned.findIndex((one, i) => one !== wanted[i]);
+  const at = planned.findIndex((one, i) => one !== driverIndices[i]);
   throw configInvalid(
-    `the C++ LoadGen draws other samples than longhaul: number ${at + 1} of ${planned.length} is ${wanted[at]}, not ${planned[at]}. ` +
+    `the C++ LoadGen draws other samples than longhaul: number ${at + 1} of ${planned.length} is ${driverIndices[at]}, not ${planned[at]}. ` +
       'Give the --rng-library of the compiler that built it; if that changes nothing, its seeds are not those of the round',
   );
 }
@@ -155,8 +156,9 @@ export async function loadSet(
   { sampleIndices }: LoadableSet,
 ): Promise<void> {
   logs.detail.list('loaded_qsl_set', sampleIndices);
-  const wanted = await interruption.orInterrupted(parts.driver?.nextSet() ?? NO_DRIVER);
-  if (wanted !== undefined && wanted !== INTERRUPTED) requireSameSet(wanted, sampleIndices);
+  const driverIndices = await interruption.orInterrupted(parts.driver?.nextSet() ?? NO_DRIVER);
+  if (driverIndices !== undefined && driverIndices !== INTERRUPTED)
+    requireSameSet(driverIndices, sampleIndices);
   await interruption.orInterrupted(parts.qsl.loadSamplesToRam(sampleIndices));
 }
 

@@ -51,12 +51,12 @@ import {
  *   that fails later is reported in the outcome); `ERR_CONFIG_INVALID` if the settings cannot be
  *   run; and any error of the first name query, of the SUT's start or of the sample library.
  */
-export async function runTest(asked: TestSetup): Promise<TestOutcome> {
-  const stopSut = stopperOf(asked);
-  const interruption = new Interruption(asked.signal);
+export async function runTest(requested: TestSetup): Promise<TestOutcome> {
+  const stopSut = stopperOf(requested);
+  const interruption = new Interruption(requested.signal);
   try {
-    checkSettings(asked.settings, asked.qsl);
-    const parts = { ...asked, settings: applyTest05(asked.settings) };
+    checkSettings(requested.settings, requested.qsl);
+    const parts = { ...requested, settings: applyTest05(requested.settings) };
     return await runChecked(parts, stopSut, interruption);
   } catch (error) {
     await stopSut(); // await stopSut(); // A failure to stop would only hide the first error.

@@ -57,12 +57,12 @@ export function refuseUsedCurve({ run }: CurvePlan, values: CurveValues): void {
  * @returns `isComplete`: false if the host's signal ended it
  * @throws MlperfError
  */
-export async function runCurve(asked: AskedCurve, host: RunHost, print: PrintLine) {
-  const { plan, values } = asked;
+export async function runCurve(request: AskedCurve, host: RunHost, print: PrintLine) {
+  const { plan, values } = request;
   const { output } = plan.run;
   const kept = values.resume ? readCurveFile(output) : null;
   const prepared = await prepareRun(plan.run, host);
-  const identity = await curveIdentity(asked, prepared);
+  const identity = await curveIdentity(request, prepared);
   if (kept !== null) requireSameSearch(output, kept, identity);
   if (!values.resume) replaceEarlierRun(output, host);
   const files = new CurveFiles(plan, identity, kept);
@@ -212,9 +212,9 @@ async function curveIdentity(
   prepared: PreparedRun,
 ): Promise<Question> {
   const { unit, percentile } = plan;
-  const asked = settings.filter(({ key }) => key !== 'qps' && key !== 'concurrency');
+  const identifying = settings.filter(({ key }) => key !== 'qps' && key !== 'concurrency');
   return {
-    ...(await searchIdentity(prepared, asked)),
+    ...(await searchIdentity(prepared, identifying)),
     stepped: unit,
     ...boundsQuestion(plan),
     percentile: percentage(percentile, 6),

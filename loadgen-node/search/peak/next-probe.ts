@@ -129,8 +129,8 @@ export function searchState(search: PacedSearch, probes: readonly PeakProbe[]) {
 type SearchState = ReturnType<typeof searchState>;
 
 /** The next step of a search for a rate; it follows from the probes alone. */
-export function nextRateStep(asked: LoadSearch, probes: readonly PeakProbe[]): NextStep {
-  const search = pacedSearch(asked, probes);
+export function nextRateStep(requested: LoadSearch, probes: readonly PeakProbe[]): NextStep {
+  const search = pacedSearch(requested, probes);
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded === undefined) return { probe: unloadedLook() };
   if (unloaded.verdict === 'misses' || unloaded.verdict === 'lost') return { ending: 'none' };

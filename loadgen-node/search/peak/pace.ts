@@ -70,8 +70,8 @@ export function pacedSearch(search: LoadSearch, probes: readonly PeakProbe[]): P
  * Duration of a search with these probes, in ns: all screenings, then the runs that confirm one
  * load. Many end earlier.
  */
-export function searchNs(asked: LoadSearch, probes: readonly PeakProbe[] = []): number {
-  const { screeningNsMax, full } = pacedSearch(asked, probes);
+export function searchNs(requested: LoadSearch, probes: readonly PeakProbe[] = []): number {
+  const { screeningNsMax, full } = pacedSearch(requested, probes);
   return screeningNsMax + full.runs * full.minDurationNs;
 }
 
@@ -79,8 +79,8 @@ export function searchNs(asked: LoadSearch, probes: readonly PeakProbe[] = []): 
  * Remaining duration of a search, in ns: remaining screening time, then the runs that confirm one
  * load. After the first of those there are no more screenings.
  */
-export function searchLeftNs(asked: LoadSearch, probes: readonly PeakProbe[]): number {
-  const { screeningNsMax, full } = pacedSearch(asked, probes);
+export function searchLeftNs(requested: LoadSearch, probes: readonly PeakProbe[]): number {
+  const { screeningNsMax, full } = pacedSearch(requested, probes);
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const doneNs = probes.reduce((sum, { durationNs }) => sum + durationNs, 0);
   const screeningNs = fulls.length === 0 ? Math.max(0, screeningNsMax - doneNs) : 0;

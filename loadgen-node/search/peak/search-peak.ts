@@ -68,11 +68,11 @@ interface AskedSearch {
  * @throws MlperfError
  */
 export async function searchPeak(
-  asked: AskedSearch,
+  request: AskedSearch,
   host: RunHost,
   print: PrintLine,
 ): Promise<{ readonly result: PeakResult | null; readonly problems: readonly MlperfError[] }> {
-  const { plan, search, values, settings } = asked;
+  const { plan, search, values, settings } = request;
   const { output } = plan.run;
   const file = values.resume ? readPeakFile(output) : undefined;
   const prepared = await prepareRun(plan.run, host);
@@ -87,7 +87,7 @@ export async function searchPeak(
   keep();
   const problems = new RunProblems();
   try {
-    printOpening(asked, probes, print);
+    printOpening(request, probes, print);
     const runProbe = runProbes(prepared, {
       host,
       output,

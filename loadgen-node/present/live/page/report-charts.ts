@@ -243,8 +243,8 @@ class ZoomedChart {
     if (group === undefined) return [];
     const marks = new Set<number>();
     for (let i = 0; i <= TICKS; i += 1) {
-      const wanted = this.#from + ((this.#to - this.#from) * i) / TICKS;
-      const index = nearest(group.places, wanted);
+      const target = this.#from + ((this.#to - this.#from) * i) / TICKS;
+      const index = nearest(group.places, target);
       const place = this.#zoomed(group.places[index] ?? 0);
       if (place >= this.#left && place <= this.#right) marks.add(index);
     }
@@ -339,19 +339,19 @@ class ZoomedChart {
   /** Zooms to a width around a position, within the chart. */
   #zoomTo(middle: number, width: number): void {
     const whole = this.#right - this.#left;
-    const wanted = Math.min(width, whole);
-    const from = Math.min(Math.max(middle - wanted / 2, this.#left), this.#right - wanted);
-    this.#zoom(from, from + wanted);
+    const newWidth = Math.min(width, whole);
+    const from = Math.min(Math.max(middle - newWidth / 2, this.#left), this.#right - newWidth);
+    this.#zoom(from, from + newWidth);
     // The next key continues from there.
     this.#show(this.#zoomed(middle));
   }
 }
 
 /** Index of the nearest position; positions are ascending. */
-function nearest(places: readonly number[], wanted: number): number {
+function nearest(places: readonly number[], target: number): number {
   let best = 0;
   places.forEach((place, i) => {
-    if (Math.abs(place - wanted) < Math.abs((places[best] ?? 0) - wanted)) best = i;
+    if (Math.abs(place - target) < Math.abs((places[best] ?? 0) - target)) best = i;
   });
   return best;
 }
