@@ -216,7 +216,7 @@ describe('what is not provable says why', () => {
       'what arrived',
       good,
       'all-queries-cross',
-      /server\s+knows.*grew by 100 requests and 100 inferences/s,
+      /known to the server alone.*\n.*grew by 100 requests and 100 inferences/s,
     ],
     [
       'a cache of responses',
