@@ -100,7 +100,9 @@ describe('longhaul compare', () => {
     expect(stdout).toMatch(/^Comparable {4}no:\n {14}- .*slow is INVALID/);
     // Once, with its cause.
     expect(stdout.split(`${slow} is INVALID`)).toHaveLength(2);
-    expect(stdout).toContain('FAILED        only VALID runs are compared (--allow-invalid compares others,');
+    expect(stdout).toContain(
+      'FAILED        only VALID runs are compared (--allow-invalid compares others,',
+    );
     expect(stdout).not.toMatch(/^p50/m);
     expect((await compare(...gate, '--allow-invalid')).code).toBe(0);
   });
