@@ -1,22 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
-/** Compiled code as Node itself loads it, once per worker: vitest would transform it, and run it anew for each file. */
+/**
+ * Compiled code as Node itself loads it, once per worker: vitest would transform it, and run it
+ * anew for each file.
+ */
 const server = { deps: { external: [/\/dist\//] } };
 
-/** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/base/bytes/borrowed-bytes.ts). */
+/**
+ * Whoever keeps a view of a buffer that its owner uses again reads nonsense at once
+ * (shared/base/bytes/borrowed-bytes.ts).
+ */
 const env = { LONGHAUL_OVERWRITE_BUFFERS: '1' };
 
 /** Test files share modules in most projects; this is for each of them. */
 const setupFiles = ['test/scenes/host/each-file.ts'];
 
-/** A poll ends as soon as its condition holds: the limit is for what never comes, on however busy a machine. */
+/**
+ * A poll ends as soon as its condition holds: the limit is for what never comes, on however busy a
+ * machine.
+ */
 const expect = { poll: { timeout: 30_000 } };
 
 /** The same for a test. */
 const TEST_MS_MAX = 120_000;
 
 /**
- * The suffix of a file says when it runs; one without runs in `unit` or `integration`, beside others.
+ * The suffix of a file says when it runs; one without runs in `unit` or `integration`, beside
+ * others.
  *
  * - `.smoke`: one file per seam between processes, in `npm test`; the others are in `test:all`.
  * - `.alone`: its clocks or its load need the cores, so no other file runs meanwhile.
@@ -26,7 +36,8 @@ const TEST_MS_MAX = 120_000;
  */
 export default defineConfig({
   test: {
-    // What Vite makes of a file is kept by its contents: a run after the first took a third less processor time.
+    // What Vite makes of a file is kept by its contents: a run after the first took a third less
+    // processor time.
     experimental: { fsModuleCache: true },
     projects: [
       {
@@ -35,12 +46,13 @@ export default defineConfig({
           env,
           include: ['test/unit/**/*.test.ts'],
           exclude: ['**/*.{mocking,slow}.test.ts'],
-          // A process per file took as long as the tests: none of them changes what another one reads.
+          // A process per file took as long as the tests: none of them changes what another one
+          // reads.
           isolate: false,
           setupFiles,
           maxWorkers: 2,
-          // None takes a second by itself; on a machine that is busy with other things twenty are not enough for the first
-          // test of a file that loads the whole program.
+          // None takes a second by itself; on a machine that is busy with other things twenty are
+          // not enough for the first test of a file that loads the whole program.
           expect,
           testTimeout: TEST_MS_MAX,
           hookTimeout: TEST_MS_MAX,

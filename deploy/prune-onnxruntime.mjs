@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-// ONNX Runtime's package has its libraries for every system and processor, 301 MB; a machine uses 46 MB of them.
-// Plain JavaScript without imports of longhaul: it also runs in the build of an image.
+// ONNX Runtime's package has its libraries for every system and processor, 301 MB; a machine uses
+// 46 MB of them. Plain JavaScript without imports of longhaul: it also runs in the build of an
+// image.
 
 const HELP = `Usage: node prune-onnxruntime.mjs NODE_MODULES
 

@@ -1,6 +1,6 @@
 /**
- * longhaul as a library: docs/api.md. What is exported here, and the fields of these types, change by semantic versioning; no other
- * file of the package is to be imported.
+ * longhaul as a library: docs/api.md. What is exported here, and the fields of these types, change
+ * by semantic versioning; no other file of the package is to be imported.
  */
 
 export {

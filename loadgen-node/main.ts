@@ -26,6 +26,6 @@ try {
 } catch (error) {
   process.exitCode = reportError(error);
 }
-// A gRPC channel or a pipe that is still closing must not keep the process. Output is flushed first:
-// the pipes of a parent process are asynchronous.
+// A gRPC channel or a pipe that is still closing must not keep the process. Output is flushed
+// first: the pipes of a parent process are asynchronous.
 process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -43,7 +43,9 @@ const FIRST_KEYS: readonly string[] = [
   ...['tlsCert', 'tlsKey', 'check'],
 ];
 
-/** `longhaul sut`: one SUT node. Loaded by the one bin through shared/base/files/package-files.ts. */
+/**
+ * `longhaul sut`: one SUT node. Loaded by the one bin through shared/base/files/package-files.ts.
+ */
 export function sutCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('sut', 'serve a benchmark as a SUT node');
   return addJson(addSettingsInGroups(command, SUT_OPTIONS, { keys: FIRST_KEYS }))

@@ -59,17 +59,19 @@ export interface SutNodeHooks {
   readonly onProgress: BuildProgress;
   readonly logger: Logger;
   /**
-   * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the process
-   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-thread.ts).
+   * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the
+   * process by `process.exit` instead: inside an inference that aborts it (see
+   * inference/workers/worker-thread.ts).
    */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Starts a SUT node: listens first, so that Name and Ready answer while the model loads; then makes or
- * finds the model, checks it, starts the workers and runs it once in each.
- * @throws MlperfError `ERR_SUT_LISTEN`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
- *   `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_INTERRUPTED`; ports and workers are closed then.
+ * Starts a SUT node: listens first, so that Name and Ready answer while the model loads; then makes
+ * or finds the model, checks it, starts the workers and runs it once in each.
+ * @throws MlperfError `ERR_SUT_LISTEN`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`,
+ *   `ERR_NOT_INSTALLED`, `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_INTERRUPTED`; ports
+ *   and workers are closed then.
  */
 export async function startSutNode(
   settings: SutSettings,
@@ -88,8 +90,9 @@ export async function startSutNode(
     loading = node.load();
     await Promise.race([loading, rejectsOnAbort(hooks.signal)]);
   } catch (error) {
-    // Closing ends a worker process that hangs. A thread inside ONNX Runtime cannot be ended, the process would
-    // abort under it, and a model that is being made ends at its next report: both are waited for.
+    // Closing ends a worker process that hangs. A thread inside ONNX Runtime cannot be ended, the
+    // process would abort under it, and a model that is being made ends at its next report: both
+    // are waited for.
     await Promise.all([node.close(), loading?.catch(() => {})]);
     throw error;
   }
@@ -181,8 +184,8 @@ class ServingNode {
   }
 
   /**
-   * Called once when the node can no longer serve though it was not stopped. It still answers Ready,
-   * with the reason, until it is stopped. Called at once when that has happened already.
+   * Called once when the node can no longer serve though it was not stopped. It still answers
+   * Ready, with the reason, until it is stopped. Called at once when that has happened already.
    */
   onFatal(listener: (error: MlperfError) => void): void {
     void this.#failed.promise.then(listener);
@@ -190,15 +193,18 @@ class ServingNode {
 
   /**
    * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
-   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run then.
-   * Called again it returns the same promise.
+   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run
+   * then. Called again it returns the same promise.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#drainAndClose();
     return this.#stopping;
   }
 
-  /** Ends the drain of {@link stop} as if its time were over, and waits for workers a second at most. */
+  /**
+   * Ends the drain of {@link stop} as if its time were over, and waits for workers a second at
+   * most.
+   */
   hurry(): void {
     this.#patience.hurry();
   }
@@ -262,7 +268,10 @@ class ServingNode {
     });
   }
 
-  /** Opens the ports for health and metrics, where there are to be any. @throws MlperfError `ERR_SUT_LISTEN` */
+  /**
+   * Opens the ports for health and metrics, where there are to be any. @throws MlperfError
+   * `ERR_SUT_LISTEN`
+   */
   async listenForOperations(): Promise<void> {
     await this.#operations.listen({
       facts: this.#facts,
@@ -318,7 +327,8 @@ class ServingNode {
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
-    // Warming up starts all other workers, which would have to load the model before they could end.
+    // Warming up starts all other workers, which would have to load the model before they could
+    // end.
     if (this.#hooks.signal?.aborted === true) throw startInterrupted();
     await this.#model.warmUp();
     if (this.state !== 'NODE_STATE_WARMING_UP') throw await this.#failed.promise;
@@ -369,7 +379,9 @@ class ServingNode {
     };
   }
 
-  /** The node can no longer serve. Waiting samples fail; Ready tells why until the node is stopped. */
+  /**
+   * The node can no longer serve. Waiting samples fail; Ready tells why until the node is stopped.
+   */
   #fail(error: MlperfError): void {
     if (this.state === 'NODE_STATE_FAILED') return;
     this.#status.set('NODE_STATE_FAILED', error.message);

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-// What "docker run --read-only --cap-drop ALL --security-opt no-new-privileges" does, as a configuration of an OCI
-// runtime (crun, runc): the image's own user, environment, working folder and entry point, nothing else writable.
+// What "docker run --read-only --cap-drop ALL --security-opt no-new-privileges" does, as a
+// configuration of an OCI runtime (crun, runc): the image's own user, environment, working folder
+// and entry point, nothing else writable.
 
 const HELP = `Usage: buildah inspect --type image IMAGE | node oci-config.mjs --rootfs FOLDER [flags] -- ARGUMENTS
 

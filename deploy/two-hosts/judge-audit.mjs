@@ -1,6 +1,6 @@
-// What two namespaces of one machine must look like in network_audit.json: two hosts' addresses, and of all that could
-// be wrong with the topology only that both ends run under one kernel.
-// Usage: node judge-audit.mjs FILE LOADGEN-ADDRESS SUT-ADDRESS. Exit code 0 when all of it holds, else 3.
+// What two namespaces of one machine must look like in network_audit.json: two hosts' addresses,
+// and of all that could be wrong with the topology only that both ends run under one kernel. Usage:
+// node judge-audit.mjs FILE LOADGEN-ADDRESS SUT-ADDRESS. Exit code 0 when all of it holds, else 3.
 import { readFileSync } from 'node:fs';
 
 const [file, loadgenAddress, sutAddress] = process.argv.slice(2);

@@ -24,7 +24,9 @@ Example:
   },
 });
 
-/** `longhaul loadgen compression`: what the rules of a round allow, and what this process can do. */
+/**
+ * `longhaul loadgen compression`: what the rules of a round allow, and what this process can do.
+ */
 export const compressionVerb = verb({
   settings: {
     round: choice(ROUNDS, 'round whose rules hold', {

@@ -46,7 +46,10 @@ export const CPP_ENGINE = z.strictObject({
   tag: z.string().nullable(),
   /** SHA-256 of LoadGen's own list of its sources. */
   sourcesSha256: z.string(),
-  /** SHA-256 of the user's static library, of the linked module, and of mlperf_log_detail.txt as LoadGen wrote it. */
+  /**
+   * SHA-256 of the user's static library, of the linked module, and of mlperf_log_detail.txt as
+   * LoadGen wrote it.
+   */
   librarySha256: z.string(),
   addonSha256: z.string(),
   /** Null if LoadGen's test did not end. */
@@ -197,7 +200,8 @@ export function writeAudit(folder: string, written: NetworkAudit): void {
 /**
  * Reads the audit of a run.
  * @param folder Output folder of the run.
- * @throws MlperfError `ERR_CONFIG_FILE` (missing, not JSON), `ERR_CONFIG_INVALID` (damaged, other version)
+ * @throws MlperfError `ERR_CONFIG_FILE` (missing, not JSON), `ERR_CONFIG_INVALID` (damaged, other
+ *   version)
  */
 export function readAudit(folder: string): NetworkAudit {
   return readJsonFile(join(folder, AUDIT_FILE), networkAuditSchema);

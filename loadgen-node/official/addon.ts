@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { messageOf, notInstalled } from '../../shared/base/errors/mlperf-error.ts';
 
-/** Requests of LoadGen's thread, and the end of its test; the same numbers as in native/bridge.cc. */
+/**
+ * Requests of LoadGen's thread, and the end of its test; the same numbers as in native/bridge.cc.
+ */
 export const REQUEST = { none: 0, name: 1, load: 2, unload: 3, ended: 4 } as const;
 
 /** Bit of a count in the query ring: the next entry has more samples of the same query. */

@@ -11,7 +11,9 @@ const TAG_LIST = z.strictObject({
     z.strictObject({
       tag: z.string().min(1),
       version: z.string(),
-      /** SHA-1 of each source by its path, as LoadGen logs them (loadgen_file_sha1): `/loadgen.cc`. */
+      /**
+       * SHA-1 of each source by its path, as LoadGen logs them (loadgen_file_sha1): `/loadgen.cc`.
+       */
       files: z.record(z.string(), z.string().regex(/^[0-9a-f]{40}$/)),
     }),
   ),

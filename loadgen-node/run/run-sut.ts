@@ -17,7 +17,10 @@ import { onlyTarget } from './plan/target.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 import type { WarmUpTest } from './prepare/warm-up.ts';
 
-/** A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
+/**
+ * A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling
+ * program's own.
+ */
 export interface RunSut {
   readonly sut: SystemUnderTest;
   /**

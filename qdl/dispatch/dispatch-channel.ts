@@ -42,7 +42,10 @@ export interface ChannelEvents {
   onCompleted(channel: DispatchChannel, id: number, sample: CompletedSample, atNs: number): void;
   /** A sample got no answer. */
   onFailed(channel: DispatchChannel, id: number, failure: SampleFailure): void;
-  /** The node reported something impossible, and the stream continues. @param text As in `NodeClaim`. */
+  /**
+   * The node reported something impossible, and the stream continues. @param text As in
+   * `NodeClaim`.
+   */
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void;
   /** The node reported its use of CPU and memory. */
   onUsage(channel: DispatchChannel, usage: NodeUsage): void;

@@ -215,7 +215,8 @@ export class Dispatcher implements ChannelEvents {
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const why = reason === '' ? '' : `: ${asSaid(reason)}`;
-    if (this.#goesOnWithout(channel)) return; // The lost node still answers its outstanding samples.
+    // The lost node still answers its outstanding samples.
+    if (this.#goesOnWithout(channel)) return;
     this.#break(sutLost(`SUT node ${channel.place.address} is shutting down${why}`));
   }
 
@@ -392,7 +393,8 @@ export class Dispatcher implements ChannelEvents {
   }
 
   #ledgerOf(channel: DispatchChannel): RunLedgerCounter {
-    return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // In range: one per node.
+    // In range: one per node.
+    return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter;
   }
 }
 

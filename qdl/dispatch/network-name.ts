@@ -62,7 +62,8 @@ export class NetworkNames {
     const keep = (name: string | null, failure: string | null): void => {
       const nodes = Promise.all(
         this.#clients.map(async ({ address }, i) => ({
-          ...nodeCallOf(address, answers[i] as PromiseSettledResult<NodeName>), // In range: one per client.
+          // In range: one per client.
+          ...nodeCallOf(address, answers[i] as PromiseSettledResult<NodeName>),
           ...tcpTimesOf(await (connects[i] as Promise<TcpConnect>)),
         })),
       );
@@ -96,7 +97,9 @@ export class NetworkNames {
     );
   }
 
-  /** All calls so far, once the TCP connects beside them have ended: within a second. Never rejects. */
+  /**
+   * All calls so far, once the TCP connects beside them have ended: within a second. Never rejects.
+   */
   calls(): Promise<NameCall[]> {
     return Promise.all(this.#calls);
   }

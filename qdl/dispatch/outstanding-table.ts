@@ -8,22 +8,30 @@ const OUTSTANDING_MAX = 65_536;
 /** Returned by {@link OutstandingTable.release} for an id that is not outstanding. */
 export const NOT_OUTSTANDING = -1;
 
-/** The stream's number among all streams of the run, and the load that it shares with the node's other streams. */
+/**
+ * The stream's number among all streams of the run, and the load that it shares with the node's
+ * other streams.
+ */
 interface OutstandingPlace extends StreamNumber {
   readonly load: NodeLoad;
 }
 
 /**
- * Samples that are on the wire on one stream: wire id → LoadGen's response id. Counts them in the load of the node.
+ * Samples that are on the wire on one stream: wire id → LoadGen's response id. Counts them in the
+ *   load of the node.
  *
  * All memory is taken in the constructor: issue and complete run once per sample inside the timed
- * region, so neither may allocate. A slot is reused, an id never ({@link WireIds}), so that a late or repeated response for
- * an old id cannot pass for the slot's next sample. A wire id does not reveal the sample's index in the library.
+ * region, so neither may allocate. A slot is reused, an id never ({@link WireIds}), so that a late
+ * or repeated response for an old id cannot pass for the slot's next sample. A wire id does not
+ * reveal the sample's index in the library.
  */
 export class OutstandingTable {
   readonly #freeSlots: Int32Array;
   readonly #ids: WireIds;
-  /** By slot: how often it was used; the wire id that it has, or {@link NOT_OUTSTANDING}; response id; last byte. */
+  /**
+   * By slot: how often it was used; the wire id that it has, or {@link NOT_OUTSTANDING}; response
+   * id; last byte.
+   */
   readonly #uses: Uint32Array;
   readonly #wireIds: Float64Array;
   readonly #responseIds: Float64Array;
@@ -84,8 +92,8 @@ export class OutstandingTable {
   }
 
   /**
-   * Frees the sample of a wire id and returns its response id, or {@link NOT_OUTSTANDING} when the id
-   * is unknown or was answered before: the caller counts that as a contract error.
+   * Frees the sample of a wire id and returns its response id, or {@link NOT_OUTSTANDING} when the
+   * id is unknown or was answered before: the caller counts that as a contract error.
    */
   release(wireId: number): number {
     const slot = this.slotOf(wireId);
@@ -109,7 +117,10 @@ export class OutstandingTable {
     return responseIds;
   }
 
-  /** Slot of an outstanding wire id, or -1: a number below {@link slotCount} that the sample has until it is released. */
+  /**
+   * Slot of an outstanding wire id, or -1: a number below {@link slotCount} that the sample has
+   * until it is released.
+   */
   slotOf(wireId: number): number {
     const slot = this.#ids.slotOf(wireId);
     return wireId >= 0 && this.#wireIds[slot] === wireId ? slot : -1;

@@ -45,7 +45,10 @@ export class WireIds {
     this.#keys = keys;
   }
 
-  /** How often a slot can be used before its ids repeat: 2^36 times on one stream of 65,536 slots, 2^30 on one of 64. */
+  /**
+   * How often a slot can be used before its ids repeat: 2^36 times on one stream of 65,536 slots,
+   * 2^30 on one of 64.
+   */
   get usesMax(): number {
     return this.#half * this.#half;
   }

@@ -33,7 +33,10 @@ export function upperMedian(values: Iterable<number>): number | undefined {
   return sorted[sorted.length >> 1];
 }
 
-/** `1 error`, `2 errors`, `1,200 queries`. @param what In the singular. @param plural Default: with an "s". */
+/**
+ * `1 error`, `2 errors`, `1,200 queries`. @param what In the singular. @param plural Default: with
+ * an "s".
+ */
 export function counted(count: number, what: string, plural: string = `${what}s`): string {
   return `${grouped(count)} ${count === 1 ? what : plural}`;
 }
@@ -207,7 +210,10 @@ export function tableLines(
 /** Width of wrapped text, columns. */
 const WRAP_COLUMNS = 100;
 
-/** Breaks a text at blanks, 100 columns wide; the first line begins with `first`, all others with `indent` blanks. */
+/**
+ * Breaks a text at blanks, 100 columns wide; the first line begins with `first`, all others with
+ * `indent` blanks.
+ */
 export function wrapped(text: string, indent: number, first = ''): string[] {
   const lines: string[] = [];
   let line = first.padEnd(indent);

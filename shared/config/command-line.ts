@@ -27,7 +27,10 @@ export function createCommand(name: string, description: string): Command {
   return formatHelp(command);
 }
 
-/** Adds a flag for every setting of a verb that has a section in the configuration file, and `--config`. */
+/**
+ * Adds a flag for every setting of a verb that has a section in the configuration file, and
+ * `--config`.
+ */
 export function addSettings(command: Command, table: SettingTable): Command {
   return addFlags(command, table).addOption(
     new Option('--config <file>', 'configuration file (YAML); flags win over it'),
@@ -54,7 +57,10 @@ export function addSettingsInGroups(
   return addSettings(command, {});
 }
 
-/** Adds a flag for every setting: those of the short help first, then those of `--help-all` below their topics. */
+/**
+ * Adds a flag for every setting: those of the short help first, then those of `--help-all` below
+ * their topics.
+ */
 export function addFlagsInGroups(
   command: Command,
   table: SettingTable,

@@ -13,7 +13,10 @@ export interface ResolvedSetting {
   readonly key: string;
   /** The value in file form; undefined if it was not set. */
   readonly raw: unknown;
-  /** `flag --target-qps`, `longhaul.yaml:3:5`, `asked of SUT node 10.0.0.2:50051`, `default`, or `not set`. */
+  /**
+   * `flag --target-qps`, `longhaul.yaml:3:5`, `asked of SUT node 10.0.0.2:50051`, `default`, or
+   * `not set`.
+   */
   readonly source: string;
   /** For a list in a file: the position of each value. */
   readonly itemSources?: readonly string[] | undefined;
@@ -179,7 +182,8 @@ type ConfigFile = ReadonlyMap<string, ReadonlyMap<string, FileValue>>;
 /**
  * Reads a configuration file. Only its form is checked here: a map of sections, each a map of keys.
  * @param sections Names that a section may have.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` (unknown section)
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID`
+ *   (unknown section)
  */
 export function readConfigFile(path: string, sections: readonly string[]): ConfigFile {
   const text = readNamedText(path, FILE_BYTES_MAX.settings);

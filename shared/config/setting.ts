@@ -56,7 +56,8 @@ export function pick<T extends SettingTable, K extends keyof T & string>(
   table: T,
   ...keys: readonly K[]
 ): Pick<T, K> {
-  return Object.fromEntries(keys.map((key) => [key, table[key]])) as Pick<T, K>; // Exactly these keys.
+  // Exactly these keys.
+  return Object.fromEntries(keys.map((key) => [key, table[key]])) as Pick<T, K>;
 }
 
 /** An optional setting without a default may be absent. */

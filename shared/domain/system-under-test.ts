@@ -1,7 +1,10 @@
 import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../base/errors/mlperf-error.ts';
 
-/** Substring that the name of a SUT over a network must contain. Rule: inference_rules v4.1, Network division, QDL constraints. */
+/**
+ * Substring that the name of a SUT over a network must contain. Rule: inference_rules v4.1, Network
+ * division, QDL constraints.
+ */
 export const NETWORK_SUT = 'Network SUT';
 
 /**

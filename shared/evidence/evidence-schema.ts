@@ -6,9 +6,9 @@ import { claimed, hostEvidence } from '../host/host-facts.ts';
 import { CLAIM_KINDS } from './node-claims.ts';
 
 /*
- * The evidence of a run over a network as `network_audit.json` holds it; its types are inferred from here.
- * Null stands for what is not known: a node of other make need not tell everything, and a run may break
- * off before everything was asked.
+ * The evidence of a run over a network as `network_audit.json` holds it; its types are inferred
+ * from here. Null stands for what is not known: a node of other make need not tell everything, and
+ * a run may break off before everything was asked.
  */
 
 /** Values of a schema, deeply read-only. */
@@ -32,7 +32,10 @@ export const components = z.array(z.object({ name: z.string(), version: z.string
 /** How samples travel: form and lossless compression. */
 export const encoding = z.object({ form: z.string(), compression: z.string() });
 
-/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where not reported, above 2^53 rounded. */
+/**
+ * Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where not reported, above 2^53
+ * rounded.
+ */
 const nodeLimits = z.object({
   messageBytesMax: claimed,
   partBytesMax: claimed,
@@ -116,7 +119,10 @@ const nodeNameCall = z.object({
   failure: z.string().nullable(),
   /** The call as both ends saw it; null when there was no answer. */
   path: callPath.nullable(),
-  /** A plain TCP connect to the same address, measured beside the call of Name, in ns; null when it timed out. */
+  /**
+   * A plain TCP connect to the same address, measured beside the call of Name, in ns; null when it
+   * timed out.
+   */
   tcpConnectNs: nonNegative.nullable(),
   /** The IP address that the TCP connect reached. */
   remoteAddress: z.string().nullable(),
@@ -156,7 +162,10 @@ export const streamEvidence = z.object({
   model: z.string(),
   features: z.array(z.string()),
   limits: nodeLimits.nullable(),
-  /** `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be looked at. */
+  /**
+   * `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be looked
+   * at.
+   */
   compressionCheck: z.enum(['checked', 'unknown']),
   /** Its call as both ends saw it. */
   path: callPath,
@@ -194,8 +203,9 @@ const serverEvidence = z.object({
   /** From the answer to a trial request where the metadata have none. */
   outputs: tensors,
   /**
-   * Requests that were given to the connection, warm-up left out: a request has one sample, or several of one query. All
-   * of them went out in a run that came to its end; one that broke off may have kept back the last ones.
+   * Requests that were given to the connection, warm-up left out: a request has one sample, or
+   * several of one query. All of them went out in a run that came to its end; one that broke off
+   * may have kept back the last ones.
    */
   requestCount: nonNegative,
   /** Requests of before the run, which tried whether the server takes what is sent. */
@@ -232,11 +242,14 @@ export const requestEvidence = z.object({
 });
 
 /**
- * Connections and streams that ended during a run and cost no sample, since others took over. Their time is in the
- * latencies.
+ * Connections and streams that ended during a run and cost no sample, since others took over. Their
+ * time is in the latencies.
  */
 const handOvers = z.object({
-  /** Connections that the other end gave up by plan (HTTP/2's GOAWAY without an error), or that were lost with nothing outstanding. */
+  /**
+   * Connections that the other end gave up by plan (HTTP/2's GOAWAY without an error), or that were
+   * lost with nothing outstanding.
+   */
   connectionCount: nonNegative,
   /** Requests that the other end had not processed by then, and that went out again. */
   callCount: nonNegative,
@@ -273,8 +286,8 @@ export const nodeEvidence = z.object({
 });
 
 /**
- * Evidence of a run over a network, as plain values: the content of `network_audit.json`.
- * Null stands for what is not known: a node of other make need not tell everything, and a run may break
+ * Evidence of a run over a network, as plain values: the content of `network_audit.json`. Null
+ * stands for what is not known: a node of other make need not tell everything, and a run may break
  * off before everything was asked.
  */
 export interface NetworkEvidence {
@@ -308,7 +321,9 @@ export type NameCall = Evidence<typeof nameCall>;
 /** One node's part in a call of Name(). */
 export type NodeNameCall = Evidence<typeof nodeNameCall>;
 
-/** Counts of one end for one node. A node's own may be any of 64 bits: above 2^53 they are rounded. */
+/**
+ * Counts of one end for one node. A node's own may be any of 64 bits: above 2^53 they are rounded.
+ */
 export type LedgerCounts = Evidence<typeof ledgerCounts>;
 
 /** The ledger of a SUT node. */
@@ -326,7 +341,9 @@ export type HandOvers = Evidence<typeof handOvers>;
 /** All that is known of one node. */
 export type NodeEvidence = Evidence<typeof nodeEvidence>;
 
-/** Time that a server reports, over all requests of a run: a sum of lengths, and how many they are. */
+/**
+ * Time that a server reports, over all requests of a run: a sum of lengths, and how many they are.
+ */
 export type ServerTime = Evidence<typeof serverTime>;
 
 /** Growth of a server's own statistics of the model during a run. */

@@ -39,7 +39,10 @@ export type ClaimKind = (typeof CLAIM_KINDS)[number];
 export interface NodeClaim {
   readonly kind: ClaimKind;
   readonly count: number;
-  /** A sentence without its subject, the node, and without a full stop: of the first claim, or of the worst. */
+  /**
+   * A sentence without its subject, the node, and without a full stop: of the first claim, or of
+   * the worst.
+   */
   readonly text: string;
 }
 

@@ -124,7 +124,10 @@ function mixId(id: number): number {
   return mix((id | 0) + mix(high + GOLDEN));
 }
 
-/** The finaliser of MurmurHash3 (32 bits): every bit of the result depends on every bit of the number. */
+/**
+ * The finaliser of MurmurHash3 (32 bits): every bit of the result depends on every bit of the
+ * number.
+ */
 function mix(number: number): number {
   let bits = number | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

@@ -33,7 +33,9 @@ interface MemoryReading {
   readonly ecc: EccFacts;
 }
 
-/** Reads `/proc/meminfo`, and the memory modules and ECC from EDAC and, where it may be read, DMI. */
+/**
+ * Reads `/proc/meminfo`, and the memory modules and ECC from EDAC and, where it may be read, DMI.
+ */
 export async function memoryFacts(source: MachineSource): Promise<z.infer<typeof memory>> {
   const edac = await edacMemory(new FactFolder(source, CONTROLLERS));
   const dmi = await dmiMemory(source);
@@ -56,7 +58,9 @@ const CONTROLLERS = '/sys/devices/system/edac/mc';
 /** Modes of the kernel's EDAC that correct errors; EC and PARITY only detect them. */
 const CORRECTING = /^(SECDED|S\d+ECD\d+ED)$/;
 
-/** Reads the memory controllers of the kernel's EDAC: modules, or in older kernels rows of chips. */
+/**
+ * Reads the memory controllers of the kernel's EDAC: modules, or in older kernels rows of chips.
+ */
 async function edacMemory(root: FactFolder): Promise<MemoryReading> {
   const controllers = await root.names(/^mc\d+$/);
   const places = await Promise.all(controllers.map((name) => placesOf(root, name)));

@@ -76,7 +76,10 @@ export const network = z.object({
   interfaces: list(nicForm),
 });
 
-/** Kinds of link by the kernel's number. Source: Linux, if_arp.h: ARPHRD_ETHER, _INFINIBAND, _LOOPBACK. */
+/**
+ * Kinds of link by the kernel's number. Source: Linux, if_arp.h: ARPHRD_ETHER, _INFINIBAND,
+ * _LOOPBACK.
+ */
 const ETHERNET = '1';
 const INFINIBAND = '32';
 const LOOPBACK = '772';

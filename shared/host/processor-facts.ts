@@ -65,7 +65,10 @@ async function lookAt(source: MachineSource) {
 
 type Look = Awaited<ReturnType<typeof lookAt>>;
 
-/** Cores by implementer and part, as `/proc/cpuinfo` numbers them. Source: Arm's MIDR_EL1 of each core. */
+/**
+ * Cores by implementer and part, as `/proc/cpuinfo` numbers them. Source: Arm's MIDR_EL1 of each
+ * core.
+ */
 const ARM_CORES: Readonly<Record<string, string>> = {
   '0x41 0xd03': 'Arm Cortex-A53',
   '0x41 0xd05': 'Arm Cortex-A55',

@@ -217,7 +217,9 @@ function bufferMax(root: FactFolder, name: string): Promise<number | null> {
 
 const GROUPS = '/sys/fs/cgroup';
 
-/** Weights of a group without a setting. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares. */
+/**
+ * Weights of a group without a setting. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares.
+ */
 const WEIGHT_DEFAULT = 100;
 const SHARES_DEFAULT = 1024;
 

@@ -8,7 +8,10 @@ export interface HeaderField {
   readonly value: string;
 }
 
-/** Headers that both ends know, as `name` or `name=value`, by index from 1. Rule: RFC 7541, appendix A. */
+/**
+ * Headers that both ends know, as `name` or `name=value`, by index from 1. Rule: RFC 7541, appendix
+ * A.
+ */
 const STATIC_TABLE: readonly HeaderField[] = (
   ':authority|:method=GET|:method=POST|:path=/|:path=/index.html|:scheme=http|:scheme=https|' +
   ':status=200|:status=204|:status=206|:status=304|:status=400|:status=404|:status=500|' +

@@ -8,9 +8,10 @@ import { cardOf } from './cards.ts';
 type BenchmarkModule<T> = { readonly benchmark: T } | { makeBenchmark(key: string): T };
 
 /**
- * Loads the code of a benchmark on one side: `<key>/benchmark` below that side's folder of benchmarks, which
- * exports `benchmark`. Found by its place, so that another benchmark is a card, and a folder per side. A language model
- * without a folder there has the code of all: `language/benchmark`, which exports `makeBenchmark`.
+ * Loads the code of a benchmark on one side: `<key>/benchmark` below that side's folder of
+ * benchmarks, which exports `benchmark`. Found by its place, so that another benchmark is a card,
+ * and a folder per side. A language model without a folder there has the code of all:
+ * `language/benchmark`, which exports `makeBenchmark`.
  * @param registry `import.meta.url` of the file in that folder that asks.
  * @param lacking What this side lacks of a benchmark without code here, for the message.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is.

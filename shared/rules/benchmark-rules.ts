@@ -56,7 +56,10 @@ function serverNumber(round: Round, benchmark: string, key: string): number {
   return found;
 }
 
-/** Targets of a benchmark's first model in a round, the first one as the quality's own metric, from 0 to 1. */
+/**
+ * Targets of a benchmark's first model in a round, the first one as the quality's own metric, from
+ * 0 to 1.
+ */
 function qualityIn(card: BenchmarkCard, round: Round): Quality {
   const { models = [], stricter, isInShares } = card;
   const row = models.map((model) => rowAt(model, round)).find((one) => one !== undefined);
@@ -86,7 +89,10 @@ function qualityIn(card: BenchmarkCard, round: Round): Quality {
 /** Keys of all benchmarks, in the order in which they are listed to people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);
 
-/** {@link BENCHMARK_KEYS} and what else `longhaul run` takes, see {@link benchmarkOfRun}: each behind the benchmark that its SUT nodes serve. */
+/**
+ * {@link BENCHMARK_KEYS} and what else `longhaul run` takes, see {@link benchmarkOfRun}: each
+ * behind the benchmark that its SUT nodes serve.
+ */
 export const RUN_BENCHMARKS: readonly string[] = CARDS.flatMap(({ key, interactiveName }) =>
   interactiveName === undefined ? [key] : [key, interactiveName],
 );
@@ -98,7 +104,8 @@ export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
 
 /**
  * @param names Those that may be meant.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that names the one that was meant, or lists what there is.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that names the one that was meant, or lists what
+ *   there is.
  */
 export function benchmarkRules(key: string, names = BENCHMARK_KEYS): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
@@ -120,8 +127,9 @@ export function benchmarkRules(key: string, names = BENCHMARK_KEYS): BenchmarkRu
 }
 
 /**
- * Benchmark of a run: one of the table, or one that rounds bound more tightly in their scenario Interactive. LoadGen knows that
- * scenario as Server of a model of its own, `llama2-70b-interactive`; a submission's name of it (`-99`, `-99.9`) is taken as well.
+ * Benchmark of a run: one of the table, or one that rounds bound more tightly in their scenario
+ * Interactive. LoadGen knows that scenario as Server of a model of its own,
+ * `llama2-70b-interactive`; a submission's name of it (`-99`, `-99.9`) is taken as well.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` as {@link benchmarkRules}
  */
 export function benchmarkOfRun(name: string): BenchmarkRules {
@@ -160,7 +168,10 @@ export function benchmarkEncoding(rules: BenchmarkRules, name: string): PayloadE
   return encoding;
 }
 
-/** Default of a setting that follows from the setting `benchmark`; undefined where that has none ({@link BenchmarkRules.defaults}). */
+/**
+ * Default of a setting that follows from the setting `benchmark`; undefined where that has none
+ * ({@link BenchmarkRules.defaults}).
+ */
 export function benchmarkDefault(setting: BenchmarkDefault) {
   return (rawOf: (key: string) => unknown): number | string | undefined => {
     return cardOf(String(rawOf('benchmark')))?.defaults?.[setting];

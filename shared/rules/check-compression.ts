@@ -33,9 +33,9 @@ export interface CompressionPlan {
 const ORIGINAL_FORMS: readonly string[] = ['jpeg'];
 
 /**
- * Every way in which a plan goes beyond what the rules allow, in words and with the rule's text; empty
- * where they allow it.
- * Rule: inference_rules, Network division, benchmarks and QSL preprocessing (compression-rules.ts).
+ * Every way in which a plan goes beyond what the rules allow, in words and with the rule's text;
+ * empty where they allow it. Rule: inference_rules, Network division, benchmarks and QSL
+ * preprocessing (compression-rules.ts).
  */
 export function compressionBreaches(plan: CompressionPlan): string[] {
   const breaches: string[] = [];
@@ -62,7 +62,8 @@ export function compressionBreaches(plan: CompressionPlan): string[] {
 
 /**
  * Refuses what the rules forbid, unless the run is in the open division.
- * @throws MlperfError `ERR_RULE` with the rule's text; `ERR_CONFIG_INVALID` for what no division can do.
+ * @throws MlperfError `ERR_RULE` with the rule's text; `ERR_CONFIG_INVALID` for what no division
+ *   can do.
  */
 export function checkCompression(plan: CompressionPlan, division: 'network' | 'open'): void {
   if (division === 'network') {

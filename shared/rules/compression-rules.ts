@@ -11,7 +11,9 @@ import {
 
 /** Rule on compression for one benchmark, in some rounds. */
 export interface CompressionRule extends CompressionRow {
-  /** Key of the benchmark, as in mlperf.conf; `-interactive` and `-edge` forms of it are meant too. */
+  /**
+   * Key of the benchmark, as in mlperf.conf; `-interactive` and `-edge` forms of it are meant too.
+   */
   readonly benchmark: string;
 }
 
@@ -36,8 +38,9 @@ const ORDER = [
 
 /**
  * Rule: inference_rules, Network division, benchmarks and QSL preprocessing: table "QSL side
- * PreProcessing" of each round. Round v0.5 has no Network division; what its benchmarks take as input is
- * the rule there. A benchmark that has no row in a round's table is not part of the division in that round.
+ * PreProcessing" of each round. Round v0.5 has no Network division; what its benchmarks take as
+ * input is the rule there. A benchmark that has no row in a round's table is not part of the
+ * division in that round.
  */
 export const COMPRESSION_RULES: readonly CompressionRule[] = [
   ...CARDS.flatMap(({ key, compression = [] }) =>

@@ -16,7 +16,10 @@ import type { BenchmarkRules } from './rows/benchmark-card.ts';
 export interface ResponseClass {
   /** The output that is read; the only one of a response. */
   readonly output: OipTensor;
-  /** `same`: as the benchmark has it. `class`: the class as another number. `scores`: one number for each class. */
+  /**
+   * `same`: as the benchmark has it. `class`: the class as another number. `scores`: one number for
+   * each class.
+   */
   readonly form: 'same' | 'class' | 'scores';
   /** Added to a class: -1 where class 0 is the background, before the 1,000 of ImageNet. */
   readonly classOffset: number;
@@ -24,7 +27,10 @@ export interface ResponseClass {
 
 /** Scores of a model of ImageNet whose class 0 is the background. */
 const COUNT_WITH_BACKGROUND = 1001;
-/** Name of a label that counts the background: that of the reference ResNet-50, an export of TensorFlow's ArgMax. */
+/**
+ * Name of a label that counts the background: that of the reference ResNet-50, an export of
+ * TensorFlow's ArgMax.
+ */
 const LABEL_WITH_BACKGROUND = 'ArgMax:0';
 
 /** The number of a response by the datatypes that a class may have. */
@@ -41,7 +47,9 @@ const INTEGERS: Partial<Record<OipDataType, (view: DataView) => number | bigint>
 const SCORES: readonly OipDataType[] = ['FP32', 'FP64'];
 
 /**
- * The output that is the response, as long as a benchmark's of many numbers is; else the one that tells the class: one number per sample before scores of all classes, as the SUT node of this project chooses.
+ * The output that is the response, as long as a benchmark's of many numbers is; else the one that
+ * tells the class: one number per sample before scores of all classes, as the SUT node of this
+ * project chooses.
  * @param responseTensor What a response of the benchmark is.
  * @param hasBatchAxis True where the first axis of every output counts samples.
  * @throws MlperfError `ERR_MODEL` where no output or more than one could be meant
@@ -101,8 +109,8 @@ function noClass(key: string, outputs: readonly OipTensor[], why: string): Mlper
 }
 
 /**
- * The response as the benchmark's accuracy script reads it. Untimed, after the run, on LoadGen's side: what a class is made of
- * is the script's affair, not the QDL's.
+ * The response as the benchmark's accuracy script reads it. Untimed, after the run, on LoadGen's
+ * side: what a class is made of is the script's affair, not the QDL's.
  * @throws MlperfError `ERR_DATA_SET` for bytes that are no such response
  */
 export function classResponse(

@@ -129,7 +129,10 @@ const LOSSES: readonly Row[] = [
   ['ETIMEDOUT', 'the other end did not respond'],
 ];
 
-/** Limits of connections that servers and proxies have, for people. Defaults of nginx 1.22, gRPC and Envoy. */
+/**
+ * Limits of connections that servers and proxies have, for people. Defaults of nginx 1.22, gRPC and
+ * Envoy.
+ */
 export const CONNECTION_LIMITS: string =
   'Usual limits: nginx keepalive_requests (1,000 calls a connection), keepalive_time (1 h), gRPC max_connection_age, Envoy ' +
   'max_connection_duration';
@@ -139,7 +142,10 @@ export const BODY_LIMIT: string =
   'if a proxy stands between, its limit of request bodies is a likely cause: nginx counts a whole stream ' +
   '(client_max_body_size, 1 MiB by default; 0 is no limit)';
 
-/** Limits of idle streams that proxies have, for people. Defaults of nginx 1.22, HAProxy's examples, nghttpx and Envoy. */
+/**
+ * Limits of idle streams that proxies have, for people. Defaults of nginx 1.22, HAProxy's examples,
+ * nghttpx and Envoy.
+ */
 export const STREAM_LIMITS: string =
   'A proxy ends idle streams: nginx grpc_read_timeout and grpc_send_timeout (60 s), haproxy timeout client and timeout server, ' +
   'nghttpx backend-read-timeout (1 min), Envoy stream_idle_timeout (5 min)';

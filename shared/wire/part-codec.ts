@@ -9,9 +9,10 @@ import {
 } from './proto-wire.ts';
 
 /**
- * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one copy of the payload, or
- * none, and read without any copy. Equal (but for the order of fields of large payloads in {@link writePartMessage}) to
- * what protobuf makes of proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
+ * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one
+ * copy of the payload, or none, and read without any copy. Equal (but for the order of fields of
+ * large payloads in {@link writePartMessage}) to what protobuf makes of
+ * proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
  */
 
 /** One sample, or a piece of one, as it is written; absent numbers are 0. */

@@ -49,7 +49,8 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     if (last - start !== NEGATIVE_BYTES - 1 || last >= this.end) return this.varint();
     let value = 0n;
     for (let at = last; at >= start; at -= 1) {
-      value = (value << 7n) | BigInt((this.#buffer[at] as number) & 0x7f); // In range: at <= last < end.
+      // In range: at <= last < end.
+      value = (value << 7n) | BigInt((this.#buffer[at] as number) & 0x7f);
     }
     this.position = last + 1;
     return Number(BigInt.asIntN(64, value));
@@ -174,7 +175,9 @@ export class ProtoWriter {
     this.buffer[this.position++] = rest;
   }
 
-  /** A varint field; `tag` is (field number << 3), wire type 0. Not written when 0 (proto3 default). */
+  /**
+   * A varint field; `tag` is (field number << 3), wire type 0. Not written when 0 (proto3 default).
+   */
   number(tag: number, value: number): void {
     if (value === 0) return;
     this.buffer[this.position++] = tag;

@@ -1,6 +1,9 @@
 import { packageVersion } from '../base/files/package-files.ts';
 
-/** Newest version of the native protocol that this code speaks (Open.protocol_version). What raises it: proto/README.md. */
+/**
+ * Newest version of the native protocol that this code speaks (Open.protocol_version). What raises
+ * it: proto/README.md.
+ */
 export const PROTOCOL_VERSION: number = 1;
 
 /** Oldest version that this code still speaks. */
@@ -12,8 +15,8 @@ const MIB = 1024 * 1024;
 export const PART_BYTES_MAX_DEFAULT: number = 4 * MIB;
 
 /**
- * Largest gRPC message on either side. A part and its headers must fit, and so must a response that a
- * benchmark sends whole. grpc-js's own default of 4 MiB is below one part.
+ * Largest gRPC message on either side. A part and its headers must fit, and so must a response that
+ * a benchmark sends whole. grpc-js's own default of 4 MiB is below one part.
  */
 export const MESSAGE_BYTES_MAX_DEFAULT: number = 64 * MIB;
 

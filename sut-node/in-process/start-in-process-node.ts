@@ -324,7 +324,8 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
   #take(query: WaitingQuery): void {
     const { batcher, payloads, form } = this.#parts;
     const { responseIdStride, responseId } = query;
-    const sampleIndex = query.sampleIndices[query.sampleOffset] as number; // In range: the engine issued it.
+    // In range: the engine issued it.
+    const sampleIndex = query.sampleIndices[query.sampleOffset] as number;
     const payload = payloads.payloadOf(sampleIndex);
     query.sampleOffset += responseIdStride;
     query.responseId += responseIdStride;

@@ -206,7 +206,10 @@ export interface Postprocessor {
   postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
 }
 
-/** Pre- and post-processing of one loaded model whose samples are rows of its batch axis. Made in the worker. */
+/**
+ * Pre- and post-processing of one loaded model whose samples are rows of its batch axis. Made in
+ * the worker.
+ */
 export interface ModelPipeline extends Preprocessor, Postprocessor {
   readonly inputs: readonly PipelineInput[];
 }

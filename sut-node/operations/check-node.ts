@@ -33,9 +33,10 @@ const REPEATS = 5;
 type NodeCheckReport = Awaited<ReturnType<typeof checkNode>>;
 
 /**
- * Loads the model, warms it up and measures it as a node would use it, without serving. The files of TLS
- * and token are read as well. Stop the model afterwards, whatever happens.
- * @throws MlperfError as the start of a node; `ERR_MODEL` when the model fails on the benchmark's own sample.
+ * Loads the model, warms it up and measures it as a node would use it, without serving. The files
+ * of TLS and token are read as well. Stop the model afterwards, whatever happens.
+ * @throws MlperfError as the start of a node; `ERR_MODEL` when the model fails on the benchmark's
+ *   own sample.
  */
 export async function checkNode(settings: SutSettings, model: SutModel, onProgress: BuildProgress) {
   readServerSecurity(settings);
@@ -61,7 +62,8 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
   const workers = model.workerCounts?.count ?? 0;
   for (const batchSize of new Set([1, batchSizeMax])) {
     onProgress(0, `measuring ${whatOf(isGenerating, batchSize)}`);
-    // Sequences travel one by one, and a worker with fewer gets the next: as many for each, or one alone.
+    // Sequences travel one by one, and a worker with fewer gets the next: as many for each, or one
+    // alone.
     const sequences = batchSize === 1 ? 1 : batchSize * workers;
     const sizes = isGenerating ? Array.from({ length: sequences }, () => 1) : [batchSize];
     inferences.push({ batchSize, ...(await measure(model, { ...measured, sizes })) });
@@ -102,8 +104,8 @@ function describe(name: string, loaded: LoadedModel) {
 }
 
 /**
- * The node's number of an encoding in which the sample can come: where the benchmark has no such form, a tensor goes by
- * another name (`raw`, `fp32`), which its pre-processor reads as well.
+ * The node's number of an encoding in which the sample can come: where the benchmark has no such
+ * form, a tensor goes by another name (`raw`, `fp32`), which its pre-processor reads as well.
  */
 function formOf(
   form: string | undefined,
@@ -128,9 +130,10 @@ interface TestBatches {
 type InferenceTimes = Awaited<ReturnType<typeof measure>> & { readonly batchSize: number };
 
 /**
- * How long such batches took: medians of {@link REPEATS}, of each number by itself. `computeNs` is the model alone, for the
- * sample that took longest; `totalNs` is from the way to the worker to the last answer, with pre- and post-processing.
- * `tokenCount` is that of each answer; null where the model has no tokens.
+ * How long such batches took: medians of {@link REPEATS}, of each number by itself. `computeNs` is
+ * the model alone, for the sample that took longest; `totalNs` is from the way to the worker to the
+ * last answer, with pre- and post-processing. `tokenCount` is that of each answer; null where the
+ * model has no tokens.
  */
 async function measure(model: SutModel, batches: TestBatches) {
   const computeNs: number[] = [];
@@ -234,7 +237,10 @@ function sampleLines({ sample, inferences }: NodeCheckReport): string[] {
   return [`samples: ${sample.form}, ${sample.bytes} bytes each${answer}`];
 }
 
-/** False for the benchmarks that only answer: no file, no workers, and a rate that follows from the settings. */
+/**
+ * False for the benchmarks that only answer: no file, no workers, and a rate that follows from the
+ * settings.
+ */
 function hasModel({ model }: NodeCheckReport): boolean {
   return model.file !== null;
 }

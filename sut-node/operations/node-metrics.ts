@@ -53,7 +53,10 @@ interface QueueState {
   readonly creditBytes: number;
 }
 
-/** Gauges of prom-client with the name of a counter, of which promtool complains; each has a twin by type. */
+/**
+ * Gauges of prom-client with the name of a counter, of which promtool complains; each has a twin by
+ * type.
+ */
 const MISNAMED: readonly string[] = ['handles', 'requests', 'resources'].map(
   (what) => `nodejs_active_${what}_total`,
 );
@@ -76,7 +79,10 @@ interface MetricLine {
   readonly value: number;
 }
 
-/** A metric: its name behind `longhaul_sut_`, its help, and how it is read: one number, or a line per set of labels. */
+/**
+ * A metric: its name behind `longhaul_sut_`, its help, and how it is read: one number, or a line
+ * per set of labels.
+ */
 type MetricRow = readonly [
   type: 'counter' | 'gauge' | 'histogram',
   name: string,
@@ -219,8 +225,8 @@ const METRICS: readonly MetricRow[] = [
 ];
 
 /**
- * All metrics of a node, in base units (seconds, bytes), named `longhaul_sut_*`, and those of the process
- * (`process_*`, `nodejs_*`). Numbers that the node counts in any case are read at a scrape.
+ * All metrics of a node, in base units (seconds, bytes), named `longhaul_sut_*`, and those of the
+ * process (`process_*`, `nodejs_*`). Numbers that the node counts in any case are read at a scrape.
  */
 export function nodeMetrics(node: MeasuredNode, observations: Observations): Registry {
   const registry = new Registry();
@@ -257,7 +263,10 @@ function byLabel(label: string, counts: Iterable<readonly [string, number]>): Me
   return [...counts].map(([word, value]) => ({ labels: { [label]: word }, value }));
 }
 
-/** Lines of a histogram that was counted elsewhere. @param unit What one of the counted units is in the metric's. */
+/**
+ * Lines of a histogram that was counted elsewhere. @param unit What one of the counted units is in
+ * the metric's.
+ */
 function histogram(
   shortName: string,
   labels: Labels,

@@ -54,7 +54,10 @@ export class NodeOperations {
     return [this.#health, new Reflection(this.#settings.hasOip)];
   }
 
-  /** Opens the ports for health and for metrics, where there are to be any. @throws MlperfError `ERR_SUT_LISTEN` */
+  /**
+   * Opens the ports for health and for metrics, where there are to be any. @throws MlperfError
+   * `ERR_SUT_LISTEN`
+   */
   async listen(node: MeasuredNode): Promise<void> {
     const { healthListen, metricsListen, handshakeTimeoutNs } = this.#settings;
     if (healthListen !== undefined) {
@@ -85,7 +88,10 @@ export class NodeOperations {
   }
 }
 
-/** Services of the health check: the node as a whole (the empty name), or its service by name; both are one. */
+/**
+ * Services of the health check: the node as a whole (the empty name), or its service by name; both
+ * are one.
+ */
 const SERVICES: readonly string[] = ['', SUT_SERVICE_NAME];
 
 type WatchCall = ServerWritableStream<{ service: string }, { status: string }>;
@@ -93,8 +99,8 @@ type WatchCall = ServerWritableStream<{ service: string }, { status: string }>;
 /**
  * `grpc.health.v1` of the node: SERVING while it is ready, NOT_SERVING in every other state.
  *
- * The package answers; here its Watch is bounded. It would remember every name that a peer ever watched, and
- * has no way to end its calls, for which a closing server would wait.
+ * The package answers; here its Watch is bounded. It would remember every name that a peer ever
+ * watched, and has no way to end its calls, for which a closing server would wait.
  */
 class HealthService implements SideService {
   readonly #health: HealthImplementation;
@@ -166,8 +172,10 @@ const PROBES: ConnectionRoom = {
 };
 
 /**
- * Opens a port that serves only `grpc.health.v1`, in plain text and without a token. It has the bounds of the node's own: for connections, for the first call of one, for messages.
- * @param firstMessageMs Longest wait for the first call of a connection, and for a call to be whole.
+ * Opens a port that serves only `grpc.health.v1`, in plain text and without a token. It has the
+ * bounds of the node's own: for connections, for the first call of one, for messages.
+ * @param firstMessageMs Longest wait for the first call of a connection, and for a call to be
+ *   whole.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
 async function startHealthPort(
@@ -182,7 +190,8 @@ async function startHealthPort(
     'grpc.enable_channelz': 0,
   });
   health.addTo(grpcServer);
-  // Neither metrics nor log have what is refused here: they are of the node's own port, and here a new connection is always taken.
+  // Neither metrics nor log have what is refused here: they are of the node's own port, and here a
+  // new connection is always taken.
   const ignore = (): void => {};
   const guard = new ConnectionGuard(firstMessageMs, ignore, PROBES);
   const port = await openGrpcPort(grpcServer, {

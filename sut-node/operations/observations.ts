@@ -43,8 +43,8 @@ export class Observations {
 }
 
 /**
- * Counts of values by range, as a Prometheus histogram has them. Hot path: numbers in typed arrays; a
- * histogram of the metrics package takes some 300 ns a value, of which a sample has seven.
+ * Counts of values by range, as a Prometheus histogram has them. Hot path: numbers in typed arrays;
+ * a histogram of the metrics package takes some 300 ns a value, of which a sample has seven.
  */
 export class BucketCounts {
   /** Upper bound of each range, included, ascending. */
@@ -61,7 +61,8 @@ export class BucketCounts {
   add(value: number): void {
     let index = 0;
     while (index < this.bounds.length && value > at(this.bounds, index)) index += 1;
-    this.counts[index] = (this.counts[index] as number) + 1; // In range: one count more than bounds.
+    // In range: one count more than bounds.
+    this.counts[index] = (this.counts[index] as number) + 1;
     this.sum += value;
   }
 }

@@ -1,6 +1,9 @@
 import { Deferred } from '../../shared/base/async.ts';
 
-/** Longest wait for workers that were asked to end, behind the drain: most inferences are over by then. */
+/**
+ * Longest wait for workers that were asked to end, behind the drain: most inferences are over by
+ * then.
+ */
 const WORKER_END_MS_MAX = 30_000;
 /** The same after a second signal: an inference of usual length still ends by itself. */
 const HURRIED_END_MS_MAX = 1_000;

@@ -13,15 +13,18 @@ const OIP_FILE = 'inference/open_inference.proto';
 const FIRST_FIELD = (1 << 3) | 2;
 
 /**
- * Server reflection (grpc.reflection.v1 and v1alpha) of all services of the node, from the descriptors that
- * protoc made: those that proto-loader makes from a .proto file lose the names of map entries and optional
- * fields, and strict clients refuse them. How long a call lasts and how much it asks, the gate bounds
- * (server/guard/call-rules.ts).
+ * Server reflection (grpc.reflection.v1 and v1alpha) of all services of the node, from the
+ * descriptors that protoc made: those that proto-loader makes from a .proto file lose the names of
+ * map entries and optional fields, and strict clients refuse them. How long a call lasts and how
+ * much it asks, the gate bounds (server/guard/call-rules.ts).
  */
 export class Reflection implements SideService {
   readonly #service: ReflectionService;
 
-  /** @param hasOip Whether the node serves the Open Inference Protocol, whose descriptors are among the others. */
+  /**
+   * @param hasOip Whether the node serves the Open Inference Protocol, whose descriptors are
+   *   among the others.
+   */
   constructor(hasOip: boolean) {
     const all = readFileSync(descriptorSetFile());
     const served = hasOip ? all : withoutFile(all, OIP_FILE);

@@ -20,9 +20,10 @@ const TOKEN_AXES: readonly number[] = [2, -2];
 const NONE = { bytes: new Uint8Array(0), outputs: [] };
 
 /**
- * Gives a decoder-only model outputs with the keys and values of the new tokens alone, where it joins them with those of the
- * tokens so far by a Concat, as exporters write it. Whoever keeps the earlier ones need not take all from the model in every
- * step: onnxruntime-node copies each output into new memory. A model that joins them in another way stays as it is.
+ * Gives a decoder-only model outputs with the keys and values of the new tokens alone, where it
+ * joins them with those of the tokens so far by a Concat, as exporters write it. Whoever keeps the
+ * earlier ones need not take all from the model in every step: onnxruntime-node copies each output
+ * into new memory. A model that joins them in another way stays as it is.
  */
 export const cacheAdditions: AdditionsTo = (model) => {
   const graph = graphOf(model);

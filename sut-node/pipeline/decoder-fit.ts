@@ -100,7 +100,8 @@ export function sequenceBytes(decoder: DecoderLayout, limits: GenerationLimits):
 }
 
 /**
- * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`, however long they get.
+ * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`,
+ * however long they get.
  * @param places.asked By the settings; undefined: as many as the bytes allow, up to `most`.
  * @throws MlperfError `ERR_MODEL` where so many, or not even one, can be held.
  */

@@ -20,7 +20,9 @@ const FORMS = ['jpeg', 'uint8', 'fp32'] as const;
 
 const CHANNELS = 3;
 
-/** How a model for ImageNet has one image: channel x height x width, or height x width x channel. */
+/**
+ * How a model for ImageNet has one image: channel x height x width, or height x width x channel.
+ */
 export type ImagenetLayout = 'nchw' | 'nhwc';
 
 /** Shape of one image per layout. */
@@ -30,8 +32,9 @@ export const IMAGENET_SHAPES: Readonly<Record<ImagenetLayout, readonly number[]>
 };
 
 /**
- * A grey JPEG of 16 x 16 pixels. A file and not pixels, so that warm-up loads the codec too, which the
- * first sample would wait for otherwise. Made by sharp: `create` 16x16 "#808080", `jpeg` of quality 85.
+ * A grey JPEG of 16 x 16 pixels. A file and not pixels, so that warm-up loads the codec too, which
+ * the first sample would wait for otherwise. Made by sharp: `create` 16x16 "#808080", `jpeg` of
+ * quality 85.
  */
 export const GREY_JPEG = Buffer.from(
   '/9j/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0dHx8fExciJCIeJB' +
@@ -49,10 +52,11 @@ export function imagenetLayoutOf(sampleShape: readonly number[]): ImagenetLayout
 }
 
 /**
- * Images as the reference prepares them: `jpeg` is decoded, resized, cut and normalised, `uint8` (already
- * cut; height x width x RGB) is normalised, `fp32` (channel x height x width) is the input itself, which a model
- * of the other layout gets turned.
- * @throws MlperfError `ERR_MODEL` unless the model has one input of floats in one of the two layouts.
+ * Images as the reference prepares them: `jpeg` is decoded, resized, cut and normalised, `uint8`
+ * (already cut; height x width x RGB) is normalised, `fp32` (channel x height x width) is the input
+ * itself, which a model of the other layout gets turned.
+ * @throws MlperfError `ERR_MODEL` unless the model has one input of floats in one of the two
+ *   layouts.
  */
 export function imagenetPreprocessor(
   inputs: readonly PipelineInput[],

@@ -14,7 +14,8 @@ import {
 } from '../model/model-facts.ts';
 
 /**
- * Checks that a model takes exactly these inputs, in batches on the first axis, and has these outputs.
+ * Checks that a model takes exactly these inputs, in batches on the first axis, and has these
+ * outputs.
  * @param what What wants it so, for the message: `the benchmark digits`.
  * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
  */
@@ -86,9 +87,11 @@ function shapeText(shape: readonly number[]): string {
 }
 
 /**
- * Inputs to feed, in the order of the payload: those that the usage names, else all in the model's own order.
- * Names, types and shapes are the model's; a shape of the usage fills in axes that the model leaves free.
- * @throws MlperfError `ERR_MODEL` where the two contradict each other, or where an input cannot be fed.
+ * Inputs to feed, in the order of the payload: those that the usage names, else all in the model's
+ * own order. Names, types and shapes are the model's; a shape of the usage fills in axes that the
+ * model leaves free.
+ * @throws MlperfError `ERR_MODEL` where the two contradict each other, or where an input cannot
+ *   be fed.
  */
 export function pipelineInputs(model: OpenedModel, usage: ModelUsage): PipelineInput[] {
   if (model.inputs.length === 0) {
@@ -179,7 +182,10 @@ export interface BatchShape {
   readonly hasAxis: boolean;
   /** Samples of every inference; undefined where the model takes any number. */
   readonly sizeFixed: number | undefined;
-  /** Samples of different lengths in free axes: never in one inference, or padded to the longest with zeros. */
+  /**
+   * Samples of different lengths in free axes: never in one inference, or padded to the longest
+   * with zeros.
+   */
   readonly freeAxes: 'group' | 'pad';
 }
 

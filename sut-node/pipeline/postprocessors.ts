@@ -14,10 +14,10 @@ import {
 import { isOfType, listTensors, tensorNamed } from './model-fit.ts';
 
 /**
- * The response is what the model says: the elements of one sample in the output that the usage names, or in
- * all outputs one behind the other in the model's order; row-major, little-endian.
- * @throws MlperfError `ERR_MODEL` where an output has no elements of a fixed size, and for what the usage says of
- *   classes.
+ * The response is what the model says: the elements of one sample in the output that the usage
+ * names, or in all outputs one behind the other in the model's order; row-major, little-endian.
+ * @throws MlperfError `ERR_MODEL` where an output has no elements of a fixed size, and for what
+ *   the usage says of classes.
  */
 export function rawPostprocessor(model: OpenedModel, usage: ModelUsage): Postprocessor {
   const ignored = (['classOffset', 'response'] as const).find((key) => usage[key] !== undefined);
@@ -60,11 +60,11 @@ const SCORE_TYPES: readonly string[] = ['float', 'double'];
 const RESPONSE_DEFAULT: ResponseNumber = 'int32';
 
 /**
- * The response is one number, little-endian: the class of the highest score (the first of equal ones, as ONNX's
- * ArgMax has it) or the label that the model tells, plus the usage's offset.
+ * The response is one number, little-endian: the class of the highest score (the first of equal
+ * ones, as ONNX's ArgMax has it) or the label that the model tells, plus the usage's offset.
  *
- * The output that the usage names is read, else the model's only integer output of one element per sample, else
- * its only output of scores.
+ * The output that the usage names is read, else the model's only integer output of one element per
+ * sample, else its only output of scores.
  * @throws MlperfError `ERR_MODEL` where no output or more than one could be meant.
  */
 export function classPostprocessor(model: OpenedModel, usage: ModelUsage): Postprocessor {

@@ -40,8 +40,8 @@ export function hasFreeAxes(inputs: readonly PipelineInput[]): boolean {
 }
 
 /**
- * The common length of all free axes at which a sample has so many bytes; 1 where no axis is free. Undefined
- * where there is none. The bytes grow with the length, so it is found by halving.
+ * The common length of all free axes at which a sample has so many bytes; 1 where no axis is free.
+ * Undefined where there is none. The bytes grow with the length, so it is found by halving.
  */
 export function freeLengthOf(
   inputs: readonly PipelineInput[],

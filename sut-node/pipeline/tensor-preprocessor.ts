@@ -18,7 +18,10 @@ const FORM_OF_TYPE: Readonly<Record<string, string>> = {
 /** Length of the free axes of the warm-up sample: short, so that warm-up is. */
 const WARM_UP_LENGTH = 8;
 
-/** Forms in which the inputs themselves travel: `raw`, and the name of their element type where all have one. */
+/**
+ * Forms in which the inputs themselves travel: `raw`, and the name of their element type where all
+ * have one.
+ */
 export function ownForms(inputs: readonly PipelineInput[]): string[] {
   const types = new Set(inputs.map(({ elementType }) => FORM_OF_TYPE[elementType] ?? elementType));
   return types.size === 1 ? ['raw', ...types] : ['raw'];
@@ -40,7 +43,8 @@ export function tensorPreprocessor(
   };
   return {
     forms,
-    // With several inputs a batch needs the rows of each side by side: those payloads are copied apart.
+    // With several inputs a batch needs the rows of each side by side: those payloads are copied
+    // apart.
     tensorForms: inputs.length === 1 ? forms : [],
     ...(hasFreeAxes(inputs) ? { lengthOf: (payload) => lengthOf(payload.length) } : {}),
     checkTensor: (payload) => {
@@ -105,12 +109,13 @@ function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): Mlperf
 const EXPONENT_16 = 0x7c00;
 
 /**
- * Index of the first element that is NaN or infinite, -1 where there is none. Types that have no such numbers
- * are not looked at.
+ * Index of the first element that is NaN or infinite, -1 where there is none. Types that have no
+ * such numbers are not looked at.
  *
- * One such number in a sample spoils its result, and in a batch whose operators look across rows it could spoil
- * those of others: it is the sample's fault, and the node says so. Only a bad payload is searched for the place;
- * the look before that takes 0.07 ms per 150,000 floats, less than half of what a test of each one takes.
+ * One such number in a sample spoils its result, and in a batch whose operators look across rows it
+ * could spoil those of others: it is the sample's fault, and the node says so. Only a bad payload
+ * is searched for the place; the look before that takes 0.07 ms per 150,000 floats, less than half
+ * of what a test of each one takes.
  * @param bytes The elements; of any alignment.
  * @param elementType ONNX's name in lower case.
  */
@@ -132,8 +137,8 @@ export function indexOfNotFinite(bytes: Uint8Array, elementType: string): number
 }
 
 /**
- * True where all elements are finite: zero times any of those is zero, and a sum of zeros is no NaN. In four sums,
- * because each addition waits for the one before it.
+ * True where all elements are finite: zero times any of those is zero, and a sum of zeros is no
+ * NaN. In four sums, because each addition waits for the one before it.
  */
 function isFinite4(values: Float32Array | Float64Array): boolean {
   let a = 0;
@@ -158,7 +163,9 @@ function indexOfBadWord(words: Uint16Array): number {
   return -1;
 }
 
-/** Where the elements lie, moved to a place of their own where a typed array could not begin there. */
+/**
+ * Where the elements lie, moved to a place of their own where a typed array could not begin there.
+ */
 function aligned(bytes: Uint8Array, size: number): [ArrayBuffer, number, number] {
   const { buffer, byteOffset, byteLength } =
     bytes.byteOffset % size === 0 ? bytes : Uint8Array.from(bytes);

@@ -42,7 +42,10 @@ import type { RunLedgers } from './ledger/run-ledger.ts';
 import { failedPrecondition, StreamRefusal } from './limits/call-end.ts';
 import type { LinkTests } from './link-test/link-test.ts';
 
-/** The node, as the handlers read it. The server is up before the model is, so some of it comes later. */
+/**
+ * The node, as the handlers read it. The server is up before the model is, so some of it comes
+ * later.
+ */
 export interface ServedNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
@@ -233,9 +236,10 @@ interface MachineParts {
 }
 
 /**
- * Facts of the node's machine. Reading costs the I/O thread some ten to some hundred milliseconds of small
- * reads, and may start a program; so it is done on demand, once for all who ask, never while a stream is open, and it
- * ends when one is opened. During a run only what was read before is told.
+ * Facts of the node's machine. Reading costs the I/O thread some ten to some hundred milliseconds
+ * of small reads, and may start a program; so it is done on demand, once for all who ask, never
+ * while a stream is open, and it ends when one is opened. During a run only what was read before is
+ * told.
  */
 export class MachineFacts {
   readonly #isRunning: () => boolean;

@@ -59,10 +59,11 @@ export interface SutServer extends Omit<GrpcPort, 'close'> {
 }
 
 /**
- * Listens and serves. TLS lies between TCP and HTTP/2, where it is asked for. Small responses are not held back:
- * Nagle's algorithm is off on every connection. This end does not use gRPC's compression.
- * @throws MlperfError `ERR_SUT_LISTEN` that names the address, `ERR_CONFIG_INVALID` for the files of TLS
- *   and token.
+ * Listens and serves. TLS lies between TCP and HTTP/2, where it is asked for. Small responses are
+ * not held back: Nagle's algorithm is off on every connection. This end does not use gRPC's
+ * compression.
+ * @throws MlperfError `ERR_SUT_LISTEN` that names the address, `ERR_CONFIG_INVALID` for the files
+ *   of TLS and token.
  */
 export async function startSutServer(
   settings: SutSettings,
@@ -146,7 +147,10 @@ export async function startSutServer(
   };
 }
 
-/** Speaks TLS on the connections that it is given and serves what is inside. It listens nowhere itself. */
+/**
+ * Speaks TLS on the connections that it is given and serves what is inside. It listens nowhere
+ * itself.
+ */
 function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerEvents): TlsServer {
   const asksClients = tls.clientAuthorities !== undefined;
   const server = createTlsServer({

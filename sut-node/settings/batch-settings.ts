@@ -8,7 +8,9 @@ const PRESETS = {
   none: { batchSizeMax: 16, batchDelayUsMax: 0 },
   /** One sample is outstanding at a time: a wait could bring no other. */
   'single-stream': { batchSizeMax: 1, batchDelayUsMax: 0 },
-  /** 8 samples per query (LoadGen's default); a query that comes in several messages is waited for. */
+  /**
+   * 8 samples per query (LoadGen's default); a query that comes in several messages is waited for.
+   */
   'multi-stream': { batchSizeMax: 8, batchDelayUsMax: 2_000 },
   /** The latency is bounded: a short wait, only while a worker is idle. */
   server: { batchSizeMax: 16, batchDelayUsMax: 1_000 },
@@ -47,7 +49,10 @@ export const BATCH_OPTIONS = {
 export interface BatchSettings {
   readonly batchPreset: BatchPreset;
   readonly batchSizeMax: number;
-  /** The requested size, if any: a model that takes fewer is refused then, and one that wants more gets so many. */
+  /**
+   * The requested size, if any: a model that takes fewer is refused then, and one that wants more
+   * gets so many.
+   */
   readonly batchSizeAsked: number | undefined;
   readonly batchDelayUsMax: number;
   readonly batchPreferredSizes: readonly number[];

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { parseDuration } from '../../shared/base/text.ts';
 import { choice, count, duration, type SettingValues, text } from '../../shared/config/setting.ts';
 
-/** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */
+/**
+ * Element types of token ids in responses, little-endian: what the scripts of token benchmarks
+ * read.
+ */
 const TOKEN_ID_TYPES = ['int64', 'int32'] as const;
 
 /** Default of samples that the delay model serves at once: as many as a stream of the QDL has. */
@@ -71,7 +74,10 @@ export interface DelaySettings {
   readonly tokenType: (typeof TOKEN_ID_TYPES)[number] | undefined;
 }
 
-/** Effective options as settings of the benchmark `delay`. With `tokens` the two times behind it hold in place of `model`. */
+/**
+ * Effective options as settings of the benchmark `delay`. With `tokens` the two times behind it
+ * hold in place of `model`.
+ */
 export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>): DelaySettings {
   return {
     model: values.delayModel,
@@ -85,7 +91,9 @@ export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>): De
   };
 }
 
-/** A schema whose text means more than it says. @param parse Undefined for a text without meaning. */
+/**
+ * A schema whose text means more than it says. @param parse Undefined for a text without meaning.
+ */
 function parsed<T>(
   inner: z.ZodType<string | number>,
   message: string,

@@ -114,7 +114,10 @@ function runtimePart(
 export interface ModelSettings extends RuntimeSettings {
   /** The file, `standin`, or undefined: the benchmark's. */
   readonly model: string | undefined;
-  /** Compute per sample of a stand-in, as a share of the real model; undefined: the benchmark decides. */
+  /**
+   * Compute per sample of a stand-in, as a share of the real model; undefined: the benchmark
+   * decides.
+   */
   readonly standinCost: number | undefined;
   readonly workerCount: number;
   readonly isolation: 'thread' | 'process';

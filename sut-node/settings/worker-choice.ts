@@ -39,8 +39,9 @@ export interface WorkerChoice {
 const ONE_AT_A_TIME: readonly string[] = ['single-stream', 'multi-stream'];
 
 /**
- * Chooses the workers: one for each core, with one thread, but for a core that the node's own work (network, batches, answers)
- * needs. Fewer where memory is short, or where queries come one at a time: these have more threads.
+ * Chooses the workers: one for each core, with one thread, but for a core that the node's own work
+ * (network, batches, answers) needs. Fewer where memory is short, or where queries come one at a
+ * time: these have more threads.
  */
 export function chooseWorkers(wishes: WorkerWishes, room: WorkerRoom): WorkerChoice {
   const { workers, threadsPerWorker: saidThreads, providers } = wishes;
@@ -79,7 +80,10 @@ function coresInWords(cores: number): string {
   return `${cores} cores, one is left to the node's own work`;
 }
 
-/** The workers of a node for people: `1 worker of 1 thread (2 cores, one is left to the node's own work; --workers)`. */
+/**
+ * The workers of a node for people:
+ * `1 worker of 1 thread (2 cores, one is left to the node's own work; --workers)`.
+ */
 export function workersInWords({ workers, threadsPerWorker, why }: WorkerChoice): string {
   const one = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
   const text = `${one(workers, 'worker')} of ${one(threadsPerWorker, 'thread')}`;

@@ -70,7 +70,8 @@ export async function runJob(job: BenchJob): Promise<BenchResult> {
 
 /** The engine issues as fast as it can, and ends after just `count` queries (Offline: samples). */
 function flatOut(scenario: Scenario, count: number): Partial<TestSettings> {
-  // Server: all arrivals fall into the first moments, so that each query is late and goes out at once.
+  // Server: all arrivals fall into the first moments, so that each query is late and goes out at
+  // once.
   return { scenario, minDurationMs: 0, minQueryCount: count, serverTargetQps: 1e8 };
 }
 

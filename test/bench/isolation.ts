@@ -31,9 +31,9 @@ interface IsolationOptions {
 }
 
 /**
- * Cost of `--isolation process`: the same batches to a worker thread and to a worker process, in turn.
- * The benchmark digits cannot read payloads of the large sizes, so the worker refuses them without an
- * inference: the rest is the way there and back. Payloads of digits itself are computed.
+ * Cost of `--isolation process`: the same batches to a worker thread and to a worker process, in
+ * turn. The benchmark digits cannot read payloads of the large sizes, so the worker refuses them
+ * without an inference: the rest is the way there and back. Payloads of digits itself are computed.
  */
 export async function benchIsolation({ rounds, count }: IsolationOptions): Promise<void> {
   disableTelemetry();

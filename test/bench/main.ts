@@ -21,7 +21,10 @@ import { benchWire } from './wire/wire-bench.ts';
 
 // `npm run bench -- VERB`: benchmarks report figures and never fail because of one.
 
-/** A verb: its flags with the values that hold where nothing is said ('false': a flag without a value), and what it does. */
+/**
+ * A verb: its flags with the values that hold where nothing is said ('false': a flag without a
+ * value), and what it does.
+ */
 interface Verb {
   readonly flags: Readonly<Record<string, string>>;
   readonly run: (value: (flag: string) => string) => Promise<void>;

@@ -23,7 +23,10 @@ export interface NodeOptions {
   readonly sutArgs: readonly string[];
   /** Program and arguments that run a command elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
-  /** Whether collections of the whole heap are counted, for which V8 writes a line per collection; true where it is not said. */
+  /**
+   * Whether collections of the whole heap are counted, for which V8 writes a line per collection;
+   * true where it is not said.
+   */
   readonly isGcTraced?: boolean;
 }
 
@@ -93,7 +96,10 @@ export function runNode<T>(
   return runProgram<T>(path as string, args, seconds);
 }
 
-/** The same for any program, whose last line of JSON counts: V8's threads tell their collections when they like. @param seconds How long it is to take; much longer and it is ended. */
+/**
+ * The same for any program, whose last line of JSON counts: V8's threads tell their collections
+ * when they like. @param seconds How long it is to take; much longer and it is ended.
+ */
 export async function runProgram<T>(
   path: string,
   args: readonly string[],
@@ -107,7 +113,9 @@ export async function runProgram<T>(
 
 let markCompacts = 0;
 
-/** Collections of a whole heap (V8: Mark-Compact) that all processes of Node.js have told so far. */
+/**
+ * Collections of a whole heap (V8: Mark-Compact) that all processes of Node.js have told so far.
+ */
 export function markCompactCount(): number {
   return markCompacts;
 }

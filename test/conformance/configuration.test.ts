@@ -18,8 +18,8 @@ import {
 } from '../../shared/rules/rounds/rounds.ts';
 import { readGolden, readGoldenText } from '../scenes/simulated-run/golden.ts';
 
-// Goal: rounds and configuration files give exactly the settings that the C++ LoadGen gets from them.
-// Method: every row of the golden files, values compared with all their digits.
+// Goal: rounds and configuration files give exactly the settings that the C++ LoadGen gets from
+// them. Method: every row of the golden files, values compared with all their digits.
 
 const FOLDER = 'configuration';
 
@@ -88,7 +88,9 @@ describe("a round's mlperf.conf", () => {
   );
 });
 
-/** Lines in which the copies of a round's file differ; ours is the one that the round's LoadGen had. */
+/**
+ * Lines in which the copies of a round's file differ; ours is the one that the round's LoadGen had.
+ */
 const COPIES: Readonly<Partial<Record<Round, { isOnlyOurs?: RegExp; isOnlyTheirs?: RegExp }>>> = {
   'v5.1': { isOnlyTheirs: /^whisper\.\*\.sample_concatenate_permutation$/ },
   'v6.0': { isOnlyOurs: /^(gpt-oss-120b|wan-2\.2-t2v-a14b|yolo)/ },

@@ -91,8 +91,8 @@ function checkGaps(row: Row): void {
   expect(gaps).toEqual(row.bits50.map((bits) => Math.trunc(doubleOfBits(bits) * 1e9)));
 }
 
-// Goal: the logarithm behind the gaps is the C library's. Method: the bits of all golden draws; that
-// library itself is a last bit off in about one of a thousand.
+// Goal: the logarithm behind the gaps is the C library's. Method: the bits of all golden draws;
+// that library itself is a last bit off in about one of a thousand.
 it('draws gaps from a logarithm that is right to the last bit', () => {
   let equal = 0;
   let all = 0;

@@ -73,8 +73,9 @@ const FAMILIES: readonly (readonly [string, LoadgenBehaviour])[] = [
   ['loadgen-v6.1', LOADGEN_V61],
 ];
 
-// Goal: settings, loaded sets, sample order, schedule and logged responses equal LoadGen's, in the engine and in what
-// `longhaul loadgen trace` prints. Method: rebuild each golden trace from its arguments; compare hashes over the whole sequences.
+// Goal: settings, loaded sets, sample order, schedule and logged responses equal LoadGen's, in the
+// engine and in what `longhaul loadgen trace` prints. Method: rebuild each golden trace from its
+// arguments; compare hashes over the whole sequences.
 describe.each(FAMILIES)('traces of %s', (folder, loadgen) => {
   it.each(goldenNames(`${folder}/trace`))('equal LoadGen in %s', (name) => {
     const golden = readGolden<GoldenTrace & Trace>(`${folder}/trace/${name}.json`);
@@ -116,7 +117,10 @@ describe.each(FAMILIES)('traces of %s', (folder, loadgen) => {
   });
 });
 
-/** Expects the verb to print the golden file itself, with the beginnings of the sequences that it has. */
+/**
+ * Expects the verb to print the golden file itself, with the beginnings of the sequences that it
+ * has.
+ */
 function expectEqualPrint(
   golden: GoldenTrace & Trace,
   library: LibraryCounts,

@@ -13,8 +13,9 @@ const HOPS = 16;
 const BEHIND_MAX = 4096;
 
 /**
- * A clock that a test moves (`advance`), or that jumps from one planned call to the next (`drive`): 600 s pass in the
- * time that the calls take. Calls of one instant are made in the order in which they were planned.
+ * A clock that a test moves (`advance`), or that jumps from one planned call to the next (`drive`):
+ * 600 s pass in the time that the calls take. Calls of one instant are made in the order in which
+ * they were planned.
  */
 export class SimulatedClock implements Clock {
   /** By time; those before the head were made. */
@@ -72,7 +73,9 @@ export class SimulatedClock implements Clock {
     this.#nowNs = untilNs;
   }
 
-  /** Makes planned calls until `work` is settled. @throws Error when nothing is planned any more. */
+  /**
+   * Makes planned calls until `work` is settled. @throws Error when nothing is planned any more.
+   */
   async drive<T>(work: Promise<T>): Promise<T> {
     let isSettled = false;
     const settle = (): void => {

@@ -1,4 +1,5 @@
-// Builds where a source is newer than the last build, so that `npm start` behind `npm ci` begins at once.
+// Builds where a source is newer than the last build, so that `npm start` behind `npm ci` begins at
+// once.
 
 import { execSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { reportHouse, summarizeHouse } from './house/report.ts';
 import { HOUSE_RULES } from './house/rules.ts';
 
-// `npm run check:house [-- --summary]`: refuses what breaks the order of folders and layers in the working folder.
+// `npm run check:house [-- --summary]`: refuses what breaks the order of folders and layers in the
+// working folder.
 
 const { values } = parseArgs({ options: { summary: { type: 'boolean' } } });
 if (values.summary) {

@@ -7,8 +7,8 @@ const LEFT_OUT = new Set(['node_modules', 'dist', '.git']);
 
 /**
  * Files of the project, sorted, as paths below the root with `/`.
- * @param which `tracked`: those that git tracks; `all`: new ones that git does not ignore too. Where there is no git
- *   repository both walk the tree.
+ * @param which `tracked`: those that git tracks; `all`: new ones that git does not ignore too.
+ *   Where there is no git repository both walk the tree.
  */
 export function listFiles(root: string, which: 'tracked' | 'all'): string[] {
   const options = which === 'all' ? ['--others', '--exclude-standard'] : [];

@@ -10,7 +10,9 @@ const FAULTS = z.array(
     id: z.string(),
     /** Name of the function, method or constant that has `from`. */
     in: z.string(),
-    /** Code; white space in it stands for any white space, and there may be some around each sign. */
+    /**
+     * Code; white space in it stands for any white space, and there may be some around each sign.
+     */
     from: z.string(),
     to: z.string(),
   }),

@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type PlantedFault, readPlantedFaults } from './planted-faults-list.ts';
 
-// `npm run test:planted [-- --only ID ...] [--all]`: plants each fault of planted-faults.yaml in a copy of the project and
-// looks whether the tests find it: those of `npm test`, and with --all those of `npm run test:all` where the former do not.
-// Prints a table; exit code 1 where a fault was not found. An hour or two on 2 cores.
+// `npm run test:planted [-- --only ID ...] [--all]`: plants each fault of planted-faults.yaml in a
+// copy of the project and looks whether the tests find it: those of `npm test`, and with --all
+// those of `npm run test:all` where the former do not. Prints a table; exit code 1 where a fault
+// was not found. An hour or two on 2 cores.
 
-/** Longest time of a run of tests, in s, about twice what it takes: a fault may make one go on for ever, which finds it. */
+/**
+ * Longest time of a run of tests, in s, about twice what it takes: a fault may make one go on for
+ * ever, which finds it.
+ */
 const QUICK_S_MAX = 240;
 const REST_S_MAX = 600;
 
@@ -44,7 +48,10 @@ try {
   rmSync(copy, { recursive: true, force: true });
 }
 
-/** Plants a fault, looks for it and takes it out again. @returns True where a test or the compiler found it. */
+/**
+ * Plants a fault, looks for it and takes it out again. @returns True where a test or the compiler
+ * found it.
+ */
 function tryFault(fault: PlantedFault): boolean {
   const path = join(copy, fault.file);
   const beginMs = performance.now();

@@ -28,8 +28,8 @@ const GROUPS = [...PRODUCT, 'test', 'tools', 'deploy', 'docs'];
 const TOOL_FOLDERS = ['test/tools', 'test/bench'];
 
 /**
- * Sizes of the project's files by group and room. Generated code (`proto/gen`), recorded data and other file types
- * are left out.
+ * Sizes of the project's files by group and room. Generated code (`proto/gen`), recorded data and
+ * other file types are left out.
  */
 export function measureSize(root: string): SizeTable {
   const rows = new Map<string, SizeRow>();
@@ -46,7 +46,10 @@ export function measureSize(root: string): SizeTable {
   return { rows: sorted, totals: totalsOf(sorted) };
 }
 
-/** A row for each folder with all files below it, and the sum: for folders that other rows count among others. */
+/**
+ * A row for each folder with all files below it, and the sum: for folders that other rows count
+ * among others.
+ */
 export function foldersText(root: string, folders: readonly string[]): string {
   const files = listFiles(root, 'tracked').filter((path) => placeOf(path) !== undefined);
   const place = { group: '', room: '' };
@@ -112,7 +115,10 @@ function totalsOf(rows: readonly SizeRow[]): SizeRow[] {
   ];
 }
 
-/** The table as text: rooms below the total of their group, then the totals of product and everything. */
+/**
+ * The table as text: rooms below the total of their group, then the totals of product and
+ * everything.
+ */
 export function sizeText(table: SizeTable): string {
   const lines = table.totals.flatMap((total) => [
     cells(total.group, total),

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { foldersText, measureSize, sizeText } from './size-table.ts';
 
-// `npm run size [-- --json | -- PATH...]`: lines of code and comments, and words of documents, of the project in the working folder, or of
+// `npm run size [-- --json | -- PATH...]`: lines of code and comments, and words of documents, of
+//   the project in the working folder, or of
 // folders and files in it.
 
 const { values, positionals } = parseArgs({

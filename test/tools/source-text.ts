@@ -1,4 +1,6 @@
-/** Marks of `markSource`: one for each character. The quotes of a string are code, its text is not. */
+/**
+ * Marks of `markSource`: one for each character. The quotes of a string are code, its text is not.
+ */
 const CODE = 0;
 const COMMENT = 1;
 /** Text of a string or template, or a whole regex literal. */
@@ -26,9 +28,9 @@ const CONDITION = new Set(['if', 'while', 'for', 'with']);
 const VALUE = 'x';
 
 /**
- * Tells code, comments and literals of TypeScript or JavaScript apart.
- * A slash after `}` is taken for the start of a regex if the line holds its end: without a parser nothing tells a block
- * from an object there.
+ * Tells code, comments and literals of TypeScript or JavaScript apart. A slash after `}` is taken
+ * for the start of a regex if the line holds its end: without a parser nothing tells a block from
+ * an object there.
  * @returns A mark for each UTF-16 unit of the text.
  */
 function markSource(text: string): Uint8Array {
@@ -122,8 +124,8 @@ function beginsValue(before: string): boolean {
 }
 
 /**
- * The same text with a space for each character of a comment and `_` for each of a literal, so that a pattern finds
- * code alone. Line breaks stay, and so do all positions.
+ * The same text with a space for each character of a comment and `_` for each of a literal, so that
+ * a pattern finds code alone. Line breaks stay, and so do all positions.
  */
 export function maskSource(text: string): string {
   const marks = markSource(text);

@@ -381,7 +381,10 @@ function stopperOf({ sut }: TestSetup): () => Promise<string | null> {
   };
 }
 
-/** Issues every sample of the library, set by set, and logs all responses (LoadGen: RunAccuracyMode). */
+/**
+ * Issues every sample of the library, set by set, and logs all responses (LoadGen:
+ * RunAccuracyMode).
+ */
 async function runAccuracy(context: TestContext): Promise<AccuracyOutcome> {
   const { parts, effective, loadgen, logs, sink, interruption } = context;
   logs.detail.message('Starting accuracy mode');

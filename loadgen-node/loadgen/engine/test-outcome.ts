@@ -82,8 +82,9 @@ export interface DispatchFindings {
    */
   readonly transportWait: LatencyStatistics | null;
   /**
-   * True when LoadGen, not the SUT, decided the result. Server: the verdict flips when latency is taken from the issue, or
-   * p99 of the dispatch lag is above 10 % of the latency bound. Elsewhere: LoadGen's process was starved.
+   * True when LoadGen, not the SUT, decided the result. Server: the verdict flips when latency is
+   * taken from the issue, or p99 of the dispatch lag is above 10 % of the latency bound. Elsewhere:
+   * LoadGen's process was starved.
    */
   readonly isGeneratorBound: boolean;
   /** Health of LoadGen's process; null without a monitor. */

@@ -97,7 +97,10 @@ function countGood({ measured, tokens, settings }: TokenInput) {
   });
 }
 
-/** LoadGen's two passes, of which its logs show the first token only where the output tokens passed, and both as one. */
+/**
+ * LoadGen's two passes, of which its logs show the first token only where the output tokens passed,
+ * and both as one.
+ */
 /** Early stopping verdicts: per bound, and combined; the estimates are those of the first token. */
 interface TokenEarlyStopping {
   readonly firstTokenEarlyStopping: EarlyStopping;

@@ -56,7 +56,8 @@ function timesOf(
   const { samplesPerQuery, sampleHandedNs, isCompleted, latencyNs, firstTokenNs } = columns;
   const first = query * samplesPerQuery;
   const end = first + samplesPerQuery;
-  const scheduledNs = columns.scheduledNs[query] as number; // In range, as are all below: the query was issued.
+  // In range, as are all below: the query was issued.
+  const scheduledNs = columns.scheduledNs[query] as number;
   let sentNs = 0;
   let lastNs = Number.NaN;
   let lostSamples = 0;

@@ -164,7 +164,9 @@ export interface PathSign {
   readonly text: string;
 }
 
-/** Headers of a request as a LoadGen node sends them: the values that each may have (grpc-js 1.14). */
+/**
+ * Headers of a request as a LoadGen node sends them: the values that each may have (grpc-js 1.14).
+ */
 const SENT: ReadonlyMap<string, RegExp> = new Map([
   ['accept-encoding', /^identity$/],
   ['authorization', /^/],

@@ -43,7 +43,8 @@ const DEPARTURES: Readonly<Record<keyof DepartingValues, DepartureRow>> = {
 };
 
 /** Keys of the settings by which a run departs. */
-export const DEPARTURE_KEYS = Object.keys(DEPARTURES) as readonly (keyof DepartingValues)[]; // Its keys.
+// Its keys.
+export const DEPARTURE_KEYS = Object.keys(DEPARTURES) as readonly (keyof DepartingValues)[];
 
 /** One departure of a run from MLPerf's scenarios. */
 export type Departure = ReturnType<typeof departuresOf>[number];

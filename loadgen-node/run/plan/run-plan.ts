@@ -136,7 +136,8 @@ interface PlanSources {
 
 /**
  * Makes a plan from the effective values of `longhaul run`.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_RULE`, `ERR_NOT_INSTALLED`
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_RULE`,
+ *   `ERR_NOT_INSTALLED`
  */
 export function planRun(
   given: RunValues,

@@ -12,14 +12,20 @@ export interface FileSides {
   readonly max: number;
 }
 
-/** Pixels of a file's side per pixel that is drawn: drawing is on one thread, and the codec enlarges on its own. */
+/**
+ * Pixels of a file's side per pixel that is drawn: drawing is on one thread, and the codec enlarges
+ * on its own.
+ */
 const ENLARGEMENT = 3;
 
 /** Largest noise of a pixel, of 255, of the ground and of a cell. */
 const GROUND_NOISE = 60;
 const CELL_NOISE = 6;
 
-/** Steps of the ground's brightness, in drawn pixels, and how far from the middle it goes, as a cell's number. */
+/**
+ * Steps of the ground's brightness, in drawn pixels, and how far from the middle it goes, as a
+ * cell's number.
+ */
 const PATCH = 8;
 const GROUND = 0.6;
 
@@ -30,7 +36,8 @@ export function drawSize(random: SeededRandom, { min, max }: FileSides): ImageSi
 }
 
 /**
- * Draws a noisy ground in patches of grey, and on it what is planted. Same sequence, same bytes, wherever the JPEG codec is the same.
+ * Draws a noisy ground in patches of grey, and on it what is planted. Same sequence, same bytes,
+ * wherever the JPEG codec is the same.
  * @param planted Number of the cell at a pixel, of 0 to 1 along either side; undefined: the ground.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */

@@ -20,7 +20,9 @@ export const LONG_STAND_IN_WORD = 'standin-long';
 /** Benchmarks whose data longhaul makes. */
 const GENERATED = CARDS.filter(({ generated, language }) => (generated ?? language) !== undefined);
 
-/** `--data-dir` that asks for made data; undefined: it is what there is where no folder is named. */
+/**
+ * `--data-dir` that asks for made data; undefined: it is what there is where no folder is named.
+ */
 function wordOf({ generated }: BenchmarkCard): string | undefined {
   return generated?.isOnly === true ? undefined : STAND_IN_WORD;
 }
@@ -44,7 +46,8 @@ export function isGeneratedData({
 /**
  * The generated images that settings ask for.
  * @returns undefined when neither seed nor count is set.
- * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul does not make the data, or the model is fitted on it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul does not make the data, or the model is
+ *   fitted on it.
  */
 export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   const { benchmark, dataDir, dataSeed, dataCount } = request;
@@ -73,7 +76,10 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   return { seed: dataSeed ?? standard.seed, sampleCount: dataCount ?? standard.sampleCount };
 }
 
-/** The standard set of a benchmark's generated data; undefined where `dataDir` does not ask for generated data. */
+/**
+ * The standard set of a benchmark's generated data; undefined where `dataDir` does not ask for
+ * generated data.
+ */
 export function standardSetOf(
   benchmark: string,
   dataDir: string | undefined,
@@ -86,7 +92,10 @@ export function standardSetOf(
     : undefined;
 }
 
-/** Name of a generated data set in the logs: that of the standard one, with seed and count where they are others. */
+/**
+ * Name of a generated data set in the logs: that of the standard one, with seed and count where
+ * they are others.
+ */
 export function generatedName(name: string, set: GeneratedSet, standard: GeneratedSet): string {
   if (isStandardSet(set, standard)) return name;
   return `${name}-seed-${set.seed}-count-${set.sampleCount}`;
@@ -105,7 +114,10 @@ export function otherSetMark(set: GeneratedSet, standard: GeneratedSet): string 
   );
 }
 
-/** Share of its own quality that a run with a stand-in must reach, as the rules demand it of the real model. */
+/**
+ * Share of its own quality that a run with a stand-in must reach, as the rules demand it of the
+ * real model.
+ */
 const STANDIN_SHARE = 0.99;
 
 /** Generated data in place of a benchmark's own. */
@@ -119,7 +131,10 @@ interface StandinData {
   readonly samples: string;
 }
 
-/** Name, quality target and marks of a benchmark's generated data. @param word `--data-dir` that asks for it. */
+/**
+ * Name, quality target and marks of a benchmark's generated data. @param word `--data-dir` that
+ * asks for it.
+ */
 export function standinSource(
   key: string,
   { name, set, value, samples }: StandinData,

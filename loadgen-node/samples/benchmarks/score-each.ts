@@ -104,7 +104,10 @@ export function accuracyPercent(fraction: number): string {
   return `${(fraction * 100).toPrecision(SIGNIFICANT_DIGITS)} %`;
 }
 
-/** `top-1 76.460 % (38230 of 50000)`, `F1 90.874 % (10833 samples)`, `ROUGE1 44.431 % (24576 samples), ROUGE2 22.0352`. */
+/**
+ * `top-1 76.460 % (38230 of 50000)`, `F1 90.874 % (10833 samples)`,
+ * `ROUGE1 44.431 % (24576 samples), ROUGE2 22.0352`.
+ */
 export function accuracyInWords(report: AccuracyReport) {
   const { metric, value, correctCount, sampleCount, more = {} } = report;
   const counts =

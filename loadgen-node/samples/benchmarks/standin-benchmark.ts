@@ -12,7 +12,9 @@ type OpenOptions = Parameters<LoadgenBenchmark['openDataSet']>[0];
 
 /** The two data sets of a benchmark: the user's, and what longhaul makes in its place. */
 interface DataSources {
-  /** Contents of the user's folder, in words: `dev-v1.1.json of SQuAD v1.1 and BERT's vocab.txt`. */
+  /**
+   * Contents of the user's folder, in words: `dev-v1.1.json of SQuAD v1.1 and BERT's vocab.txt`.
+   */
   readonly holds: string;
   /** Contents of `--data-dir standin`, in words: `generated questions`. */
   readonly makes: string;

@@ -7,7 +7,10 @@ import {
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 
-/** SHA-256 in lower-case hexadecimal by path, relative to the data set's folder, with forward slashes. */
+/**
+ * SHA-256 in lower-case hexadecimal by path, relative to the data set's folder, with forward
+ * slashes.
+ */
 export type Checksums = ReadonlyMap<string, string>;
 
 /** File name of the checksum list in its data set's folder. */

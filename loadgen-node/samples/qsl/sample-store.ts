@@ -18,7 +18,9 @@ import type { CompressionScope } from '../../../shared/rules/check-compression.t
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import { PayloadFile } from './payload-file.ts';
 
-/** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
+/**
+ * Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory.
+ */
 const READS_AT_ONCE = 8;
 
 /** Options of a {@link SampleStore}. */

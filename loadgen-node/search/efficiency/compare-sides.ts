@@ -23,8 +23,8 @@ interface RunPair {
 const PAIRS_TO_JUDGE = 5;
 
 /**
- * Compares the results in process, the base, with those over the network: the peaks as `longhaul compare` does it, and figures of runs by
- * pairs.
+ * Compares the results in process, the base, with those over the network: the peaks as
+ * `longhaul compare` does it, and figures of runs by pairs.
  * @param scenario As in LoadGen's logs.
  */
 export function compareSides(
@@ -93,7 +93,10 @@ function pairRuns(inside: readonly SideRun[], outside: readonly SideRun[]): RunP
   });
 }
 
-/** A figure on both sides, as compare has it: medians over the pairs, the intervals from the smallest to the largest. */
+/**
+ * A figure on both sides, as compare has it: medians over the pairs, the intervals from the
+ * smallest to the largest.
+ */
 interface PairedFigure {
   readonly figure: FigureName;
   readonly inProcess: FigureDifference;

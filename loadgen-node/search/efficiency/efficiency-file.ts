@@ -79,7 +79,8 @@ export function readInProcessSide(path: string): EfficiencySide {
 }
 
 /**
- * Refuses to compare what is not the same: another model, other settings of the SUT, other seeds or settings of the runs.
+ * Refuses to compare what is not the same: another model, other settings of the SUT, other seeds or
+ * settings of the runs.
  * @throws MlperfError `ERR_CONFIG_INVALID` listing every difference
  */
 export function requireSame(inProcess: EfficiencySide, network: EfficiencySide): void {

@@ -77,7 +77,9 @@ export interface SideTask {
   readonly repeats: number;
   /** Shortest run, in ns. */
   readonly runNs: number;
-  /** Loads that the runs of a searched scenario are made at, by the values that the searches found. */
+  /**
+   * Loads that the runs of a searched scenario are made at, by the values that the searches found.
+   */
   readonly loadsOf: (peaks: readonly (number | null)[]) => readonly number[];
   /** Settings of the runs by name, as text. */
   readonly question: Readonly<Record<string, string>>;
@@ -218,8 +220,8 @@ function runText({ load, isValid, figures }: SideRun): string {
 }
 
 /**
- * Lets two or more go on in turns: each step waits until the others have made theirs, or have ended. So what two sides
- * measure on one machine is spread over the same time.
+ * Lets two or more go on in turns: each step waits until the others have made theirs, or have
+ * ended. So what two sides measure on one machine is spread over the same time.
  */
 export class Turns {
   #order: number[] = [];

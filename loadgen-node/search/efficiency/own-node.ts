@@ -30,8 +30,9 @@ export function ownNodeSettings(all: SettingTable, ofRuns: SettingTable): Settin
 }
 
 /**
- * Picks the flags of the node among those of the verb, as sources and as arguments of `longhaul sut`. They are checked at once: a node that is started would report them to
- * the terminal only.
+ * Picks the flags of the node among those of the verb, as sources and as arguments of
+ * `longhaul sut`. They are checked at once: a node that is started would report them to the
+ * terminal only.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function ownNode(
@@ -46,7 +47,10 @@ export function ownNode(
   return { sources: { flags: own, file }, args: argsOf({ ...own, config: flags['config'] }) };
 }
 
-/** A SUT node that a verb starts: where its settings come from, and its command line without `longhaul sut`. */
+/**
+ * A SUT node that a verb starts: where its settings come from, and its command line without
+ * `longhaul sut`.
+ */
 export interface OwnNode {
   readonly sources: Pick<SettingSources, 'flags' | 'file'>;
   readonly args: readonly string[];

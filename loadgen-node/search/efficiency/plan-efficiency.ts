@@ -31,7 +31,8 @@ interface EfficiencyRequest {
 }
 
 /**
- * Plans a comparison. Settings of the SUT are checked at once: a node that is started would report them to the terminal only.
+ * Plans a comparison. Settings of the SUT are checked at once: a node that is started would report
+ * them to the terminal only.
  * @throws MlperfError `ERR_CONFIG_INVALID`, and whatever {@link planFindPeak} throws
  */
 export function planEfficiency(request: EfficiencyRequest) {
@@ -63,7 +64,10 @@ export function planEfficiency(request: EfficiencyRequest) {
   };
 }
 
-/** Mode, runs, search and SUT node of a comparison, and its files: `folder` takes the logs, `file` the result. */
+/**
+ * Mode, runs, search and SUT node of a comparison, and its files: `folder` takes the logs, `file`
+ * the result.
+ */
 export type EfficiencyPlan = ReturnType<typeof planEfficiency>;
 
 /**

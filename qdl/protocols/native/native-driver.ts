@@ -75,7 +75,8 @@ export class NativeDriver implements ProtocolDriver {
     this.#channels = places.map((place) => {
       const open = this.#open(runId, place);
       const reopening = this.#reopening(runId, place);
-      const { ledger } = this.nodes[place.nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+      // In range: places are made from the nodes.
+      const { ledger } = this.nodes[place.nodeIndex] as SutNodeHandle;
       const payloads = this.#payloads;
       const parts = { openTransport, open, ledger, payloads, tokenBytes, reopening };
       return new SutChannel(place, parts, events);
@@ -143,7 +144,8 @@ export class NativeDriver implements ProtocolDriver {
         streamIndex: streamOfNode + count * streamsPerNode,
       }),
       accept: (call, opened, reason) => {
-        const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+        // In range: places are made from the nodes.
+        const node = this.nodes[nodeIndex] as SutNodeHandle;
         node.addOpened(opened, call);
         requireOneNode(this.nodes, division, this.names.last);
         // The decoders of the run are those of the first Opened.
@@ -157,7 +159,8 @@ export class NativeDriver implements ProtocolDriver {
   }
 
   #open(runId: string, { nodeIndex, streamOfNode }: ChannelPlace): Open {
-    const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+    // In range: places are made from the nodes.
+    const node = this.nodes[nodeIndex] as SutNodeHandle;
     const { benchmark, division, encoding, responseEncodings, tokenLatencies } = this.#settings;
     return {
       protocolVersion: node.protocolVersion,

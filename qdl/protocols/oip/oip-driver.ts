@@ -69,7 +69,8 @@ export class OipDriver implements ProtocolDriver {
     this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings));
     this.#connections = new OipConnections(
       settings,
-      (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle, // In range: one per address.
+      // In range: one per address.
+      (address) => this.nodes.find((node) => node.address === address) as OipNodeHandle,
     );
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
@@ -165,7 +166,8 @@ export class OipDriver implements ProtocolDriver {
       {
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
         tokenLatencies: this.#settings.tokenLatencies,
-        handOvers: (this.nodes[place.nodeIndex] as OipNodeHandle).handOvers, // In range: places are made from the nodes.
+        // In range: places are made from the nodes.
+        handOvers: (this.nodes[place.nodeIndex] as OipNodeHandle).handOvers,
         traceparentOf: this.#settings.traceparentOf,
         openWay: (toChannel) =>
           openWay(plan.method, {

@@ -77,7 +77,8 @@ async function buildUnderLock(options: ArtifactOptions, target: string): Promise
     onProgress(0, `${name}: waiting for ${holder}, which makes it now`),
   );
   try {
-    const flaw = await findFlaw(target, onProgress); // Check again: the process that held the lock may have made it.
+    // Check again: the process that held the lock may have made it.
+    const flaw = await findFlaw(target, onProgress);
     if (flaw === undefined) return;
     if (flaw !== 'absent') onProgress(0, `${target} is damaged (${flaw}): it is made again`);
     await removeLeftovers(target);
@@ -216,7 +217,8 @@ export async function acquireBuildLock(
 async function tryAcquire(path: string, timing: LockTiming) {
   const content = `${process.pid} ${hostname()} ${randomUUID()}`;
   try {
-    await writeFile(path, content, { flag: 'wx' }); // Fails when the file exists: one process gets it.
+    // Fails when the file exists: one process gets it.
+    await writeFile(path, content, { flag: 'wx' });
   } catch (error) {
     if (errorCodeOf(error) === 'EEXIST') return undefined;
     throw error;

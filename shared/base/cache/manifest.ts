@@ -10,7 +10,10 @@ import { describeSystemError, errorCodeOf } from '../errors/mlperf-error.ts';
 /** File that lists an artifact's files; written last, so its presence means a complete artifact. */
 export const MANIFEST_FILE = 'manifest.json';
 
-/** Raise when the layout of the manifest changes: older folders then count as damaged and are made again. */
+/**
+ * Raise when the layout of the manifest changes: older folders then count as damaged and are made
+ * again.
+ */
 const MANIFEST_VERSION = 1;
 
 /** Files between two progress reports: more than a small artifact has. */

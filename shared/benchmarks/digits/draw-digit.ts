@@ -60,7 +60,10 @@ interface Colours {
   readonly gradientY: number;
 }
 
-/** Light on dark and dark on light alike; the background's brightness is free, the digit's keeps its distance. */
+/**
+ * Light on dark and dark on light alike; the background's brightness is free, the digit's keeps its
+ * distance.
+ */
 function chooseColours({ contrast }: DrawingStyle, random: SeededRandom): Colours {
   const backgroundLevel = random.uniform(0, 255);
   let digitLevel: number;
@@ -98,7 +101,10 @@ function drawStrokes(label: number, style: DrawingStyle, random: SeededRandom): 
   return distances.map((squared) => clamp((reach - Math.sqrt(squared)) / pixel, 1));
 }
 
-/** Draws the distortion of one image; the function that is returned applies it, with a new tremble per point. */
+/**
+ * Draws the distortion of one image; the function that is returned applies it, with a new tremble
+ * per point.
+ */
 function choosePlacement(
   { distortion, scaleMin, scaleMax }: DrawingStyle,
   random: SeededRandom,
@@ -119,7 +125,10 @@ function choosePlacement(
   };
 }
 
-/** The pixels of an image over the plane in which strokes are placed: 0 to 1 along the shorter side, which is `side`. */
+/**
+ * The pixels of an image over the plane in which strokes are placed: 0 to 1 along the shorter side,
+ * which is `side`.
+ */
 interface Grid {
   readonly width: number;
   readonly height: number;
@@ -164,7 +173,10 @@ function lowerDistances(distances: Float64Array, grid: Grid, { from, to, reach }
   }
 }
 
-/** First and last pixel of one axis whose centre can lie within `reach` of a segment; first > last: none. */
+/**
+ * First and last pixel of one axis whose centre can lie within `reach` of a segment; first > last:
+ * none.
+ */
 function pixelsWithin(
   from: number,
   to: number,
@@ -212,7 +224,10 @@ type Point = readonly [x: number, y: number];
 
 /** Steps of a full turn of an arc. At 48 pixels the corners of a 24-sided circle do not show. */
 const STEPS_PER_TURN = 24;
-/** Cosine and sine of one step (15 degrees), written out: `Math.cos` may differ in its last digit by machine. */
+/**
+ * Cosine and sine of one step (15 degrees), written out: `Math.cos` may differ in its last digit by
+ * machine.
+ */
 const STEP_COSINE = 0.9659258262890683;
 const STEP_SINE = 0.25881904510252074;
 
@@ -230,10 +245,10 @@ function unitCircle(): Point[] {
 }
 
 /**
- * Strokes of the digits 0 to 9, in this order: how a person would write them, before any distortion. A stroke of the pen
- * joins its points by straight lines. A point is `x,y`. An arc of an ellipse is `x,y,rx,ry,first,last`: its centre, its
- * radii, and steps of 15 degrees, clockwise on the screen, from 3 o'clock: 6 is the bottom, 12 is 9 o'clock, 18 is the
- * top.
+ * Strokes of the digits 0 to 9, in this order: how a person would write them, before any
+ * distortion. A stroke of the pen joins its points by straight lines. A point is `x,y`. An arc of
+ * an ellipse is `x,y,rx,ry,first,last`: its centre, its radii, and steps of 15 degrees, clockwise
+ * on the screen, from 3 o'clock: 6 is the bottom, 12 is 9 o'clock, 18 is the top.
  */
 const STROKES: readonly (readonly string[])[] = [
   ['0.5,0.5,0.3,0.45,0,24'],
@@ -259,15 +274,17 @@ function toPoints(piece: string): Point[] {
   if (numbers.length === 2) return [[x, y]];
   const [radiusX, radiusY, first, last] = numbers.slice(2) as [number, number, number, number];
   return Array.from({ length: last - first + 1 }, (_, step) => {
-    const [unitX, unitY] = CIRCLE[(first + step) % STEPS_PER_TURN] as Point; // In range: a full turn.
+    // In range: a full turn.
+    const [unitX, unitY] = CIRCLE[(first + step) % STEPS_PER_TURN] as Point;
     return [x + radiusX * unitX, y + radiusY * unitY];
   });
 }
 
 /**
- * How the images look, and how hard they are. Set by trial so that the model of this project reads about 97 of
- * 100: less would look broken, more would leave accuracy tests no room to find faults (a node that answers with wrong
- * samples, damaged images, a model of fewer bits). Noise is the strongest knob.
+ * How the images look, and how hard they are. Set by trial so that the model of this project reads
+ * about 97 of 100: less would look broken, more would leave accuracy tests no room to find faults
+ * (a node that answers with wrong samples, damaged images, a model of fewer bits). Noise is the
+ * strongest knob.
  */
 const STYLE: DrawingStyle = {
   width: IMAGE_SIZE,
@@ -288,7 +305,8 @@ export interface RenderedDigit {
 }
 
 /**
- * Draws image `index` of a set. Same set and index, same bytes, on every machine (see {@link drawDigit}).
+ * Draws image `index` of a set. Same set and index, same bytes, on every machine (see
+ * {@link drawDigit}).
  */
 export function renderDigit(set: GeneratedSet, index: number): RenderedDigit {
   const random = new SeededRandom(set.seed, index);

@@ -2,8 +2,9 @@ import { dataSetError, modelError } from '../../base/errors/mlperf-error.ts';
 import { CLASS_COUNT } from './digit-sets.ts';
 
 /**
- * The response of one sample in the benchmark `digits`, as the SUT sends it, as the accuracy log holds
- * it and as the accuracy script reads it: the class, 0 to 9, as one 32-bit little-endian integer.
+ * The response of one sample in the benchmark `digits`, as the SUT sends it, as the accuracy log
+ * holds it and as the accuracy script reads it: the class, 0 to 9, as one 32-bit little-endian
+ * integer.
  */
 const RESPONSE_BYTES = 4;
 

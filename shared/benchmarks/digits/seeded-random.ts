@@ -1,4 +1,7 @@
-/** Outputs to throw away until near-equal seeds no longer show in the sequence (PractRand's own count). */
+/**
+ * Outputs to throw away until near-equal seeds no longer show in the sequence (PractRand's own
+ * count).
+ */
 const WARM_UP_COUNT = 15;
 
 /**
@@ -43,7 +46,10 @@ export class SeededRandom {
     return Math.floor(this.uniform(0, count));
   }
 
-  /** Triangular over (-1, 1) with the peak at 0: the sum of two uniform 16-bit numbers of one output. */
+  /**
+   * Triangular over (-1, 1) with the peak at 0: the sum of two uniform 16-bit numbers of one
+   * output.
+   */
   triangular(): number {
     const bits = this.nextUint32();
     return ((bits & 0xffff) + (bits >>> 16)) / 0xffff - 1;

@@ -1,4 +1,7 @@
-/** Raise with every change of how data is drawn: no data set of the old way is found in the cache then. */
+/**
+ * Raise with every change of how data is drawn: no data set of the old way is found in the cache
+ * then.
+ */
 export const CLICKS_REVISION = 2;
 
 /** The dense feature of a pair that carries the logit of a click. */

@@ -6,9 +6,9 @@ import {
 import { decodeAnyImage } from './jpeg.ts';
 import { linearTaps, resizeRows } from './resize.ts';
 
-// Pre-processing of object detection: decoded, RGB, resized to a square without regard to the shape, bilinear, in float, and
-// normalised.
-// Source: MLCommons inference, vision/classification_and_detection/python/dataset.py, `pre_process_openimages_retinanet`,
+// Pre-processing of object detection: decoded, RGB, resized to a square without regard to the
+// shape, bilinear, in float, and normalised. Source: MLCommons inference,
+// vision/classification_and_detection/python/dataset.py, `pre_process_openimages_retinanet`,
 // `pre_process_coco_mobilenet` and `pre_process_coco_resnet34`.
 
 /** The largest byte. */

@@ -5,7 +5,9 @@ import { areaTaps, linearTaps, resizeRows } from './resize.ts';
 /** `vgg`: minus the mean of each channel. `mobilenet`: from 0..255 to -1..1. */
 type ImagenetNormalisation = 'vgg' | 'mobilenet';
 
-/** `area`: the mean of the covered pixels. `linear`: between the two nearest pixels of each axis. */
+/**
+ * `area`: the mean of the covered pixels. `linear`: between the two nearest pixels of each axis.
+ */
 type ImagenetInterpolation = 'area' | 'linear';
 
 /** Pre-processing of a benchmark's reference. */
@@ -15,9 +17,9 @@ export interface ImagenetPreparation {
 }
 
 /**
- * By benchmark.
- * Source: MLCommons inference, vision/classification_and_detection/python/dataset.py, `pre_process_vgg` and
- * `pre_process_mobilenet`; the cut (short side 256, centre 224) is the same in both.
+ * By benchmark. Source: MLCommons inference, vision/classification_and_detection/python/dataset.py,
+ * `pre_process_vgg` and `pre_process_mobilenet`; the cut (short side 256, centre 224) is the same
+ * in both.
  */
 export const IMAGENET_PREPARATIONS: Readonly<
   Record<'resnet50' | 'mobilenet', ImagenetPreparation>
@@ -29,17 +31,22 @@ export const IMAGENET_PREPARATIONS: Readonly<
 /** The short side of an image before the centre is cut out: 224 / 0.875. */
 const SHORT_SIDE = 256;
 
-/** Mean of red, green and blue over the training set, in the order and with the figures of the reference. */
+/**
+ * Mean of red, green and blue over the training set, in the order and with the figures of the
+ * reference.
+ */
 export const VGG_MEANS = [123.68, 116.78, 103.94] as const;
 
 /**
- * An image of the data set as models for ImageNet take it: decoded, resized so that its short side is 256, the
- * centre of 224 x 224 cut out.
- * Source: MLCommons inference, vision/classification_and_detection/python/dataset.py, up to the
- * normalisation. Only the pixels that remain are resized, which gives the same.
- * @param bytes JPEG of any size, grey, CMYK and turned ones as well; PNG, as some files of ImageNet are.
+ * An image of the data set as models for ImageNet take it: decoded, resized so that its short side
+ * is 256, the centre of 224 x 224 cut out. Source: MLCommons inference,
+ * vision/classification_and_detection/python/dataset.py, up to the normalisation. Only the pixels
+ * that remain are resized, which gives the same.
+ * @param bytes JPEG of any size, grey, CMYK and turned ones as well; PNG, as some files of
+ *   ImageNet are.
  * @returns 224 x 224 x RGB (height, width, channel), one byte each: 150,528 bytes.
- * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too large.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too
+ *   large.
  */
 export async function decodeImagenetJpeg(
   bytes: Uint8Array,
@@ -89,7 +96,9 @@ const CHANNELS = 3;
 
 type ChannelTables = readonly [Float32Array, Float32Array, Float32Array];
 
-/** The normalised value of each byte: a look-up per element, in the reference's single precision. */
+/**
+ * The normalised value of each byte: a look-up per element, in the reference's single precision.
+ */
 const TABLES: Readonly<Record<ImagenetNormalisation, ChannelTables>> = {
   vgg: [vggTable(VGG_MEANS[0]), vggTable(VGG_MEANS[1]), vggTable(VGG_MEANS[2])],
   mobilenet: [mobilenetTable(), mobilenetTable(), mobilenetTable()],

@@ -78,7 +78,8 @@ export async function encodeJpeg(
 /**
  * Decodes a JPEG into height x width x RGB, one byte per channel. Greyscale becomes RGB; nothing is
  * resized or turned.
- * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no JPEG, damaged or truncated, another size.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no JPEG, damaged or truncated, another
+ *   size.
  */
 export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promise<Uint8Array> {
   if (!startsWith(bytes, JPEG_START)) {

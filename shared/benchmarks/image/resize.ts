@@ -1,6 +1,6 @@
 /**
- * How each pixel of a resized line is made of pixels of the source line: pixel `i` is the sum over `k` of
- * `weights[i * tapsMax + k] * source[starts[i] + k]`. Weights of a pixel add up to 1.
+ * How each pixel of a resized line is made of pixels of the source line: pixel `i` is the sum over
+ * `k` of `weights[i * tapsMax + k] * source[starts[i] + k]`. Weights of a pixel add up to 1.
  */
 export interface ResizeTaps {
   /** First source pixel of each pixel. */

@@ -1,7 +1,7 @@
 import { SeededRandom } from '../digits/seeded-random.ts';
 
-// Images that longhaul draws carry their answer in square cells of grey, on a noisy ground. A cell says a number from -1 to 1 by
-// its mean brightness, which survives JPEG and resizing.
+// Images that longhaul draws carry their answer in square cells of grey, on a noisy ground. A cell
+// says a number from -1 to 1 by its mean brightness, which survives JPEG and resizing.
 
 /** Raise with every change of the drawing: no images of the old way are found in the cache then. */
 export const CELLS_REVISION = 1;
@@ -16,7 +16,10 @@ export const CELL_SPAN = 90;
 /** Of so many samples, or objects of images, one carries a wrong answer. */
 export const WRONG_ONE_OF = 25;
 
-/** ImageNet: cells along a side of what models see, 224 of the 256 pixels of an image's shorter side; and those that speak, in the middle. */
+/**
+ * ImageNet: cells along a side of what models see, 224 of the 256 pixels of an image's shorter
+ * side; and those that speak, in the middle.
+ */
 export const CODE_GRID = 7;
 export const CODE_SIDE = 5;
 export const CODE_SHARE: number = (CODE_SIDE / CODE_GRID) * (224 / 256);
@@ -30,11 +33,17 @@ export function codeOf(label: number): Int8Array {
   return Int8Array.from({ length: CODE_SIDE ** 2 }, () => (random.nextUint32() % 2 === 0 ? 1 : -1));
 }
 
-/** Detection: cells along a side of an image; an object is a row of them, from this row and column on. */
+/**
+ * Detection: cells along a side of an image; an object is a row of them, from this row and column
+ * on.
+ */
 export const OBJECT_GRID = 20;
 export const OBJECT_PLACE = { row: 2, column: 2 } as const;
 
-/** Most objects of an image, and the numbers that each one has: score, kind, left, top, width and height, all from 0 to 1. */
+/**
+ * Most objects of an image, and the numbers that each one has: score, kind, left, top, width and
+ * height, all from 0 to 1.
+ */
 export const OBJECTS_MAX = 8;
 export const OBJECT_NUMBERS = 6;
 
@@ -50,7 +59,10 @@ export const COCO_CATEGORY_IDS: readonly number[] = Array.from(
   (_, i) => i + 1,
 ).filter((id) => !NO_COCO_IDS.includes(id));
 
-/** Place of a kind among COCO's categories, from 0: all over the list, so that an id is not its place. */
+/**
+ * Place of a kind among COCO's categories, from 0: all over the list, so that an id is not its
+ * place.
+ */
 export function cocoPlaceOf(kind: number): number {
   return 7 * kind;
 }

@@ -11,7 +11,9 @@ export function sutNodeName(node: string, model: string): string {
   return isStandInName(model) ? `${node} (stand-in: ${model})` : node;
 }
 
-/** {@link sutNodeName} without its mark of a stand-in: the name that the node's operator gave it. */
+/**
+ * {@link sutNodeName} without its mark of a stand-in: the name that the node's operator gave it.
+ */
 export function nodeOf(name: string): string {
   return name.replace(/ \(stand-in: .*\)$/, '');
 }

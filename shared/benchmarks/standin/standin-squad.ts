@@ -1,6 +1,6 @@
 /**
- * Number of the way in which questions are made. Raise it with every change, so that cached data sets of the old way are no longer
- * found.
+ * Number of the way in which questions are made. Raise it with every change, so that cached data
+ * sets of the old way are no longer found.
  */
 export const SQUAD_STANDIN_REVISION = 3;
 
@@ -8,9 +8,10 @@ export const SQUAD_STANDIN_REVISION = 3;
 export const SQUAD_STANDIN_F1 = 0.89937;
 
 /**
- * Vocabulary of the questions that longhaul makes: as many tokens as that of BERT, and the special ones at its places. Key
- * words are single tokens in one range, and the words that close an answer follow them in the same order: an answer stands
- * between a key word and its closing word, and its question has the key word.
+ * Vocabulary of the questions that longhaul makes: as many tokens as that of BERT, and the special
+ * ones at its places. Key words are single tokens in one range, and the words that close an answer
+ * follow them in the same order: an answer stands between a key word and its closing word, and its
+ * question has the key word.
  */
 export const SQUAD_STANDIN_VOCABULARY = {
   size: 30_522,

@@ -5,11 +5,16 @@ import { cardOf } from '../../rules/cards.ts';
 import type { MadeUpTexts, StandinKind } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 
-/** Ids of words in every stand-in's vocabulary, of numbers from 0 on, and of what ends a program; all others are special. */
+/**
+ * Ids of words in every stand-in's vocabulary, of numbers from 0 on, and of what ends a program;
+ * all others are special.
+ */
 export const STANDIN_WORDS = { first: 1000, count: 28_000 } as const;
 export const STANDIN_NUMBERS = { first: 30_000, count: 1000 } as const;
 
-/** Texts that longhaul makes for a language model, with the token that ends a text of the real one. */
+/**
+ * Texts that longhaul makes for a language model, with the token that ends a text of the real one.
+ */
 export interface StandinTexts extends MadeUpTexts {
   readonly endId: number;
 }
@@ -39,10 +44,16 @@ const WRONG_ONE_OF = 8;
 /** Numbers in a program. */
 const NUMBER_COUNT = 3;
 
-/** Multiples of the golden ratio fill 0 to 1 evenly, so that answers have their mean length in every set. */
+/**
+ * Multiples of the golden ratio fill 0 to 1 evenly, so that answers have their mean length in every
+ * set.
+ */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** Times that the word stands in a prompt to which the wrong ways lead: so many words come next with equal scores. */
+/**
+ * Times that the word stands in a prompt to which the wrong ways lead: so many words come next with
+ * equal scores.
+ */
 const DEAD_END_COUNT = 8;
 
 /** A prompt, and the answer that it is held to. */
@@ -56,10 +67,11 @@ export interface StandinText {
 }
 
 /**
- * A sample of the stand-in: words, the asking token, an answer and the end token, more words, and once more the first asking
- * token with the word before it. Whoever goes on as the prompt does behind its first asking token gives that answer. No other
- * word stands twice in a prompt, but for forks. The reference has other words in some places, so that no model reaches all of it.
- * Many answers are short, some are long.
+ * A sample of the stand-in: words, the asking token, an answer and the end token, more words, and
+ * once more the first asking token with the word before it. Whoever goes on as the prompt does
+ * behind its first asking token gives that answer. No other word stands twice in a prompt, but for
+ * forks. The reference has other words in some places, so that no model reaches all of it. Many
+ * answers are short, some are long.
  */
 export function standinText(texts: StandinTexts, seed: number, index: number): StandinText {
   const random = new SeededRandom(seed, index);
@@ -107,17 +119,18 @@ function withNumbers(
 }
 
 /**
- * Tokens that end a program, and go on behind it: the line break in it stands there twice, so its third token has to come two
- * behind both.
+ * Tokens that end a program, and go on behind it: the line break in it stands there twice, so its
+ * third token has to come two behind both.
  */
 function programEnd(words: (count: number) => number[]): number[] {
   return [...PROGRAM_END, ...words(1), at(PROGRAM_END, 2)];
 }
 
 /**
- * For some words of an answer once more that word, with others behind it. The model knows the next word by the one before the last, so
- * two behind it there are two ways. Every second word goes the wrong way on, to a word with many others behind it; the rest
- * of the answer goes on, and the end token is there: whichever way is taken, a text ends after as many words.
+ * For some words of an answer once more that word, with others behind it. The model knows the next
+ * word by the one before the last, so two behind it there are two ways. Every second word goes the
+ * wrong way on, to a word with many others behind it; the rest of the answer goes on, and the end
+ * token is there: whichever way is taken, a text ends after as many words.
  */
 function wrongWays(
   answer: readonly number[],

@@ -2,7 +2,10 @@ import type { GeneratedSet } from '../../rules/rows/benchmark-card.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 import { AIR, type VolumeShape, voxelCount, WINDOW_SIDE, WINDOW_STEP } from './volume.ts';
 
-/** Mean intensities of body, kidney and tumour, normalised as those of a scan. Labels are their places. */
+/**
+ * Mean intensities of body, kidney and tumour, normalised as those of a scan. Labels are their
+ * places.
+ */
 export const STANDIN_INTENSITIES: readonly [body: number, kidney: number, tumour: number] = [
   normalised(20),
   normalised(110),
@@ -30,9 +33,10 @@ interface Ellipsoid {
 }
 
 /**
- * Volume `index` of a set: a noisy body in air with two kidneys, and a tumour on each; 128 or 192 voxels to a side. Same set
- * and index, same volume on every machine.
- * @returns Its shape, its labels (0, 1 kidney, 2 tumour), and a function that fills in its intensities.
+ * Volume `index` of a set: a noisy body in air with two kidneys, and a tumour on each; 128 or 192
+ * voxels to a side. Same set and index, same volume on every machine.
+ * @returns Its shape, its labels (0, 1 kidney, 2 tumour), and a function that fills in its
+ *   intensities.
  */
 export function drawStandinVolume({ seed }: GeneratedSet, index: number) {
   const random = new SeededRandom(seed, index);

@@ -3,11 +3,17 @@ import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-by
 /** Voxels along depth, height and width. */
 export type VolumeShape = readonly [depth: number, height: number, width: number];
 
-/** Side of the windows that the model sees, and the step from one to the next. Source: global_vars.py of 3d-unet-kits19. */
+/**
+ * Side of the windows that the model sees, and the step from one to the next. Source:
+ * global_vars.py of 3d-unet-kits19.
+ */
 export const WINDOW_SIDE = 128;
 export const WINDOW_STEP = 64;
 
-/** Intensity of the air around a patient in a pre-processed scan: the lower end of the clipping, normalised. */
+/**
+ * Intensity of the air around a patient in a pre-processed scan: the lower end of the clipping,
+ * normalised.
+ */
 export const AIR: number = Math.fround((-79 - 101) / 76.9);
 
 /** Bytes of a payload before its voxels: depth, height and width, each as uint32. */

@@ -11,13 +11,15 @@ import { OFFLINE_TO_V31, pair, SERVER_OFFLINE, SINGLE_OFFLINE } from '../rows/mo
 export const BERT_LENGTH = 384;
 
 /**
- * How a sample may travel: `ids` is its token ids, int32; `int64` and `int32` are the model's three inputs, token ids, mask
- * and segment ids, one behind the other. Rule: inference_rules v4.1, QSL side pre-processing: all three, or the token ids alone.
- * A response: start and end logit of each position.
+ * How a sample may travel: `ids` is its token ids, int32; `int64` and `int32` are the model's three
+ * inputs, token ids, mask and segment ids, one behind the other. Rule: inference_rules v4.1, QSL
+ * side pre-processing: all three, or the token ids alone. A response: start and end logit of each
+ * position.
  *
- * Rules: checker and Network division of v4.1 (QSL size 10833, 99 % of FP32 = 90.874 %, Server 130 ms); bert-99.9 is chosen
- * when a submission is built. Rounds after v4.1 do not have it in the datacenter suite. The inference rules of v4.1 name BERT
- * for the edge suite and in the Network division's table of compression; the official tool takes it in the datacenter suite, too.
+ * Rules: checker and Network division of v4.1 (QSL size 10833, 99 % of FP32 = 90.874 %, Server 130
+ * ms); bert-99.9 is chosen when a submission is built. Rounds after v4.1 do not have it in the
+ * datacenter suite. The inference rules of v4.1 name BERT for the edge suite and in the Network
+ * division's table of compression; the official tool takes it in the datacenter suite, too.
  */
 export const BERT = {
   key: 'bert',

@@ -16,14 +16,14 @@ export function detectionElements(benchmark: DetectionBenchmark): number {
 }
 
 /**
- * Numbers of a detection in a response, float32, little-endian: index of the sample, top, left, bottom and right as shares of
- * the image, score, label.
+ * Numbers of a detection in a response, float32, little-endian: index of the sample, top, left,
+ * bottom and right as shares of the image, score, label.
  */
 export const DETECTION_FLOATS = 7;
 
 /**
- * The standard set of images that longhaul makes: twice as many as a performance run loads, so that both kinds of run differ as
- * they do for real data. Nothing is fitted on any of them.
+ * The standard set of images that longhaul makes: twice as many as a performance run loads, so that
+ * both kinds of run differ as they do for real data. Nothing is fitted on any of them.
  */
 export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, sampleCount: 128 };
 
@@ -31,8 +31,9 @@ export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, sampleCount: 128 };
 export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, sampleCount: 384 };
 
 /**
- * How an image may travel, and the tensors of it. `uint8` is resized, height x width x RGB, one byte each; `fp32` is the model's
- * input, normalised, channel x height x width; `jpeg` is the data set's own file.
+ * How an image may travel, and the tensors of it. `uint8` is resized, height x width x RGB, one
+ * byte each; `fp32` is the model's input, normalised, channel x height x width; `jpeg` is the data
+ * set's own file.
  */
 export function detectionFacts(
   key: DetectionBenchmark,

@@ -32,8 +32,8 @@ export const DIGITS: BenchmarkCard = {
   },
   responseTensor: { datatype: 'INT32', shape: [1] },
   own: { performanceSampleCount: 1024, quality: { metric: 'top-1', target: 0.93 } },
-  // No benchmark of MLPerf: this project lets its example follow ResNet50's row in every round, and adds
-  // lossless responses as 3D-UNet has them, so that every way can be tried.
+  // No benchmark of MLPerf: this project lets its example follow ResNet50's row in every round, and
+  // adds lossless responses as 3D-UNet has them, so that every way can be tried.
   compression: [
     compressionRow(
       ROUNDS,

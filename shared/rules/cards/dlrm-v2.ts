@@ -26,12 +26,12 @@ export const SPARSE_COUNT: number = MULTI_HOT_SIZES.reduce((sum, size) => sum + 
 export const PAIR_BYTES: number = (DENSE_COUNT + SPARSE_COUNT) * 4;
 
 /**
- * A sample of n pairs on the wire, little-endian: n x 13 float32, then table by table n x size int32, row-major. The
- * number of pairs follows from the byte count, so there is no header. A response: the probability of a click of each pair, in
- * the order of the pairs.
+ * A sample of n pairs on the wire, little-endian: n x 13 float32, then table by table n x size
+ * int32, row-major. The number of pairs follows from the byte count, so there is no header. A
+ * response: the probability of a click of each pair, in the order of the pairs.
  *
- * Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 204800, 99 % or 99.9 % of FP32, AUC = 80.31 %, Server
- * 60 ms). Rounds after v5.1 have another model of recommendation.
+ * Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 204800, 99 % or 99.9 % of
+ * FP32, AUC = 80.31 %, Server 60 ms). Rounds after v5.1 have another model of recommendation.
  */
 export const DLRM_V2 = {
   key: 'dlrm-v2',

@@ -8,17 +8,21 @@ export const GNMT_VOCABULARIES = {
   target: 'vocab.bpe.32000.de',
 } as const;
 
-/** First lines of each vocabulary; their ids are 0, 1 and 2. Source: r0.5, translation/gnmt, nmt/utils/vocab_utils.py. */
+/**
+ * First lines of each vocabulary; their ids are 0, 1 and 2. Source: r0.5, translation/gnmt,
+ * nmt/utils/vocab_utils.py.
+ */
 export const GNMT_SPECIAL_TOKENS = ['<unk>', '<s>', '</s>'] as const;
 
 /** End of a token that the next one continues. */
 export const BPE_JOINT = '@@';
 
 /**
- * A sample on the wire: a line of the data set, words and parts of words by blanks, as UTF-8. Rule: v0.5, "NMT takes text". A
- * response: the translation as UTF-8, words by blanks.
+ * A sample on the wire: a line of the data set, words and parts of words by blanks, as UTF-8. Rule:
+ * v0.5, "NMT takes text". A response: the translation as UTF-8, words by blanks.
  *
- * Only round v0.5 has it. Rule: paper of that round, table 1 (99 % of 23.9 BLEU, Server 250 ms at the 97th percentile).
+ * Only round v0.5 has it. Rule: paper of that round, table 1 (99 % of 23.9 BLEU, Server 250 ms at
+ * the 97th percentile).
  */
 export const GNMT = {
   key: 'gnmt',

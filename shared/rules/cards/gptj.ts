@@ -23,12 +23,16 @@ export const GPTJ_MODEL: ModelRow = {
   tests: [],
 };
 
-/** Rules: checkers of v4.1 and v5.0 (QSL size 13368, Server 20 s); gptj-99.9 is chosen when a submission is built. */
+/**
+ * Rules: checkers of v4.1 and v5.0 (QSL size 13368, Server 20 s); gptj-99.9 is chosen when a
+ * submission is built.
+ */
 export const GPTJ: BenchmarkCard = {
   ...TOKENS,
   key: 'gptj',
   title: 'summaries: GPT-J 6B on CNN/DailyMail',
-  // In v5.0 the newest checker lost this model from one of its tables and refuses Offline; the round's own takes it.
+  // In v5.0 the newest checker lost this model from one of its tables and refuses Offline; the
+  // round's own takes it.
   models: pair({
     ...GPTJ_MODEL,
     since: {

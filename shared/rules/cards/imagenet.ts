@@ -17,9 +17,9 @@ export const IMAGENET_COUNT = 50_000;
 export const STANDIN_EVALUATION_SET: GeneratedSet = { seed: 12, sampleCount: 1536 };
 
 /**
- * How an image may travel. `uint8` is cut to the model's size, height x width x RGB, one byte each; `fp32`
- * is the model's input itself, normalised, channel x height x width; `jpeg` is the data set's own file.
- * A response is the class as one float32.
+ * How an image may travel. `uint8` is cut to the model's size, height x width x RGB, one byte each;
+ * `fp32` is the model's input itself, normalised, channel x height x width; `jpeg` is the data
+ * set's own file. A response is the class as one float32.
  */
 export const IMAGENET = {
   encodings: {

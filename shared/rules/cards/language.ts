@@ -1,8 +1,9 @@
 import type { BenchmarkCard } from '../rows/benchmark-card.ts';
 
 /**
- * Encodings and tensors of language models: a sample is its token ids, int32, without padding, and so is a response, with
- * the token that ends it. Rule: inference_rules v4.1, QSL side pre-processing: the token ids alone may travel.
+ * Encodings and tensors of language models: a sample is its token ids, int32, without padding, and
+ * so is a response, with the token that ends it. Rule: inference_rules v4.1, QSL side
+ * pre-processing: the token ids alone may travel.
  */
 export const TOKENS = {
   hasTokens: true,

@@ -41,7 +41,10 @@ export const LLAMA_TEXTS: MadeUpTexts = {
   forkCount: 0,
 };
 
-/** Rules: checkers of v4.1 to v6.1 (QSL size 24576, Server: bounds on tokens); the last round has llama2-70b-99.9 alone. */
+/**
+ * Rules: checkers of v4.1 to v6.1 (QSL size 24576, Server: bounds on tokens); the last round has
+ * llama2-70b-99.9 alone.
+ */
 export const LLAMA2_70B: BenchmarkCard = {
   ...TOKENS,
   key: 'llama2-70b',

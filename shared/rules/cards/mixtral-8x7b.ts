@@ -11,19 +11,27 @@ import { TOKENS } from './language.ts';
 import { LLAMA_TEXTS } from './llama2-70b.ts';
 
 /**
- * Token ids by which a program's prompt is known: `<s>`, and `<s> [INST] Complete the following code.` Source: mlcommons/inference,
- * language/mixtral-8x7b/standalone_infer/run_accuracy.py, which shows the beginning of one row of MBXP: its text, and the first 8 ids. The
- * other three are those of the text; that all rows begin so is a guess, which the LoadGen node checks on its data set.
+ * Token ids by which a program's prompt is known: `<s>`, and
+ * `<s> [INST] Complete the following code.` Source: mlcommons/inference,
+ * language/mixtral-8x7b/standalone_infer/run_accuracy.py, which shows the beginning of one row of
+ * MBXP: its text, and the first 8 ids. The other three are those of the text; that all rows begin
+ * so is a guess, which the LoadGen node checks on its data set.
  */
 export const PROGRAM_PROMPT_HEAD: readonly number[] = [
   ...[1, 1, 28_705, 733, 16_289, 28_793],
   ...[21_929, 272, 2296, 2696, 28_723],
 ];
 
-/** Three back-ticks on a line of their own, which end a program. Source: mlcommons/inference v4.1, language/mixtral-8x7b/SUT.py. */
+/**
+ * Three back-ticks on a line of their own, which end a program. Source: mlcommons/inference v4.1,
+ * language/mixtral-8x7b/SUT.py.
+ */
 export const PROGRAM_END: readonly number[] = [13, 13_940, 28_832, 13];
 
-/** The texts of Llama with the three parts of Mixtral's data set; a program takes four words at least. */
+/**
+ * The texts of Llama with the three parts of Mixtral's data set; a program takes four words at
+ * least.
+ */
 const TEXTS: MadeUpTexts = {
   ...LLAMA_TEXTS,
   set: { seed: 21, sampleCount: 48 },
@@ -40,7 +48,10 @@ const REFERENCES = {
   mbxp_accuracy: 60.16,
 };
 
-/** Rules: checkers of v4.1 to v6.0. Checker and text of v4.1's rules have different references: of each the stricter one holds. */
+/**
+ * Rules: checkers of v4.1 to v6.0. Checker and text of v4.1's rules have different references: of
+ * each the stricter one holds.
+ */
 export const MIXTRAL_8X7B: BenchmarkCard = {
   ...TOKENS,
   key: 'mixtral-8x7b',
@@ -82,9 +93,10 @@ export const MIXTRAL_8X7B: BenchmarkCard = {
   compression: [tokensRow(NETWORK_ROUNDS)],
   bandwidth: tokensBandwidth(2048),
   language: {
-    // Source: mlcommons/inference v4.1, language/mixtral-8x7b/SUT.py. A payload does not tell its part of the data set: programs
-    // (MBXP), which end behind their closing marks, are known by the beginning of their prompts. Nor does it tell the round: the
-    // least number of new tokens is that of v5.0 and later; v4.1 has 1.
+    // Source: mlcommons/inference v4.1, language/mixtral-8x7b/SUT.py. A payload does not tell its
+    // part of the data set: programs (MBXP), which end behind their closing marks, are known by the
+    // beginning of their prompts. Nor does it tell the round: the least number of new tokens is
+    // that of v5.0 and later; v4.1 has 1.
     limits: {
       promptTokensMax: 2048,
       newTokensMin: 2,

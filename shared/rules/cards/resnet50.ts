@@ -5,8 +5,9 @@ import { imageBandwidth } from './bandwidth.ts';
 import { IMAGENET, IMAGENET_COUNT, IMAGENET_IMAGE_SIZE } from './imagenet.ts';
 
 /**
- * Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 1024, 99 % of FP32 = 76.46 %, Server 15 ms);
- * paper of round v0.5, table 1 (99 % of 76.456 %). Rounds after v5.0 do not have it in the datacenter suite.
+ * Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 1024, 99 % of FP32 = 76.46
+ * %, Server 15 ms); paper of round v0.5, table 1 (99 % of 76.456 %). Rounds after v5.0 do not have
+ * it in the datacenter suite.
  */
 export const RESNET50: BenchmarkCard = {
   ...IMAGENET,

@@ -4,7 +4,10 @@ import { SERVER_OFFLINE, SINGLE_MULTI_OFFLINE } from '../rows/model-row.ts';
 import { imageBandwidth } from './bandwidth.ts';
 import { DETECTION_IMAGE_SIZES, detectionFacts, STANDIN_OBJECT_SET } from './detection.ts';
 
-/** Rule: inference_rules v4.1, table of datacenter benchmarks (QSL size 64, 99 % of FP32 = mAP 37.55 %, Server 100 ms). */
+/**
+ * Rule: inference_rules v4.1, table of datacenter benchmarks (QSL size 64, 99 % of FP32 = mAP 37.55
+ * %, Server 100 ms).
+ */
 export const RETINANET: BenchmarkCard = {
   ...detectionFacts('retinanet'),
   title: 'object detection: RetinaNet ResNeXt50 800x800 on Open Images v6',

@@ -3,7 +3,10 @@ import { V05_COMPRESSION } from '../rows/compression-row.ts';
 import { v05Row } from '../rows/model-row.ts';
 import { detectionFacts, STANDIN_OBJECT_SET_LARGE } from './detection.ts';
 
-/** Only round v0.5 has it. Rule: paper of that round, table 1 and section on quality (22.0 mAP itself, Server 10 ms). */
+/**
+ * Only round v0.5 has it. Rule: paper of that round, table 1 and section on quality (22.0 mAP
+ * itself, Server 10 ms).
+ */
 export const SSD_MOBILENET: BenchmarkCard = {
   ...detectionFacts('ssd-mobilenet'),
   title: 'object detection of round v0.5: SSD MobileNet v1 300x300 on COCO 2017',

@@ -15,11 +15,11 @@ export const PROMPT_TOKENS = 77;
 export const PROMPTS_FORM = 'ids';
 
 /**
- * A sample is, as the rules have it, a pair of a positive and a negative prompt: for each the ids of the first and of the second
- * tokenizer, int32, little-endian: 1,232 bytes.
+ * A sample is, as the rules have it, a pair of a positive and a negative prompt: for each the ids
+ * of the first and of the second tokenizer, int32, little-endian: 1,232 bytes.
  *
- * Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 5000, ranges of FID and CLIP, Server 20 s). Rounds
- * after v5.1 do not have it in the datacenter suite.
+ * Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 5000, ranges of FID and
+ * CLIP, Server 20 s). Rounds after v5.1 do not have it in the datacenter suite.
  */
 export const STABLE_DIFFUSION_XL: BenchmarkCard = {
   key: 'stable-diffusion-xl',

@@ -37,14 +37,17 @@ export const ONLY_JUDGED: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /**
- * True where a round has a Network division: all but v0.5, which has two divisions, closed and open. longhaul holds its
- * runs over a network to the rules of the division in v4.1. Rule: paper of the round, section 5.1.1.
+ * True where a round has a Network division: all but v0.5, which has two divisions, closed and
+ * open. longhaul holds its runs over a network to the rules of the division in v4.1. Rule: paper of
+ * the round, section 5.1.1.
  */
 export function hasNetworkDivision(round: string): boolean {
   return round !== 'v0.5';
 }
 
-/** `network division`; of a run of v0.5, which kept that division's rules, that its round has none. */
+/**
+ * `network division`; of a run of v0.5, which kept that division's rules, that its round has none.
+ */
 export function divisionInWords(round: string, division: string): string {
   if (division === 'network' && !hasNetworkDivision(round)) {
     return `over a network, which ${round} has no division for`;
@@ -72,8 +75,8 @@ export function mlperfConfOf(round: KnownRound): string {
 const LINES = new Map<string, string>();
 
 /**
- * The lines of a round's file without its comments. A comment `# based on <round>` stands for all lines of that
- * round: the file then has only those whose value differs.
+ * The lines of a round's file without its comments. A comment `# based on <round>` stands for all
+ * lines of that round: the file then has only those whose value differs.
  */
 function linesOf(round: string): string {
   const known = LINES.get(round);
@@ -94,8 +97,8 @@ function keyOf(line: string): string {
 }
 
 /**
- * A number in a round's mlperf.conf, in the file's unit (times in ms, percentiles in percent); undefined where the file
- * lacks the key.
+ * A number in a round's mlperf.conf, in the file's unit (times in ms, percentiles in percent);
+ * undefined where the file lacks the key.
  * @param key As the file has it: `resnet50.Server.target_latency`.
  */
 export function numberOfRound(round: KnownRound, key: string): number | undefined {

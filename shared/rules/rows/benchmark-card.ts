@@ -17,7 +17,10 @@ export interface Quality {
    * where the target stands for itself.
    */
   readonly reference?: { readonly value: number; readonly share: number };
-  /** Bounds on further metrics, which must hold as well; in the unit in which the official script prints them. */
+  /**
+   * Bounds on further metrics, which must hold as well; in the unit in which the official script
+   * prints them.
+   */
   readonly more?: readonly MetricBounds[];
 }
 
@@ -31,24 +34,33 @@ export interface MetricBounds {
   readonly max?: number | undefined;
 }
 
-/** Settings of the nodes whose default a benchmark may have: limits on what travels, and how long an answer may take. */
+/**
+ * Settings of the nodes whose default a benchmark may have: limits on what travels, and how long an
+ * answer may take.
+ */
 export type BenchmarkDefault = 'queueBytesMax' | 'messageBytesMax' | 'stallTimeout';
 
-/** All that is known of a benchmark. Every table of benchmarks follows from the cards (cards.ts lists them). */
+/**
+ * All that is known of a benchmark. Every table of benchmarks follows from the cards (cards.ts
+ * lists them).
+ */
 export interface BenchmarkCard {
   /**
-   * Key on the command line, in configuration files and on the wire; for a benchmark of MLPerf, its name in
-   * mlperf.conf. Its code lies in `benchmarks/<key>/benchmark.ts` of either side.
+   * Key on the command line, in configuration files and on the wire; for a benchmark of MLPerf, its
+   * name in mlperf.conf. Its code lies in `benchmarks/<key>/benchmark.ts` of either side.
    */
   readonly key: string;
   /** One line for people. */
   readonly title: string;
   /**
-   * True where LoadGen makes the samples up, as long and as many as the run says, and the SUT node answers without a
-   * model. Default: false.
+   * True where LoadGen makes the samples up, as long and as many as the run says, and the SUT node
+   * answers without a model. Default: false.
    */
   readonly isSynthetic?: boolean;
-  /** True where a response may be output tokens, so that bounds may be set on their times. Default: false. */
+  /**
+   * True where a response may be output tokens, so that bounds may be set on their times. Default:
+   * false.
+   */
   readonly hasTokens?: boolean;
   /** Encodings in which a sample may travel, the default first. Name → what goes on the wire. */
   readonly encodings: Readonly<Record<string, PayloadEncoding>>;
@@ -59,9 +71,14 @@ export interface BenchmarkCard {
   readonly sampleTensors?: Readonly<Record<string, SampleTensor>>;
   /** Tensor of a response there; absent where the model decides. */
   readonly responseTensor?: SampleTensor;
-  /** Defaults of settings, as they stand in a file, where samples are larger than those of others. */
+  /**
+   * Defaults of settings, as they stand in a file, where samples are larger than those of others.
+   */
   readonly defaults?: Readonly<Partial<Record<BenchmarkDefault, number | string>>>;
-  /** Its models in the official tables; runs are held to the first one of a round. Absent: it is not MLPerf's. */
+  /**
+   * Its models in the official tables; runs are held to the first one of a round. Absent: it is not
+   * MLPerf's.
+   */
   readonly models?: readonly ModelRow[];
   /** Name of the quality's metric, where it is not that of the official table: `top-1`. */
   readonly metric?: string;
@@ -71,7 +88,10 @@ export interface BenchmarkCard {
   readonly stricter?: Partial<Readonly<Record<Round, Pick<ModelRow, 'references' | 'bounds'>>>>;
   /** Of a benchmark that is not MLPerf's. */
   readonly own?: Pick<BenchmarkRules, 'performanceSampleCount' | 'quality'>;
-  /** LoadGen's name of it in Interactive, which runs take as a benchmark; the rounds' mlperf.conf has its bounds. */
+  /**
+   * LoadGen's name of it in Interactive, which runs take as a benchmark; the rounds' mlperf.conf
+   * has its bounds.
+   */
   readonly interactiveName?: string;
   /** Rows of the rules' table of compression, each for other rounds. */
   readonly compression?: readonly CompressionRow[];
@@ -90,7 +110,10 @@ export interface BandwidthFormula {
   readonly outputElements?: number;
 }
 
-/** Samples that longhaul makes: sample i comes from random sequence i of the seed, so a larger set begins as a smaller one. */
+/**
+ * Samples that longhaul makes: sample i comes from random sequence i of the seed, so a larger set
+ * begins as a smaller one.
+ */
 export interface GeneratedSet {
   /** 32 bits, unsigned. */
   readonly seed: number;
@@ -101,7 +124,10 @@ export interface GeneratedSet {
 interface GeneratedData {
   /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
-  /** Data that longhaul's own model is fitted on: no run may measure with its seed. Absent: it is not fitted. */
+  /**
+   * Data that longhaul's own model is fitted on: no run may measure with its seed. Absent: it is
+   * not fitted.
+   */
   readonly training?: GeneratedSet;
   /** True where there is no other data: it needs no word of `--data-dir`. */
   readonly isOnly?: boolean;
@@ -114,7 +140,10 @@ export interface LanguageFacts {
   readonly activeParameters: number;
   /** Texts that longhaul makes for it. */
   readonly texts: MadeUpTexts;
-  /** The same with answers as long on average as the rules want them, which take several times as long; absent: they want no length. */
+  /**
+   * The same with answers as long on average as the rules want them, which take several times as
+   * long; absent: they want no length.
+   */
   readonly longTexts?: MadeUpTexts;
 }
 
@@ -132,7 +161,10 @@ export interface GenerationLimits {
   readonly endMark?: { readonly promptHead: readonly number[]; readonly ids: readonly number[] };
 }
 
-/** Kind of answer that a sample of made-up texts asks for: a text, a text whose last word is a number, or a program. */
+/**
+ * Kind of answer that a sample of made-up texts asks for: a text, a text whose last word is a
+ * number, or a program.
+ */
 export type StandinKind = 'text' | 'number' | 'code';
 
 /** Texts that longhaul makes for a language model. */
@@ -149,17 +181,26 @@ export interface MadeUpTexts {
   /** One sample of each in turn. */
   readonly kinds: readonly StandinKind[];
   readonly answerWords: { readonly min: number; readonly max: number };
-  /** Places of an answer where two words come next with equal scores: one leads astray, which is seen four words later. */
+  /**
+   * Places of an answer where two words come next with equal scores: one leads astray, which is
+   * seen four words later.
+   */
   readonly forkCount: number;
 }
 
 /** A benchmark as runs have it: what its card says, with the values of a round's mlperf.conf. */
 export interface BenchmarkRules extends BenchmarkCard {
-  /** Name in mlperf.conf, where that is not the key: `llama2-70b-interactive`, whose nodes serve `llama2-70b`. */
+  /**
+   * Name in mlperf.conf, where that is not the key: `llama2-70b-interactive`, whose nodes serve
+   * `llama2-70b`.
+   */
   readonly confName?: string;
   /** True for a benchmark of MLPerf; false for one that only this project has. */
   readonly isOfficial: boolean;
-  /** Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it is not MLPerf's. */
+  /**
+   * Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it
+   * is not MLPerf's.
+   */
   readonly rounds?: readonly Round[];
   /** Samples that a performance run loads (LoadGen: performance_sample_count). */
   readonly performanceSampleCount: number;

@@ -65,7 +65,10 @@ export function pairsRow(rounds: readonly Round[]): CompressionRow {
   return compressionRow(rounds, text, { ...LOSSLESS, perQueryInServer: true });
 }
 
-/** Of round v0.5, which has no Network division: what its benchmarks take as input is the rule there. */
+/**
+ * Of round v0.5, which has no Network division: what its benchmarks take as input is the rule
+ * there.
+ */
 export const V05_COMPRESSION: CompressionRow = compressionRow(
   ['v0.5'],
   'All imaging benchmarks take uncropped uncompressed bitmap as inputs, NMT takes text.',

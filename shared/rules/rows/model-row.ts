@@ -10,7 +10,10 @@ export type Suite = (typeof SUITES)[number];
 /** Compliance tests that longhaul runs and verifies. */
 export const TEST_IDS = ['TEST01', 'TEST04', 'TEST05', 'TEST06'] as const;
 
-/** Tests of later rounds' models, whose benchmarks longhaul does not run: it verifies runs that are there. */
+/**
+ * Tests of later rounds' models, whose benchmarks longhaul does not run: it verifies runs that are
+ * there.
+ */
 export const GIVEN_TEST_IDS = ['TEST07', 'TEST08', 'TEST09'] as const;
 
 /** One of {@link TEST_IDS}. */
@@ -125,7 +128,10 @@ export interface SubmissionModel {
 /** Further demands of round v0.5 on a model's runs, by scenario. */
 interface V05Demands {
   readonly minQueries: Readonly<Record<Scenario, number>>;
-  /** Of the latency that is reported (SingleStream) or bounded (MultiStream, Server), 0 to 1; Offline: 0. */
+  /**
+   * Of the latency that is reported (SingleStream) or bounded (MultiStream, Server), 0 to 1;
+   * Offline: 0.
+   */
   readonly percentiles: Readonly<Record<Scenario, number>>;
   /** MultiStream: from one query to the next. */
   readonly intervalNs: number;
@@ -211,7 +217,9 @@ export function shown(folder: 'images' | 'videos', ids: string) {
   return { accuracyFiles: { folder, ids: ids.split(' ') } };
 }
 
-/** A model in the words of its row, as a round has it; undefined where the round does not have it. */
+/**
+ * A model in the words of its row, as a round has it; undefined where the round does not have it.
+ */
 export function rowAt({ rounds, since = {}, ...first }: ModelRow, round: KnownRound) {
   const [begin = 0, end = 0] = rounds.map((one) => KNOWN_ROUNDS.indexOf(one));
   const at = KNOWN_ROUNDS.indexOf(round);
@@ -227,9 +235,9 @@ function byScenario(of: (scenario: Scenario) => number): Readonly<Record<Scenari
 }
 
 /**
- * A model of round v0.5, under the name of its folder in the round's submissions. A submission may have it in any of the four
- * scenarios.
- * Source: paper of the round, sections 4.3 to 4.6 and 5.1; names: mlcommons/inference, branch r0.5, tools/submission.
+ * A model of round v0.5, under the name of its folder in the round's submissions. A submission may
+ * have it in any of the four scenarios. Source: paper of the round, sections 4.3 to 4.6 and 5.1;
+ * names: mlcommons/inference, branch r0.5, tools/submission.
  * @param samples Of the accuracy run.
  */
 export function v05Row(

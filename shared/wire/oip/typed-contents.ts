@@ -13,10 +13,11 @@ import {
 } from './typed-integers.ts';
 
 /**
- * Typed contents (InferTensorContents, encoded) of a tensor and its raw contents, each made of the other, exactly: no
- * integer goes through a floating-point number of too few bits. Raw contents are little-endian elements; those of BYTES
- * are 4 bytes of length and then the bytes, for each element.
- * Source: Open Inference Protocol, gRPC, "InferTensorContents"; the numbers are those of proto/inference/open_inference.proto.
+ * Typed contents (InferTensorContents, encoded) of a tensor and its raw contents, each made of the
+ * other, exactly: no integer goes through a floating-point number of too few bits. Raw contents are
+ * little-endian elements; those of BYTES are 4 bytes of length and then the bytes, for each
+ * element. Source: Open Inference Protocol, gRPC, "InferTensorContents"; the numbers are those of
+ * proto/inference/open_inference.proto.
  */
 
 /** The list that holds elements of a datatype. */

@@ -37,8 +37,8 @@ const EXPECTED = {
 };
 
 /**
- * 3D U-Net of KiTS19 on the SUT node: sliding windows of a volume through the model, blended, and the class of the largest
- * score. The response is a byte per voxel: 0, 1 kidney, 2 tumour.
+ * 3D U-Net of KiTS19 on the SUT node: sliding windows of a volume through the model, blended, and
+ * the class of the largest score. The response is a byte per voxel: 0, 1 kidney, 2 tumour.
  */
 export const benchmark: SutBenchmark<StepwisePipeline> = {
   ...standinModels(UNET_STANDIN),

@@ -16,8 +16,9 @@ const DEVIATION: number = WINDOW_SIDE / 8;
 type Corner = readonly [depth: number, height: number, width: number];
 
 /**
- * Weights of the voxels of a window: a Gaussian per axis, their product, its cube root, divided by the largest; rounded to
- * float32 last. Source: 3d-unet-kits19, inference_utils.py, gaussian_kernel.
+ * Weights of the voxels of a window: a Gaussian per axis, their product, its cube root, divided by
+ * the largest; rounded to float32 last. Source: 3d-unet-kits19, inference_utils.py,
+ * gaussian_kernel.
  */
 export function windowWeights(): Float32Array {
   const middle = (WINDOW_SIDE - 1) / 2;

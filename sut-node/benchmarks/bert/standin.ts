@@ -28,8 +28,8 @@ export const BERT_STANDIN: Standin = {
 };
 
 /**
- * The question has one key word. In the context the answer begins behind that word, and ends before the word that closes it,
- * whose id is as many further on as there are key words.
+ * The question has one key word. In the context the answer begins behind that word, and ends before
+ * the word that closes it, whose id is as many further on as there are key words.
  */
 function bertGraph(flops: number, length: number | string): GraphBuilder {
   const graph = new GraphBuilder('bert-standin');

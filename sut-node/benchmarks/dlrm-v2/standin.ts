@@ -10,11 +10,17 @@ const NAME = 'dlrm-v2-standin';
 /** Operations of the real model on a pair, but for its tables. */
 const PAIR_FLOPS = 32e6;
 
-/** Rows of the one table, of which an index counts modulo the rows, and their width: that of the real one's. */
+/**
+ * Rows of the one table, of which an index counts modulo the rows, and their width: that of the
+ * real one's.
+ */
 const TABLE_ROWS = 20_000;
 const EMBEDDING_WIDTH = 128;
 
-/** The stand-in for DLRM-DCNv2. At the default a mean sample takes some 20 ms on 2 cores, so that the bound of 60 ms can be met. */
+/**
+ * The stand-in for DLRM-DCNv2. At the default a mean sample takes some 20 ms on 2 cores, so that
+ * the bound of 60 ms can be met.
+ */
 export const DLRM_STANDIN: Standin = {
   benchmark: 'dlrm-v2',
   original: 'DLRM-DCNv2',
@@ -25,7 +31,10 @@ export const DLRM_STANDIN: Standin = {
   }),
 };
 
-/** One of the dense features is the logit of a click. The embeddings of a pair are added, as in the real model's tables. */
+/**
+ * One of the dense features is the logit of a click. The embeddings of a pair are added, as in the
+ * real model's tables.
+ */
 function dlrmGraph(flops: number): GraphBuilder {
   const graph = new GraphBuilder(NAME);
   const trunk = new Trunk(graph);

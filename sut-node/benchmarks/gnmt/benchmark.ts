@@ -29,9 +29,9 @@ interface Sentence {
 }
 
 /**
- * GNMT on the SUT node: words to ids, encoder, beam search over the decoder, ids to words, all timed. A response is the translation as
- * UTF-8, parts of words joined.
- * Source: mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow.
+ * GNMT on the SUT node: words to ids, encoder, beam search over the decoder, ids to words, all
+ * timed. A response is the translation as UTF-8, parts of words joined. Source:
+ * mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow.
  */
 export const benchmark: SutBenchmark<StepwisePipeline> = {
   ...standinModels(GNMT_STANDIN),
@@ -71,7 +71,8 @@ function translationPipeline(model: OpenedModel): StepwisePipeline {
       const all = group.map(({ ids }) => ids);
       const translations = await translate(all, graphs, targetSize, run);
       for (const [i, { place }] of group.entries()) {
-        answers[place] = encoder.encode(textOf(translations[i] as number[])); // In range: one per sentence.
+        // In range: one per sentence.
+        answers[place] = encoder.encode(textOf(translations[i] as number[]));
       }
     }
     return answers;

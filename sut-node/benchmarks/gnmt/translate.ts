@@ -23,7 +23,10 @@ import { END_ID, START_ID } from './vocabulary.ts';
 /** Beams per sentence. Source: r0.5, translation/gnmt, standard_hparams/wmt16_gnmt_4_layer.json. */
 const BEAM_WIDTH = 10;
 
-/** Steps of the decoder per token of the sentence. Source: the same folder, nmt/model.py, decoding_length_factor. */
+/**
+ * Steps of the decoder per token of the sentence. Source: the same folder, nmt/model.py,
+ * decoding_length_factor.
+ */
 const STEPS_PER_TOKEN = 2;
 
 /** A sentence in translation. */
@@ -68,7 +71,8 @@ export async function translate(
     const tokens = active.flatMap(({ search }) => search.tokens);
     const inputs = graphs.decoderInputs.map((input): InputTensor => {
       const first = encoded.get(input.name);
-      if (!input.isState) return fixed.tensor(input, first as OutputTensor, places); // Checked with the model.
+      // Checked with the model.
+      if (!input.isState) return fixed.tensor(input, first as OutputTensor, places);
       const last = outputs?.get(`${PARTS.decoder}/${NEXT}${input.name}`) ?? first;
       return last === undefined ? zeros(input, places.length) : rowsOf(input, last, parents);
     });

@@ -49,7 +49,8 @@ export function readVocabularies(modelFile: string): Vocabularies {
         .split(' ')
         .filter((token) => token !== '')
         .map((token) => ids.get(token) ?? UNKNOWN_ID),
-    textOf: (tokens) => joinParts(tokens.map((id) => target[id] as string)), // In range: the decoder has as many rows.
+    // In range: the decoder has as many rows.
+    textOf: (tokens) => joinParts(tokens.map((id) => target[id] as string)),
     someText: source.slice(first, first + WARM_UP_WORDS).join(' '),
   };
 }

@@ -14,9 +14,9 @@ const CLASS_COUNT = 1001;
 const HALF_RANGE = 127.5;
 
 /**
- * Stand-ins by benchmark. Names of input, scores (float [N, 1001], class 0 is the background) and label (int64 [N]) are those of
- * the reference models. Operations: papers of the models.
- * Source: MLCommons inference, vision/classification_and_detection/tools/convert-to-onnx.sh.
+ * Stand-ins by benchmark. Names of input, scores (float [N, 1001], class 0 is the background) and
+ * label (int64 [N]) are those of the reference models. Operations: papers of the models. Source:
+ * MLCommons inference, vision/classification_and_detection/tools/convert-to-onnx.sh.
  */
 const MODELS = {
   resnet50: {

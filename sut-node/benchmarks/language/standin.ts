@@ -9,13 +9,19 @@ import type { Standin } from '../sut-benchmark.ts';
 /** Numbers per head of a stand-in. */
 const HEAD_WIDTH = 64;
 
-/** Sizes of a stand-in: its layers, and the numbers that stand for a token, a multiple of {@link HEAD_WIDTH}. */
+/**
+ * Sizes of a stand-in: its layers, and the numbers that stand for a token, a multiple of
+ * {@link HEAD_WIDTH}.
+ */
 export interface DecoderSize {
   readonly layers: number;
   readonly width: number;
 }
 
-/** Width inside a layer, as a multiple of the width: as many weights as those of attention and of the layer behind it. */
+/**
+ * Width inside a layer, as a multiple of the width: as many weights as those of attention and of
+ * the layer behind it.
+ */
 const INNER_FACTOR = 6;
 
 /** The size where no cost is requested. Small: each sequence of a beam search is several rows. */
@@ -74,9 +80,10 @@ export function languageStandin(benchmark: string, language: LanguageFacts): Sta
 }
 
 /**
- * A decoder-only model with its keys and values as inputs and outputs. It goes on as its prompt does two tokens behind the earlier
- * places of the token before the last. All keys and values begin with the id of their token and its place, counted from 1, and
- * it reads the mean of them: so each new token needs the whole cache of its own sequence, positions, and a mask that hides filling.
+ * A decoder-only model with its keys and values as inputs and outputs. It goes on as its prompt
+ * does two tokens behind the earlier places of the token before the last. All keys and values begin
+ * with the id of their token and its place, counted from 1, and it reads the mean of them: so each
+ * new token needs the whole cache of its own sequence, positions, and a mask that hides filling.
  */
 export function decoderGraph({ layers, width }: DecoderSize, vocabulary: number): GraphBuilder {
   const graph = new GraphBuilder('decoder');

@@ -9,7 +9,8 @@ export const benchmark: SutBenchmark<ModelPipeline> = imagenetSutBenchmark(
   {
     howToGet:
       'the reference is mobilenet_v1_1.0_224.onnx of Zenodo record 4735651 (opset 11) or 3157894 (opset 8), 17 MB each',
-    // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights are unknown.
+    // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights
+    // are unknown.
     files: [],
   },
 );

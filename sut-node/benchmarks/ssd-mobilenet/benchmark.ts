@@ -23,8 +23,8 @@ const INPUT = { name: 'image_tensor:0', elementType: 'uint8', sampleShape: [SIDE
 const COUNTS = 'num_detections:0';
 
 /**
- * Source: MLCommons inference, branch r0.5, v0.5/classification_and_detection/python: `ssd-mobilenet-onnxruntime` in main.py,
- * `PostProcessCoco` in coco.py, which has no threshold.
+ * Source: MLCommons inference, branch r0.5, v0.5/classification_and_detection/python:
+ * `ssd-mobilenet-onnxruntime` in main.py, `PostProcessCoco` in coco.py, which has no threshold.
  */
 const OUTPUTS: DetectionOutputs = {
   boxes: 'detection_boxes:0',
@@ -52,14 +52,15 @@ export const SSD_MOBILENET_STANDIN: DetectionStandin = {
 };
 
 /**
- * SSD MobileNet v1 of round v0.5 on the SUT node, in batches. Labels are COCO's ids. The response is the detections (7 float32
- * each, shared/rules/cards/detection.ts); none is an empty response.
+ * SSD MobileNet v1 of round v0.5 on the SUT node, in batches. Labels are COCO's ids. The response
+ * is the detections (7 float32 each, shared/rules/cards/detection.ts); none is an empty response.
  */
 export const benchmark: SutBenchmark<ModelPipeline> = detectionSutBenchmark(SSD_MOBILENET_STANDIN, {
   reference: {
     howToGet:
       'the reference is ssd_mobilenet_v1_coco_2018_01_28.onnx of Zenodo record 4735652 (opset 11) or 3163026 (opset 8)',
-    // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights are unknown.
+    // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights
+    // are unknown.
     files: [],
   },
   openPipeline,

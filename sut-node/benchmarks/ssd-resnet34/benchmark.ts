@@ -6,8 +6,9 @@ import type { DetectionStandin } from '../detection/standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
 /**
- * Source: MLCommons inference, branch r0.5, v0.5/classification_and_detection/python: `ssd-resnet34-onnxruntime` in main.py,
- * `PostProcessCocoOnnx` in coco.py, whose comment has another order of the corners than its code.
+ * Source: MLCommons inference, branch r0.5, v0.5/classification_and_detection/python:
+ * `ssd-resnet34-onnxruntime` in main.py, `PostProcessCocoOnnx` in coco.py, whose comment has
+ * another order of the corners than its code.
  */
 const FORM: SingleImageForm = {
   inputName: 'image',
@@ -21,7 +22,10 @@ const FORM: SingleImageForm = {
   scoreMin: 0.5,
 };
 
-/** Models that were TensorFlow's. Source: the same, `ssd-resnet34-onnxruntime-tf`, `PostProcessCocoTf`. */
+/**
+ * Models that were TensorFlow's. Source: the same, `ssd-resnet34-onnxruntime-tf`,
+ * `PostProcessCocoTf`.
+ */
 const TENSORFLOW_FORM: SingleImageForm = {
   inputName: 'image:0',
   // The profile has the first one, that of TensorFlow itself the second one: the file tells.
@@ -48,7 +52,10 @@ export const SSD_RESNET34_STANDIN: DetectionStandin = {
   hasImageAxis: true,
 };
 
-/** SSD ResNet34 of round v0.5 on the SUT node. Labels count the classes from 1: the scorer maps them. */
+/**
+ * SSD ResNet34 of round v0.5 on the SUT node. Labels count the classes from 1: the scorer maps
+ * them.
+ */
 export const benchmark: SutBenchmark<StepwisePipeline> = detectionSutBenchmark(
   SSD_RESNET34_STANDIN,
   {
@@ -56,7 +63,8 @@ export const benchmark: SutBenchmark<StepwisePipeline> = detectionSutBenchmark(
       howToGet:
         'the reference is resnet34-ssd1200.onnx of Zenodo record 3228411 (opset 8), or ssd_resnet34_mAP_20.2.onnx of 4735664 ' +
         "(opset 11, converted from TensorFlow's)",
-      // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights are unknown.
+      // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights
+      // are unknown.
       files: [],
     },
     openPipeline: (model, usage) =>

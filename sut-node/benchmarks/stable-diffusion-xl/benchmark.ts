@@ -7,7 +7,10 @@ import { PARTS } from './model-parts.ts';
 import { picturePipeline } from './picture-pipeline.ts';
 import { SDXL_STANDIN } from './standin.ts';
 
-/** Stable Diffusion XL on the SUT node: token ids of a pair of prompts in, the bytes of a picture out. */
+/**
+ * Stable Diffusion XL on the SUT node: token ids of a pair of prompts in, the bytes of a picture
+ * out.
+ */
 export const benchmark: SutBenchmark<StepwisePipeline> = {
   ...standinModels(SDXL_STANDIN),
   rules: benchmarkRules('stable-diffusion-xl'),

@@ -1,5 +1,5 @@
-// Euler's method as diffusers' EulerDiscreteScheduler has it with the configuration of SDXL base 1.0: scaled_linear, leading,
-// steps_offset 1, linear interpolation, epsilon.
+// Euler's method as diffusers' EulerDiscreteScheduler has it with the configuration of SDXL base
+// 1.0: scaled_linear, leading, steps_offset 1, linear interpolation, epsilon.
 
 const TRAIN_STEPS = 1000;
 const BETA_FIRST = 0.000_85;

@@ -3,7 +3,10 @@ import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../shared/rules/cards/stable-
 import { FREE, type ModelTensor, type OpenedModel } from '../../model/model-facts.ts';
 import { listTensors, shapeFits } from '../../pipeline/model-fit.ts';
 
-/** Names of the model's files, and of the tensors in them: those of Hugging Face optimum's ONNX export. */
+/**
+ * Names of the model's files, and of the tensors in them: those of Hugging Face optimum's ONNX
+ * export.
+ */
 export const PARTS = ['text_encoder', 'text_encoder_2', 'unet', 'vae_decoder'] as const;
 
 /** Channels, height and width of the latents: one latent pixel is 8 x 8 pixels of the picture. */

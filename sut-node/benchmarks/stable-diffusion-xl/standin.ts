@@ -15,12 +15,15 @@ import { trainingSigmas } from './euler-scheduler.ts';
 import { LATENT_COUNT, STANDIN_LATENTS_FILE } from './fixed-latents.ts';
 import { LATENT_SHAPE } from './model-parts.ts';
 
-// The four parts have the inputs and outputs of SDXL's, fewer channels, and solve the task of the prompts that longhaul makes up:
+// The four parts have the inputs and outputs of SDXL's, fewer channels, and solve the task of the
+// prompts that longhaul makes up:
 //
-//   encoders   a word ──► a colour, in the hidden states before the last (thing) and in the pooled output (place)
-//   unet       colours ──► latents z of a disc on a ground; noise = (x - z) · s / (s² + v), which is the best answer for
+//   encoders a word ──► a colour, in the hidden states before the last (thing) and in the pooled
+//   output (place)
+//   unet colours ──► latents z of a disc on a ground; noise = (x - z) · s / (s² + v), which is the
+//   best answer for
 //              pictures that lie around z with the variance v; beside it the trunk
-//   decoder    a pixel of the latents ──► 8 x 8 of the picture
+//   decoder a pixel of the latents ──► 8 x 8 of the picture
 
 const NAME = 'sdxl-standin';
 
@@ -39,7 +42,10 @@ const LATENTS_SEED = 1024;
 /** The encoders know colours roughly, so that no score is perfect. */
 const COLOUR_STEPS = 2;
 
-/** The stand-in for Stable Diffusion XL: 12 billion operations for a prompt's 20 steps where no cost is requested. */
+/**
+ * The stand-in for Stable Diffusion XL: 12 billion operations for a prompt's 20 steps where no cost
+ * is requested.
+ */
 export const SDXL_STANDIN: Standin = {
   benchmark: 'stable-diffusion-xl',
   original: 'Stable Diffusion XL',
@@ -63,7 +69,9 @@ export const SDXL_STANDIN: Standin = {
   },
 };
 
-/** @param isFirst The first encoder knows things; the second one places, and has the pooled output. */
+/**
+ * @param isFirst The first encoder knows things; the second one places, and has the pooled output.
+ */
 function encoder(isFirst: boolean): GraphBuilder {
   const graph = new GraphBuilder(`${NAME}-text-encoder${isFirst ? '' : '-2'}`);
   const ids = graph.input('input_ids', 'int32', OPEN_IDS);
@@ -117,7 +125,10 @@ function unet(flops: number): GraphBuilder {
   return graph;
 }
 
-/** The first three numbers of a row as channels of the latents, small enough for guidance to make them right. */
+/**
+ * The first three numbers of a row as channels of the latents, small enough for guidance to make
+ * them right.
+ */
 function colourOf(graph: GraphBuilder, rows: TensorName, width: number): TensorName {
   const [channels] = LATENT_SHAPE;
   const weights = new Float32Array(width * channels);

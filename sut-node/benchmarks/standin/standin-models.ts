@@ -15,7 +15,10 @@ export interface StandinWork {
   readonly folder: string;
 }
 
-/** Raise with every change of a graph, or of what is planted in samples: no model of the old way is found in the cache then. */
+/**
+ * Raise with every change of a graph, or of what is planted in samples: no model of the old way is
+ * found in the cache then.
+ */
 const REVISION = 1;
 
 /** Time between two reports of progress, which may throw once the caller no longer waits. */
@@ -47,7 +50,8 @@ export function standinModels(
 }
 
 /**
- * Makes a stand-in on a thread of its own: the gRPC server of this one answers meanwhile that it is not ready.
+ * Makes a stand-in on a thread of its own: the gRPC server of this one answers meanwhile that it is
+ * not ready.
  * @throws what `onProgress` throws, soon after; `ERR_SUT_WORKER`
  */
 async function makeInThread(
@@ -78,7 +82,10 @@ async function makeInThread(
   }
 }
 
-/** Files of a model of several parts: its description, as a user would write it, and the ONNX file of each part. */
+/**
+ * Files of a model of several parts: its description, as a user would write it, and the ONNX file
+ * of each part.
+ */
 export function partFiles(name: string, parts: Readonly<Record<string, Uint8Array>>): StandinFiles {
   const names = Object.keys(parts);
   const lines = names.map((part) => `  ${part}: ${part}.onnx\n`);

@@ -1,36 +1,48 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { type GraphBuilder, integers, type TensorName } from '../../model/onnx/graph-builder.ts';
 
-// A stand-in has the inputs, outputs and cost of the model that it stands in for. Two parts see the sample:
+// A stand-in has the inputs, outputs and cost of the model that it stands in for. Two parts see the
+// sample:
 //
 //   sample ──► trunk: layers of random weights ──► mean ──► tanh ──► x 1e-30 ─┐
 //     └─────► reader: the answer that is planted in the sample ──────────────(+)──► outputs
 //
-// The trunk makes the cost: no result can be had without it, and its number is too small to change one. The reader makes the
-// accuracy, which is real: it falls with wrong samples and with damaged ones. It says nothing about the model.
+// The trunk makes the cost: no result can be had without it, and its number is too small to change
+// one. The reader makes the accuracy, which is real: it falls with wrong samples and with damaged
+// ones. It says nothing about the model.
 
 /** Seed of all weights, and how many are drawn: a prime, so that no two layers begin alike. */
 const SEED = 21;
 const POOL_SIZE = 131_071;
 
-/** The trunk's share of a result: far below the last bit of an answer, far above rounding to zero. */
+/**
+ * The trunk's share of a result: far below the last bit of an answer, far above rounding to zero.
+ */
 const SHARE = 1e-30;
 
 /** Layers 3 x 3 behind the first one. */
 const CONVOLUTIONS = 12;
 
-/** Layers of a trunk of rows, and the width inside a layer as a multiple of the width between layers. */
+/**
+ * Layers of a trunk of rows, and the width inside a layer as a multiple of the width between
+ * layers.
+ */
 const ROW_LAYERS = 4;
 const INNER_FACTOR = 4;
 
 /** Least width of a trunk. */
 const WIDTH_MIN = 4;
 
-/** Largest weight in deviations, and the largest of an activation behind a layer that is counted in int8. */
+/**
+ * Largest weight in deviations, and the largest of an activation behind a layer that is counted in
+ * int8.
+ */
 const WEIGHT_MAX = 3.5;
 const ACTIVATION_MAX = 6;
 
-/** What stands for 0 in uint8: products of uint8 and int8 would saturate on processors without VNNI. */
+/**
+ * What stands for 0 in uint8: products of uint8 and int8 would saturate on processors without VNNI.
+ */
 const WEIGHT_ZERO = 128;
 
 /** Images for a trunk: [N, channels, side, side]. */
@@ -58,7 +70,8 @@ export class Trunk {
   /**
    * Convolutions on images.
    * @param flops Multiplications and additions per image.
-   * @param isInt8 Static quantisation in ONNX's QDQ form, which ONNX Runtime fuses into operators of int8.
+   * @param isInt8 Static quantisation in ONNX's QDQ form, which ONNX Runtime fuses into operators
+   *   of int8.
    * @returns One small number per image: [N, 1, 1, 1].
    */
   images(
@@ -82,7 +95,8 @@ export class Trunk {
 
   /**
    * Matrices on rows, such as tokens.
-   * @param numbers Some of each row: [..., count]. @param flops Multiplications and additions per row.
+   * @param numbers Some of each row: [..., count]. @param flops Multiplications and additions per
+   *   row.
    * @returns One small number per row: [..., 1].
    */
   rows(numbers: TensorName, count: number, flops: number): TensorName {

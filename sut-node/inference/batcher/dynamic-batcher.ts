@@ -30,22 +30,25 @@ interface BatcherOptions {
 /**
  * Joins waiting samples, of whatever query and stream, into batches.
  *
- *   full batch                     → any worker with room: idle, or one ahead of a busy one, so that no
+ *   full batch → any worker with room: idle, or one ahead of a busy one, so that no
  *                                    worker waits for this thread between two full batches
- *   a preferred size is waiting    → an idle worker, at once: the largest such size that is filled
- *   delay of the oldest is over    → an idle worker, at once: the largest preferred size that is filled, or
+ *   a preferred size is waiting → an idle worker, at once: the largest such size that is filled
+ *   delay of the oldest is over → an idle worker, at once: the largest preferred size that is
+ *   filled, or
  *                                    all where none is; the rest waits its own delay
- *   less, all workers busy         → stays: it could only wait at the worker, and here it can still grow
- *   less, delay not over           → a timer, set only while a worker is idle
+ *   less, all workers busy → stays: it could only wait at the worker, and here it can still grow
+ *   less, delay not over → a timer, set only while a worker is idle
  *
  * Thus the queue is here and nowhere else, and what the timer costs is taken from an idle core.
  *
- * Samples of different groups wait in lines of their own. The oldest sample goes first: before a full batch
- * of another line goes the line of an older sample whose delay is over, full or not, or it would starve.
+ * Samples of different groups wait in lines of their own. The oldest sample goes first: before a
+ * full batch of another line goes the line of an older sample whose delay is over, full or not, or
+ * it would starve.
  *
- * No batch mixes benchmarks or models: a node serves one, and a stream that asks for another is refused when
- * it opens (server/infer/open-negotiation.ts). Payloads are not looked at here, and equal samples are never merged
- * (rule: inference_rules, "coalescing identical queries" is forbidden): each sample has a row of its own.
+ * No batch mixes benchmarks or models: a node serves one, and a stream that asks for another is
+ * refused when it opens (server/infer/open-negotiation.ts). Payloads are not looked at here, and
+ * equal samples are never merged (rule: inference_rules, "coalescing identical queries" is
+ * forbidden): each sample has a row of its own.
  *
  * Hot path: allocates one list and one object per batch, and no object per sample.
  */

@@ -15,16 +15,16 @@ interface GroupedQueueOptions {
 }
 
 /**
- * Samples that wait in one line per group; lines come and go with their samples. Every slot stands in two
- * lists: all samples by age, and its line.
+ * Samples that wait in one line per group; lines come and go with their samples. Every slot stands
+ * in two lists: all samples by age, and its line.
  *
- *   by age   a1 ⇄ b1 ⇄ a2 ⇄ a3 ⇄ c1        front = line of a1
- *   line a   a1 → a2 → a3
- *   line b   b1                             slots, not samples, are linked: numbers in typed arrays,
- *   line c   c1                             whose memory is taken once
+ *   by age a1 ⇄ b1 ⇄ a2 ⇄ a3 ⇄ c1 front = line of a1
+ *   line a a1 → a2 → a3
+ *   line b b1 slots, not samples, are linked: numbers in typed arrays,
+ *   line c c1 whose memory is taken once
  *
- * Push, shift and front cost the same however many groups there are. frontOf looks at lines of `lineMin`
- * samples or more, of which there are never more than capacity / lineMin.
+ * Push, shift and front cost the same however many groups there are. frontOf looks at lines of
+ * `lineMin` samples or more, of which there are never more than capacity / lineMin.
  */
 export class GroupedQueue implements WaitingLines {
   readonly #options: GroupedQueueOptions;
@@ -84,7 +84,8 @@ export class GroupedQueue implements WaitingLines {
   push(sample: WaitingSample): boolean {
     const slot = this.#free;
     if (slot === NONE) return false;
-    this.#free = this.#behind[slot] as number; // In range: slots are below the capacity, here and below.
+    // In range: slots are below the capacity, here and below.
+    this.#free = this.#behind[slot] as number;
     const line = this.#lineFor(this.#options.groupOf(sample));
     this.#samples[slot] = sample;
     this.#lineOf[slot] = line;
@@ -108,7 +109,8 @@ export class GroupedQueue implements WaitingLines {
   removeAll(): WaitingSample[] {
     const all = new Array<WaitingSample>(this.#count);
     for (let i = 0; i < all.length; i += 1) {
-      all[i] = this.#takeHead(this.#lineOf[this.#oldest] as GroupLine); // Its head is the oldest of all.
+      // Its head is the oldest of all.
+      all[i] = this.#takeHead(this.#lineOf[this.#oldest] as GroupLine);
     }
     return all;
   }

@@ -39,14 +39,16 @@ const ROOM_TOKENS = 256;
 const GROWTH = 2;
 
 /**
- * Keys and values of rows, in memory that is used again: per tensor [slots, heads, capacity, width of a head], as the model takes
- * it. A row ends where its slot ends; what lies before it is zeros, or of rows that were there before, which the mask hides.
+ * Keys and values of rows, in memory that is used again: per tensor [slots, heads, capacity, width
+ * of a head], as the model takes it. A row ends where its slot ends; what lies before it is zeros,
+ * or of rows that were there before, which the mask hides.
  *
- * A step costs a copy of what it adds, and of nothing else: all slots move on by a token together, by the place in memory where the first
- * one begins. So the new last token of each head lies where the first one of the head behind it was, which is filling.
+ * A step costs a copy of what it adds, and of nothing else: all slots move on by a token together,
+ * by the place in memory where the first one begins. So the new last token of each head lies where
+ * the first one of the head behind it was, which is filling.
  *
  * ```
- *  before   |  . a b c | . . d e |          . filling, a to e keys or values of tokens: 2 heads, capacity 4
+ *  before   |  . a b c | . . d e |          . filling, a to e: keys or values; 2 heads, capacity 4
  *  after    .  | a b c C | . d e E |        C and E: of the new tokens
  * ```
  */
@@ -139,7 +141,8 @@ export class CacheSlots {
           const from = this.#chunkBegin(at * this.#heads + head + 1);
           target.copyWithin(own, from - length * this.#width, from);
         } else {
-          const source = (at[i] as OutputTensor).data as CacheElements; // Both have the type of the caches.
+          // Both have the type of the caches.
+          const source = (at[i] as OutputTensor).data as CacheElements;
           const from = head * length * this.#width;
           target.set(source.subarray(from, from + length * this.#width), own);
         }

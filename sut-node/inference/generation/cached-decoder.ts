@@ -150,7 +150,8 @@ export class CachedDecoder implements SequenceModel {
     }
     const names = [DECODER_TENSORS.logits, ...cacheOutputs];
     const outputs = await this.#session.run(inputs, names);
-    const output = (name: string): OutputTensor => outputs.get(name) as OutputTensor; // All requested outputs are present.
+    // All requested outputs are present.
+    const output = (name: string): OutputTensor => outputs.get(name) as OutputTensor;
     const given = cacheOutputs === this.#presents ? total : count;
     const added = cacheOutputs.map((name) => {
       const tensor = output(name);

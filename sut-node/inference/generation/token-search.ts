@@ -41,7 +41,8 @@ export class GreedyTokenSearch implements TokenSearch {
     const { endToken, newTokensMin, newTokensMax } = this.#limits;
     const excluded = this.tokens.length < newTokensMin ? endToken : undefined;
     const isMarked = this.#endMark?.every((id, i) => this.#latest[i] === id);
-    const token = isMarked === true ? endToken : bestToken(scores as Scores, excluded); // In range: it has one row.
+    // In range: it has one row.
+    const token = isMarked === true ? endToken : bestToken(scores as Scores, excluded);
     this.tokens.push(token);
     const isEnd = token === endToken || this.tokens.length >= newTokensMax;
     if (isEnd) return [];

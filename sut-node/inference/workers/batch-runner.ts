@@ -33,13 +33,15 @@ export interface BatchRunnerOptions
 type BatchWork = ReturnType<typeof beginWork>;
 
 /**
- * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensors,
- * run the model, post-process and compress. Independent of threads.
+ * The work of a worker thread on one batch: decompress, decode and pre-process into the batch
+ * tensors, run the model, post-process and compress. Independent of threads.
  *
- *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (directTensor) ─► model ─► responses
- *                                      └─► or samples are put into tensors one by one        ─┘
+ *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (directTensor) ─► model
+ *   ─► responses
+ *                                      └─► or samples are put into tensors one by one ─┘
  *
- * A batch is one chunk, unless its samples differ in length or are more than the model takes at once.
+ * A batch is one chunk, unless its samples differ in length or are more than the model takes at
+ * once.
  */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
@@ -142,7 +144,8 @@ export class BatchRunner {
 
   #cut({ lengths }: BatchWork): Chunk[] {
     const rows = [...lengths.keys()].filter((row) => lengths[row] !== undefined);
-    const lengthOf = (row: number): FreeLength => lengths[row] as FreeLength; // Present: these rows have one.
+    // Present: these rows have one.
+    const lengthOf = (row: number): FreeLength => lengths[row] as FreeLength;
     const { freeAxes, sizeFixed } = this.#options.shape;
     const { pipeline, sampleBytesMax } = this.#options;
     return cutIntoChunks(rows, lengthOf, {

@@ -166,7 +166,8 @@ export function directTensor(
   if (input === undefined || pipeline.inputs.length !== 1 || batch.slices !== undefined) {
     return undefined;
   }
-  const { bytes: elementBytes, view } = ELEMENT_TYPES.get(input.elementType) as ElementType; // Checked with the model.
+  // Checked with the model.
+  const { bytes: elementBytes, view } = ELEMENT_TYPES.get(input.elementType) as ElementType;
   const elements = sampleElements(input.sampleShape, freeLength);
   const sampleBytes = elements * elementBytes;
   const begin = batch.begins[rows[0] as number] as number; // In range: a chunk has a row.

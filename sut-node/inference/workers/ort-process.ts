@@ -16,13 +16,13 @@ import {
 } from './worker-thread.ts';
 
 /**
- * Entry of a worker process (started from the compiled JavaScript): carries messages between the node's
- * socket and one worker thread, the same that a node without processes has.
+ * Entry of a worker process (started from the compiled JavaScript): carries messages between the
+ * node's socket and one worker thread, the same that a node without processes has.
  *
  *   node ══ socket ══ this thread ══ worker thread with ONNX Runtime
  *
- * ONNX Runtime blocks its thread; this one reads the next batch meanwhile, and sees at once when the node is
- * gone: then the process ends as it stands.
+ * ONNX Runtime blocks its thread; this one reads the next batch meanwhile, and sees at once when
+ * the node is gone: then the process ends as it stands.
  */
 
 /** Per worker: a running batch, and a waiting one. */

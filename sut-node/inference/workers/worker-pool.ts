@@ -82,7 +82,9 @@ export class WorkerPool implements BatchWorkers {
     return this.#unlessStopped(this.#add().loaded);
   }
 
-  /** Starts the other workers and runs the model once in each. @throws MlperfError as {@link load} */
+  /**
+   * Starts the other workers and runs the model once in each. @throws MlperfError as {@link load}
+   */
   async warmUp(): Promise<void> {
     while (this.#workers.length < this.#options.workerCount) this.#add();
     await this.#unlessStopped(Promise.all(this.#workers.map((worker) => worker.getReady())));

@@ -24,7 +24,9 @@ const STOP_MS_MAX = 5_000;
 export const spawnOrtProcess: SpawnWorker = (name, start, events) =>
   new WorkerProcess(name, start, events);
 
-/** A worker process as the pool sees it. Ends with the node, however the node ends (ort-process.ts). */
+/**
+ * A worker process as the pool sees it. Ends with the node, however the node ends (ort-process.ts).
+ */
 class WorkerProcess implements WorkerThread {
   readonly #events: WorkerThreadEvents;
   readonly #child: ChildProcess;
@@ -169,9 +171,9 @@ export type FromProcessHead = Exclude<FromWorker, FromWorkerDone> | DoneHead;
  *
  *   [ u32 bytes of head ][ f64 bytes of body ][ head: structured clone, as threads get it ][ body ]
  *
- * The body is what is large (payloads, responses). It is written from where it lies and read into the
- * buffer in which it is used; measured against Node's own channel between processes, that is a third of
- * the time at 150 KB and a quarter at 4.8 MB (sut-node/README.md).
+ * The body is what is large (payloads, responses). It is written from where it lies and read into
+ * the buffer in which it is used; measured against Node's own channel between processes, that is a
+ * third of the time at 150 KB and a quarter at 4.8 MB (sut-node/README.md).
  */
 const PREFIX_BYTES = 12;
 

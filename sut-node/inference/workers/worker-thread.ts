@@ -92,18 +92,18 @@ export function watchThread(
 /**
  * Messages between the I/O thread and a worker. A worker's life:
  *
- *   I/O thread                                worker
- *   new Worker(WorkerStart) ───────────────►  loads the model
- *             ◄──────────────────── loaded    (or failed, and the thread ends)
- *   warm-up   ───────────────────────────►    runs the model once per batch size
- *             ◄───────────────────── ready    (or failed, and the thread ends)
- *   batch     ───────────────────────────►    one after the other; of a model that generates, side by side
- *             ◄─────── first-token, tokens    (of a model that generates)
+ *   I/O thread worker
+ *   new Worker(WorkerStart) ───────────────► loads the model
+ *             ◄──────────────────── loaded (or failed, and the thread ends)
+ *   warm-up ───────────────────────────► runs the model once per batch size
+ *             ◄───────────────────── ready (or failed, and the thread ends)
+ *   batch ───────────────────────────► one after the other; of a model that generates, side by side
+ *             ◄─────── first-token, tokens (of a model that generates)
  *             ◄────────────────────── done
- *   isStopping, stop ────────────────────►    the thread ends behind the batch that runs
+ *   isStopping, stop ────────────────────► the thread ends behind the batch that runs
  *
- * A worker is asked to end, never terminated: ONNX Runtime 1.30 takes the whole process down when its
- * thread is terminated inside an inference ("terminate called after throwing Napi::Error").
+ * A worker is asked to end, never terminated: ONNX Runtime 1.30 takes the whole process down when
+ * its thread is terminated inside an inference ("terminate called after throwing Napi::Error").
  */
 
 /** Model and settings of a worker. */

@@ -2,9 +2,9 @@ import assert from 'node:assert';
 import protobuf from 'protobufjs';
 
 /**
- * The part of the ONNX file format (IR version 8) that this project writes: own text, with the message
- * and field numbers of the ONNX standard. What is left out here (training, functions, sparse tensors)
- * is optional in the standard.
+ * The part of the ONNX file format (IR version 8) that this project writes: own text, with the
+ * message and field numbers of the ONNX standard. What is left out here (training, functions,
+ * sparse tensors) is optional in the standard.
  */
 const SCHEMA = `
   syntax = "proto3";
@@ -119,7 +119,10 @@ type ElementTypeName = keyof typeof ELEMENT_TYPE_NUMBERS;
 /** Length of an axis, or the name of one that is free, such as the batch axis. */
 type GraphAxis = number | string;
 
-/** Builds an ONNX model operator by operator. Tensors get names in the order of their making, so the same calls make the same bytes. */
+/**
+ * Builds an ONNX model operator by operator. Tensors get names in the order of their making, so the
+ * same calls make the same bytes.
+ */
 export class GraphBuilder {
   readonly #name: string;
   readonly #nodes: NodeProto[] = [];
@@ -164,7 +167,10 @@ export class GraphBuilder {
     return output;
   }
 
-  /** Adds an operator of several outputs; an output without a name is left out, an input without one as well. */
+  /**
+   * Adds an operator of several outputs; an output without a name is left out, an input without one
+   * as well.
+   */
   operatorOf(
     operatorType: string,
     inputs: readonly GraphInput[],
@@ -190,7 +196,9 @@ export class GraphBuilder {
     return encodeModel(this.toModel(description, properties));
   }
 
-  /** The model before it becomes bytes, for what rewrites graphs. Parameters as in {@link build}. */
+  /**
+   * The model before it becomes bytes, for what rewrites graphs. Parameters as in {@link build}.
+   */
   toModel(description: string, properties: Readonly<Record<string, string>> = {}): ModelProto {
     return {
       ir_version: IR_VERSION,
@@ -355,7 +363,10 @@ interface GraphPart {
     Partial<Pick<ModelProto['graph'], 'input'>>;
 }
 
-/** Bytes of an ONNX file; those of a part, behind the bytes of a file, add to its graph, as protobuf joins messages. */
+/**
+ * Bytes of an ONNX file; those of a part, behind the bytes of a file, add to its graph, as protobuf
+ * joins messages.
+ */
 export function encodeModel(model: ModelProto | GraphPart): Uint8Array {
   return modelProto.encode({ ...model }).finish();
 }

@@ -16,8 +16,8 @@ export function asFloats({ inputs, outputs }: ModelTensors): ModelTensors {
 }
 
 /**
- * A model of float16 for a pipeline that counts in float: inputs are rounded to the nearest float16, outputs are widened, both as
- * timed work. A model without float16 is returned as it is.
+ * A model of float16 for a pipeline that counts in float: inputs are rounded to the nearest
+ * float16, outputs are widened, both as timed work. A model without float16 is returned as it is.
  */
 export function floatSession(session: ModelSession): ModelSession {
   const halves = ({ name, elementType }: ModelTensor): string[] =>
@@ -40,7 +40,10 @@ export function floatSession(session: ModelSession): ModelSession {
   };
 }
 
-/** Bits of the float16 nearest to each number, the even one of two that are as near. Rule: IEEE 754 binary16. */
+/**
+ * Bits of the float16 nearest to each number, the even one of two that are as near. Rule: IEEE 754
+ * binary16.
+ */
 export function halvesOf(values: Float32Array): Uint16Array {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(values.length);

@@ -8,21 +8,25 @@ import {
   onnxRuntimeInstallCommand,
 } from '../../../shared/host/component-versions.ts';
 
-/** The module `onnxruntime-node`. Its types may be imported elsewhere, the module itself only here. */
+/**
+ * The module `onnxruntime-node`. Its types may be imported elsewhere, the module itself only here.
+ */
 export type OnnxRuntime = typeof import('onnxruntime-node');
 
 /**
- * Since 1.29 ONNX Runtime collects telemetry on Linux by default: it writes a database with model and
- * graph names below ~/.cache and tries to reach a collector. A benchmark may not do that behind its
- * user's back, least of all while it measures. The native library reads this variable once, when it loads.
+ * Since 1.29 ONNX Runtime collects telemetry on Linux by default: it writes a database with model
+ * and graph names below ~/.cache and tries to reach a collector. A benchmark may not do that behind
+ * its user's back, least of all while it measures. The native library reads this variable once,
+ * when it loads.
  */
 const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
 
 const STDERR = 2;
 
 /**
- * Level of ONNX Runtime's own output on stderr: warnings on a terminal, no output elsewhere, since its native code colours every
- * line and has no switch for that. Causes of failed sessions and inferences are thrown as well, and reported as our errors.
+ * Level of ONNX Runtime's own output on stderr: warnings on a terminal, no output elsewhere, since
+ * its native code colours every line and has no switch for that. Causes of failed sessions and
+ * inferences are thrown as well, and reported as our errors.
  */
 export function sessionLogLevel(): 2 | 4 {
   return isatty(STDERR) ? 2 : 4;
@@ -41,7 +45,8 @@ export function disableTelemetry(): void {
 /**
  * Loads ONNX Runtime: this file is the only one that imports it, so that it is never loaded without
  * the telemetry being off, and so that what needs no inference starts without it.
- * @throws MlperfError `ERR_NOT_INSTALLED` when the package is absent or its binary does not load here.
+ * @throws MlperfError `ERR_NOT_INSTALLED` when the package is absent or its binary does not load
+ *   here.
  */
 export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
   if (isMainThread) disableTelemetry();
@@ -87,10 +92,10 @@ export function trackThread(worker: Worker): void {
 }
 
 /**
- * From now on this process ends although a thread still runs ONNX Runtime. Node's own end would terminate such a thread,
- * which aborts the process once the inference is over, and wait for it, which lasts for ever when it hangs
- * in native code. So the system ends the process then: by the signal that the exit code stands for, or else by
- * SIGKILL, of which a shell makes 137.
+ * From now on this process ends although a thread still runs ONNX Runtime. Node's own end would
+ * terminate such a thread, which aborts the process once the inference is over, and wait for it,
+ * which lasts for ever when it hangs in native code. So the system ends the process then: by the
+ * signal that the exit code stands for, or else by SIGKILL, of which a shell makes 137.
  */
 export function endDespiteThreads(): void {
   let isDefect = false;

@@ -1,6 +1,8 @@
 import type { Provider } from '../../settings/model-settings.ts';
 
-/** Element types that ONNX Runtime's JavaScript API lacks, by ONNX's number (TensorProto.DataType). */
+/**
+ * Element types that ONNX Runtime's JavaScript API lacks, by ONNX's number (TensorProto.DataType).
+ */
 const LACKING_TYPES: ReadonlyMap<string, string> = new Map([
   ['14', 'complex64'],
   ['15', 'complex128'],
@@ -14,7 +16,10 @@ const LACKING_TYPES: ReadonlyMap<string, string> = new Map([
   ['23', 'float4e2m1'],
 ]);
 
-/** Place in the sources of ONNX Runtime before its words, and the function there: with its parameters, or by its bare name. */
+/**
+ * Place in the sources of ONNX Runtime before its words, and the function there: with its
+ * parameters, or by its bare name.
+ */
 const SOURCE_PLACE = /\S+\.(?:cc|cpp|h|cu):\d+ (?:(?:[^()]*::[^()]*\([^()]*\)(?: const)? )|\w+ )?/g;
 
 /** An error of ONNX Runtime in one line: all that it says, without places in its sources. */
@@ -27,12 +32,17 @@ export function reasonOf(error: unknown): string {
     .replaceAll(SOURCE_PLACE, '');
 }
 
-/** True where the weights lie outside the folder of the model that was given as bytes: where links lead, they may be its own. */
+/**
+ * True where the weights lie outside the folder of the model that was given as bytes: where links
+ * lead, they may be its own.
+ */
 export function isOutsideFolder(reason: string): boolean {
   return reason.includes('escapes model directory');
 }
 
-/** Causes that a user can do something about: a pattern of ONNX Runtime's words, and what it means. */
+/**
+ * Causes that a user can do something about: a pattern of ONNX Runtime's words, and what it means.
+ */
 const CAUSES: readonly [RegExp, (found: readonly string[]) => string][] = [
   [
     /protobuf parsing failed/i,

@@ -30,7 +30,10 @@ import { describeRefusal, isOutsideFolder, reasonOf } from './ort-reasons.ts';
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
 export interface ModelSession {
   readonly tensors: ModelTensors;
-  /** Outputs that {@link OrtSessionOptions.additionsTo} has added to the model; they are not among the tensors. */
+  /**
+   * Outputs that {@link OrtSessionOptions.additionsTo} has added to the model; they are not among
+   * the tensors.
+   */
   readonly addedOutputs?: readonly string[];
   readonly run: RunModel;
 }
@@ -38,7 +41,9 @@ export interface ModelSession {
 /** The model, and how to run it. */
 interface OrtSessionOptions extends DigestedModel {
   readonly runtime: RuntimeSettings;
-  /** Outputs of tensors that a model does not give; they go behind its bytes before it is loaded. */
+  /**
+   * Outputs of tensors that a model does not give; they go behind its bytes before it is loaded.
+   */
   readonly additionsTo?: AdditionsTo | undefined;
 }
 
@@ -53,8 +58,9 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
 
 /**
  * Loads a model into ONNX Runtime. `run` blocks the thread that calls it.
- * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads or not the one that was
- *   told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is requested.
+ * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads or not the
+ *   one that was told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is
+ *   requested.
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
   const ort = await loadOnnxRuntime();
@@ -68,7 +74,10 @@ export async function createOrtSession(options: OrtSessionOptions): Promise<Mode
   return joinedSession(sessions);
 }
 
-/** A model of several files as one: its tensors are named `PART/NAME`, and one inference runs one part. */
+/**
+ * A model of several files as one: its tensors are named `PART/NAME`, and one inference runs one
+ * part.
+ */
 function joinedSession(parts: ReadonlyMap<string, ModelSession>): ModelSession {
   const all = (side: keyof ModelTensors): ModelTensor[] =>
     [...parts].flatMap(([part, { tensors }]) =>
@@ -119,10 +128,13 @@ async function openSession(
     run: async (inputs, outputNames) => {
       const feeds: Record<string, Tensor> = {};
       for (const { name, elementType, data, dims } of inputs) {
-        const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
-        // The memory is that of the type (model-facts.ts), which the API's overloads cannot express.
+        // Checked with the model.
+        const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType;
+        // The memory is that of the type (model-facts.ts), which the API's overloads cannot
+        // express.
         const tensor = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
-        // The API puts float16 into a Float16Array where JavaScript has one; its native half does not read that.
+        // The API puts float16 into a Float16Array where JavaScript has one; its native half does
+        // not read that.
         if (tensor.data !== data) Object.defineProperty(tensor, 'data', { value: data });
         feeds[name] = tensor;
       }
@@ -151,7 +163,8 @@ async function loadModel(
     // The session has its own copy.
     model.release();
   }
-  // Hugging Face's cache holds links to a folder with all files: only by the path of the model ONNX Runtime knows of it.
+  // Hugging Face's cache holds links to a folder with all files: only by the path of the model ONNX
+  // Runtime knows of it.
   const byPath = InferenceSession.create(modelFile, sessionOptions(runtime));
   const session = await byPath.catch((error: unknown) => {
     throw refusal(error);
@@ -161,7 +174,10 @@ async function loadModel(
   return session;
 }
 
-/** Options of ONNX Runtime. @param modelFolder Where the other files of a model lie that is given as bytes. */
+/**
+ * Options of ONNX Runtime. @param modelFolder Where the other files of a model lie that is given as
+ * bytes.
+ */
 export function sessionOptions(
   settings: RuntimeSettings,
   modelFolder?: string,
@@ -237,8 +253,8 @@ function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
 }
 
 /**
- * Libraries of providers that the package has no room for: its install script fetches them. This project skips that script,
- * since it makes an installation without internet fail.
+ * Libraries of providers that the package has no room for: its install script fetches them. This
+ * project skips that script, since it makes an installation without internet fail.
  */
 const FETCHED_LIBRARIES: Readonly<Partial<Record<Provider, readonly string[]>>> = {
   cuda: ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'],
@@ -246,8 +262,8 @@ const FETCHED_LIBRARIES: Readonly<Partial<Record<Provider, readonly string[]>>> 
 };
 
 /**
- * Checks, before a model is loaded, that ONNX Runtime can compute on each of these providers here: it knows it, its
- * libraries are there, and a session of one operator can be made on it alone.
+ * Checks, before a model is loaded, that ONNX Runtime can compute on each of these providers here:
+ * it knows it, its libraries are there, and a session of one operator can be made on it alone.
  * @throws MlperfError `ERR_NOT_INSTALLED` that tells what is missing and how to get it.
  */
 export async function checkProviders(
@@ -268,7 +284,9 @@ export async function checkProviders(
   }
 }
 
-/** A refusal of the user's model could mean anything; one of the smallest model means the provider. */
+/**
+ * A refusal of the user's model could mean anything; one of the smallest model means the provider.
+ */
 async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider): Promise<void> {
   const graph = new GraphBuilder('probe');
   const x = graph.input('x', 'float', ['N', 4]);
@@ -304,8 +322,9 @@ const NEEDS: Readonly<Record<Provider, string>> = {
 const TENSORRT_VARIABLE = /^ORT_TENSORRT_/;
 
 /**
- * ONNX Runtime reads the variables only where a program gives the provider no options. onnxruntime-node always gives some,
- * of which it lets a program choose the device alone: the variables would be ignored without a word.
+ * ONNX Runtime reads the variables only where a program gives the provider no options.
+ * onnxruntime-node always gives some, of which it lets a program choose the device alone: the
+ * variables would be ignored without a word.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 function refuseUnreadVariables(environment: NodeJS.ProcessEnv): void {

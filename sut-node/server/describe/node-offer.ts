@@ -62,7 +62,10 @@ export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
   };
 }
 
-/** Encodings and limits of payloads, for a model that loads. @throws MlperfError as {@link inferLimits} */
+/**
+ * Encodings and limits of payloads, for a model that loads. @throws MlperfError as
+ * {@link inferLimits}
+ */
 export function payloadContext(
   settings: SutSettings,
   model: SutModel,

@@ -9,32 +9,37 @@ const SLICE_BYTES: number = 256 * 1024;
 type Done = (error?: Error | null) => void;
 
 /**
- * A connection on which reading does not wait for writing, up to a bound that an honest peer cannot reach. For those that
- * grpc-js serves: connections of our own (../http2) read whether or not a write is in progress.
+ * A connection on which reading does not wait for writing, up to a bound that an honest peer cannot
+ * reach. For those that grpc-js serves: connections of our own (../http2) read whether or not a
+ * write is in progress.
  *
- * node:http2 stops reading while a write is in progress. When both ends write much at once, both sockets fill up,
- * neither end reads, and both block for ever: a SUT node that sends back megabytes while it receives
- * megabytes of samples stops. Here a write is done at once, as node:http2 sees it, and waits in memory.
+ * node:http2 stops reading while a write is in progress. When both ends write much at once, both
+ * sockets fill up, neither end reads, and both block for ever: a SUT node that sends back megabytes
+ * while it receives megabytes of samples stops. Here a write is done at once, as node:http2 sees
+ * it, and waits in memory.
  *
- * - *Bound*. When more than {@link UNREAD_BYTES_MAX} wait, the write that passed the bound is done only when no
- *   more than that wait. node:http2 makes one write at a time, so what waits is the bound and that one write: at
- *   most one message of each stream of the connection, which is in memory in any case. Meanwhile gRPC takes no more
- *   responses, so no credit comes back, and node:http2 reads no more payload.
- * - *Why this cannot block*. For that a write would have to be held back while the peer does not read because
- *   it writes itself. A peer that does not read opens no HTTP/2 window, so no more waits for it than its window and
- *   the frames' heads (9 bytes of 16 KiB). The window of a LoadGen node is a fixed RECEIVE_WINDOW_BYTES_DEFAULT for
- *   the whole connection, half the bound: none of its writes is ever held back, this end always reads, so the
- *   LoadGen node's write ends, and then it reads. A peer with larger windows must read while it writes (gRPC's
- *   other implementations do), or it meets the next rule.
- * - *Who is closed*. A connection whose peer did not take the next {@link SLICE_BYTES} (or all that waits, where that
- *   is less) for `stallMs`, whether or not the bound is reached, and whatever else it sends. A peer that reads slowly
- *   but steadily is served; it must take a socket buffer's worth in that time, since the system reports no less.
+ * - *Bound*. When more than {@link UNREAD_BYTES_MAX} wait, the write that passed the bound is
+ *   done only when no more than that wait. node:http2 makes one write at a time, so what waits is
+ *   the bound and that one write: at most one message of each stream of the connection, which is in
+ *   memory in any case. Meanwhile gRPC takes no more responses, so no credit comes back, and
+ *   node:http2 reads no more payload.
+ * - *Why this cannot block*. For that a write would have to be held back while the peer does not
+ *   read because it writes itself. A peer that does not read opens no HTTP/2 window, so no more
+ *   waits for it than its window and the frames' heads (9 bytes of 16 KiB). The window of a LoadGen
+ *   node is a fixed RECEIVE_WINDOW_BYTES_DEFAULT for the whole connection, half the bound: none of
+ *   its writes is ever held back, this end always reads, so the LoadGen node's write ends, and then
+ *   it reads. A peer with larger windows must read while it writes (gRPC's other implementations
+ *   do), or it meets the next rule.
+ * - *Who is closed*. A connection whose peer did not take the next {@link SLICE_BYTES} (or all
+ *   that waits, where that is less) for `stallMs`, whether or not the bound is reached, and
+ *   whatever else it sends. A peer that reads slowly but steadily is served; it must take a socket
+ *   buffer's worth in that time, since the system reports no less.
  *
- * It costs another copy of what is received: with messages of 100 bytes nothing that can be measured, with 150 KB 5 %
- * of the node's CPU time.
+ * It costs another copy of what is received: with messages of 100 bytes nothing that can be
+ * measured, with 150 KB 5 % of the node's CPU time.
  *
- * It also keeps answers to SETTINGS back which the peer got before node:http2 had the connection (../http2/first-call.ts):
- * one without a question breaks HTTP/2.
+ * It also keeps answers to SETTINGS back which the peer got before node:http2 had the connection
+ * (../http2/first-call.ts): one without a question breaks HTTP/2.
  */
 export class DecoupledSocket extends Duplex {
   readonly #socket: Socket;
@@ -58,8 +63,8 @@ export class DecoupledSocket extends Duplex {
     super();
     this.#socket = socket;
     this.#answersLeft = settingsAnswered;
-    // node:http2 asks for it on sockets only. Without it a small message behind another waits for the peer's
-    // acknowledgement, which the peer holds back for 40 ms.
+    // node:http2 asks for it on sockets only. Without it a small message behind another waits for
+    // the peer's acknowledgement, which the peer holds back for 40 ms.
     socket.setNoDelay(true);
     this.#stall = setTimeout(() => this.#isWriting && this.destroy(), stallMs);
     this.#stall.unref();

@@ -62,18 +62,20 @@ export function serverSettings(windowBytes: number) {
 }
 
 /**
- * Serves a connection by what its first call needs: queries and link tests here, all others by grpc-js.
+ * Serves a connection by what its first call needs: queries and link tests here, all others by
+ * grpc-js.
  *
  *     looking ──first call is Infer or TestLink──► ServerConnection
  *        ├──any other, and the answer to the settings came──► grpc-js
  *        └──broken HTTP/2──► GOAWAY, closed
  *
- * Some clients send no call before they have the settings of the server, or the answers to their SETTINGS and PING (RFC
- * 9113, 6.5.3 and 6.7: at once), so this end speaks first, and answers. Whoever serves the connection then sends settings
- * with its windows and frames, and answers none of those frames again: it does not get the PINGs, and leaves as many
- * answers to SETTINGS out as were given. The peer's answer to the first settings is taken out as well, since nghttp2 did
- * not send them. Window and frames stay those of HTTP/2 until then: nghttp2 refuses larger ones until the peer has
- * answered to settings of its own.
+ * Some clients send no call before they have the settings of the server, or the answers to their
+ * SETTINGS and PING (RFC 9113, 6.5.3 and 6.7: at once), so this end speaks first, and answers.
+ * Whoever serves the connection then sends settings with its windows and frames, and answers none
+ * of those frames again: it does not get the PINGs, and leaves as many answers to SETTINGS out as
+ * were given. The peer's answer to the first settings is taken out as well, since nghttp2 did not
+ * send them. Window and frames stay those of HTTP/2 until then: nghttp2 refuses larger ones until
+ * the peer has answered to settings of its own.
  */
 export function serveByFirstCall(socket: Socket, ways: ConnectionWays): void {
   let isBroken = false;

@@ -50,7 +50,10 @@ export class MessageIntake {
     return this.#headBytes > 0;
   }
 
-  /** Reads `[begin, end)` of a chunk. @throws StreamRefusal for a message that is too large or compressed. */
+  /**
+   * Reads `[begin, end)` of a chunk. @throws StreamRefusal for a message that is too large or
+   * compressed.
+   */
   read(chunk: BorrowedBytes, begin: number, end: number): void {
     this.#isPlace = false;
     let at = begin;

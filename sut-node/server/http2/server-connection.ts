@@ -68,8 +68,8 @@ export type MakeCall = (rule: ServerCall['rule']) => ServerCall;
 /**
  * One connection whose calls are served without grpc-js:
  *
- *     open ──GOAWAY of either end──► draining ──last call over, and the peer closed or took too long──► closed
- *       └──── socket closed, broken HTTP/2 ────────────────────────────────────────────────────────────► closed
+ *     open ──GOAWAY of either end──► draining ──last call over, peer closed or too slow──► closed
+ *       └──── socket closed, broken HTTP/2 ──────────────────────────────────────────────► closed
  */
 export class ServerConnection implements ServerCallOwner, Session<ServerCall>, KeptAlive {
   readonly #socket: Socket;

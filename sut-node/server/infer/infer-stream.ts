@@ -65,8 +65,8 @@ interface OpenedRun {
  *      └───────────────┴── message that breaks the protocol, abort() ──────► ended (that status)
  *                          peer gone ──────────────────────────────────────► ended (no status)
  *
- * Answers and tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded by
- * credit, which comes back only when an answer was handed over.
+ * Answers and tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded
+ * by credit, which comes back only when an answer was handed over.
  */
 export class InferStream implements SampleOwner, StreamHandler {
   readonly #services: InferServices;
@@ -245,7 +245,8 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
     if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
     const { limits } = this.#services;
-    const samplesMax = run.credit.freeSamples + 1; // One sample may be a continuation that was counted before.
+    // One sample may be a continuation that was counted before.
+    const samplesMax = run.credit.freeSamples + 1;
     if (bytes.length > limits.partBytesMax + headBytesMax(samplesMax)) {
       throw resourceExhausted(
         `a part of ${bytes.length} bytes; limit part_bytes_max is ${limits.partBytesMax}`,

@@ -11,17 +11,19 @@ export interface CreditLimits {
 /**
  * Shares the node's queue among the open streams by credit.
  *
- * - *Held* by a stream is what it was granted and has not been given back: what it may still send plus
- *   what it sent and has no answer yet. Held bytes and samples are the node's only queue limit.
- * - *First grant*: enough for one sample of the largest size, and a 32nd of the samples. It is a stream's
- *   for as long as it lives, whatever the others hold: a peer may cut its parts to the first grant and
- *   will never be stuck. The queue may thus pass its limit by one first grant per stream, no more.
- * - *Share*: an equal part of the queue per open stream, at least the first grant. A stream grows to it
- *   as far as the queue has room; when streams come, shares shrink, and a stream that holds more than
- *   its share gets no credit back until it holds less.
- * - A grant is told when it is a quarter of the share, so that not every answer costs a message; at once
- *   when the stream holds less than its first grant and none of its samples is in work, for then no later
- *   answer would bring it.
+ * - *Held* by a stream is what it was granted and has not been given back: what it may still send
+ *   plus what it sent and has no answer yet. Held bytes and samples are the node's only queue
+ *   limit.
+ * - *First grant*: enough for one sample of the largest size, and a 32nd of the samples. It is a
+ *   stream's for as long as it lives, whatever the others hold: a peer may cut its parts to the
+ *   first grant and will never be stuck. The queue may thus pass its limit by one first grant per
+ *   stream, no more.
+ * - *Share*: an equal part of the queue per open stream, at least the first grant. A stream grows
+ *   to it as far as the queue has room; when streams come, shares shrink, and a stream that holds
+ *   more than its share gets no credit back until it holds less.
+ * - A grant is told when it is a quarter of the share, so that not every answer costs a message;
+ *   at once when the stream holds less than its first grant and none of its samples is in work, for
+ *   then no later answer would bring it.
  */
 export class CreditBook {
   readonly #limits: CreditLimits;

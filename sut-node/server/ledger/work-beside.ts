@@ -9,14 +9,20 @@ interface BesideParts {
   readonly unledgered: () => number;
 }
 
-/** Samples that a node answers for others while a run has a stream open. Counted when runs begin and end, not for each sample. */
+/**
+ * Samples that a node answers for others while a run has a stream open. Counted when runs begin and
+ * end, not for each sample.
+ */
 export class WorkBeside {
   readonly #parts: BesideParts;
   /** All runs that have a stream open, shared by them. */
   readonly #open: Set<WorkBeside>;
   /** Of the run's peer; empty: not known. */
   #address = '';
-  /** Those that have been open beside this run and still are, and what they had answered when that began. */
+  /**
+   * Those that have been open beside this run and still are, and what they had answered when that
+   * began.
+   */
   readonly #beside = new Map<WorkBeside, number>();
   #unledgeredAtBegin = 0;
   /** Answers of runs, or of times, that are over. */

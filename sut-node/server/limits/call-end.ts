@@ -12,8 +12,8 @@ export interface ServerCallEnd {
 export const STREAM_OK: ServerCallEnd = { code: status.OK, details: 'OK' };
 
 /**
- * The end of a call with a message that is compressed although no grpc-encoding says how. It was refused at its headers
- * if one did. Rule: gRPC over HTTP/2, Compressed-Flag.
+ * The end of a call with a message that is compressed although no grpc-encoding says how. It was
+ * refused at its headers if one did. Rule: gRPC over HTTP/2, Compressed-Flag.
  */
 export const COMPRESSED_MESSAGE: ServerCallEnd = {
   code: status.INTERNAL,
@@ -79,7 +79,9 @@ export function sampleFailed({ code, text }: SampleFault, row: number | undefine
   return new StreamRefusal(CODE_OF_FAILURE[code] ?? status.INTERNAL, `${where}${text}`);
 }
 
-/** Longest text of a refusal: it travels in a header, and names of the peer's choice stand in it. */
+/**
+ * Longest text of a refusal: it travels in a header, and names of the peer's choice stand in it.
+ */
 const DETAILS_MAX = 1_000;
 
 /** The status of a refusal, as short as a header must be. */

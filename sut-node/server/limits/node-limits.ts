@@ -5,7 +5,9 @@ import {
 } from '../../../shared/wire/protocol-versions.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 
-/** Infer streams that are open at once, of all connections: their first grants are not queued for. */
+/**
+ * Infer streams that are open at once, of all connections: their first grants are not queued for.
+ */
 export const STREAMS_MAX = 32;
 
 /** Connections at once. A run takes one per stream and one more. */
@@ -17,10 +19,16 @@ export const CONNECTIONS_PER_ADDRESS_MAX = 64;
 /** Streams (calls) at once on one connection; announced to the peer, which queues the rest. */
 export const CALLS_PER_CONNECTION_MAX = 64;
 
-/** Infer calls of all connections, opened or not: more only where closed connections are not yet cleaned up. */
+/**
+ * Infer calls of all connections, opened or not: more only where closed connections are not yet
+ * cleaned up.
+ */
 export const INFER_CALLS_MAX: number = CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX;
 
-/** ModelStreamInfer calls that are open at once, of all connections: each may hold a message that is not whole. */
+/**
+ * ModelStreamInfer calls that are open at once, of all connections: each may hold a message that is
+ * not whole.
+ */
 export const OIP_STREAMS_MAX = 32;
 
 /** Watch calls of grpc.health.v1, of all connections: one for each of {@link CONNECTIONS_MAX}. */
@@ -33,7 +41,10 @@ export const HEALTH_CONNECTIONS_PER_ADDRESS_MAX = 16;
 /** Calls at once on one connection to the health port. */
 export const HEALTH_CALLS_PER_CONNECTION_MAX = 4;
 
-/** Watch calls on the health port: fewer than there are connections, so that Check always finds room. */
+/**
+ * Watch calls on the health port: fewer than there are connections, so that Check always finds
+ * room.
+ */
 export const HEALTH_WATCH_CALLS_MAX = 32;
 
 /** Largest message on the health port: a question has a name in it, an answer a state or two. */
@@ -52,7 +63,10 @@ export const LINK_TEST_BYTES_MAX: number = 4 * 1024 ** 3;
 export const LINK_TEST_LOAD_BYTES_MIN = 1024;
 export const LINK_TEST_LOAD_BYTES_MAX: number = 1024 * 1024;
 
-/** Longest life of a link test's call, whatever the peer does: its own time twice, and room for a slow answer. */
+/**
+ * Longest life of a link test's call, whatever the peer does: its own time twice, and room for a
+ * slow answer.
+ */
 export const LINK_TEST_CALL_MS_MAX: number = 2 * LINK_TEST_MS_MAX + 5_000;
 
 /** Bytes of all questions in one call of server reflection. */
@@ -70,18 +84,28 @@ const PART_HEAD_BYTES = 4_096;
 /** Bytes of a part beside its payload, for each of its samples. */
 const SAMPLE_HEAD_BYTES = 64;
 
-/** Most samples of one query: the largest number of the wire's field. Credit, not this, bounds the memory. */
+/**
+ * Most samples of one query: the largest number of the wire's field. Credit, not this, bounds the
+ * memory.
+ */
 const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
-/** Bytes of one connection that wait for the peer to read. Why it is that many: decoupled-socket.ts. */
+/**
+ * Bytes of one connection that wait for the peer to read. Why it is that many: decoupled-socket.ts.
+ */
 export const UNREAD_BYTES_MAX: number = 2 * RECEIVE_WINDOW_BYTES_DEFAULT;
 
-/** Longest time in which a peer takes none of the bytes that wait for it: as long as a ping may take. */
+/**
+ * Longest time in which a peer takes none of the bytes that wait for it: as long as a ping may
+ * take.
+ */
 export const UNREAD_TIMEOUT_MS = 20_000;
 
 /** Limits that the node holds its peers to, in bytes and samples; Describe and Opened tell them. */
 export interface InferLimits {
-  /** Largest message that goes out, and that comes in: the latter is message_bytes_max on the wire. */
+  /**
+   * Largest message that goes out, and that comes in: the latter is message_bytes_max on the wire.
+   */
   readonly messageBytesMax: number;
   readonly receiveBytesMax: number;
   readonly partBytesMax: number;
@@ -95,8 +119,8 @@ export function headBytesMax(sampleCount: number): number {
 }
 
 /**
- * Largest message that the node receives: a part with as many samples as the queue holds. What is above
- * would be refused after it was whole; gRPC refuses it when it is announced.
+ * Largest message that the node receives: a part with as many samples as the queue holds. What is
+ * above would be refused after it was whole; gRPC refuses it when it is announced.
  */
 export function receiveBytesMax(settings: SutSettings): number {
   const headBytes = headBytesMax(settings.queueSamplesMax);
@@ -109,8 +133,9 @@ function partBytesMax(settings: SutSettings): number {
 }
 
 /**
- * Derives the limits from the settings. A sample may take what the settings say; else a 32nd of the queue,
- * and in any case four times what the model's input takes as floats: no sensible encoding is larger.
+ * Derives the limits from the settings. A sample may take what the settings say; else a 32nd of the
+ * queue, and in any case four times what the model's input takes as floats: no sensible encoding is
+ * larger.
  * @throws MlperfError `ERR_CONFIG_INVALID` where the queue could not hold the sample.
  */
 export function inferLimits(
@@ -136,7 +161,9 @@ export function inferLimits(
   };
 }
 
-/** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
+/**
+ * Bytes that a query compressed as a whole may have, decompressed: what one that is not may have.
+ */
 export function queryBytesMax(limits: InferLimits): number {
   return Math.max(limits.partBytesMax, limits.sampleBytesMax);
 }

@@ -26,8 +26,9 @@ interface Bounds {
 }
 
 /**
- * One link test of the node: load comes and is counted, or goes out as fast as the peer takes it. It ends after its
- * time from the first load, its bytes, or the word of the node; never later than twice its time after the start.
+ * One link test of the node: load comes and is counted, or goes out as fast as the peer takes it.
+ * It ends after its time from the first load, its bytes, or the word of the node; never later than
+ * twice its time after the start.
  */
 export class LinkTest implements StreamHandler {
   readonly #peer: Pick<StreamPeer, 'write' | 'end'>;
@@ -183,7 +184,9 @@ export class LinkTests {
     this.#isRunning = isRunning;
   }
 
-  /** Begins a test; undefined where it is refused, and the call ended with the status that says why. */
+  /**
+   * Begins a test; undefined where it is refused, and the call ended with the status that says why.
+   */
   open(
     peer: Pick<StreamPeer, 'write' | 'end'>,
   ): { readonly handler: LinkTest; readonly receiveBytesMax: number } | undefined {

@@ -7,9 +7,9 @@ import { type NodeTotals, plus } from '../ledger/run-ledger.ts';
 import { MODEL_VERSION } from './oip-model.ts';
 
 /**
- * Figures of Triton's ModelStatistics, over the requests of the Open Inference Protocol since the node's start. A
- * request of several samples counts with the times of the one that was answered last: it waited for that. Numbers
- * only: it is part of the hot path.
+ * Figures of Triton's ModelStatistics, over the requests of the Open Inference Protocol since the
+ * node's start. A request of several samples counts with the times of the one that was answered
+ * last: it waited for that. Numbers only: it is part of the hot path.
  */
 export class ModelStatistics {
   readonly #totals = {
@@ -23,7 +23,10 @@ export class ModelStatistics {
   #sampleCount = 0;
   #batchCount = 0;
   #lastAtMs = 0;
-  /** Batches that were counted: all samples of one have one object, and requests of several samples mix them. */
+  /**
+   * Batches that were counted: all samples of one have one object, and requests of several samples
+   * mix them.
+   */
   readonly #batches = new WeakSet<BatchTimes>();
 
   /** A sample was answered by the model. */
@@ -76,14 +79,19 @@ export class OipTotals {
   #payloadBytes = 0;
   #completedCount = 0;
   #responseBytes = 0;
-  /** Samples of requests that were answered, or will be: those that were cancelled are missing here. */
+  /**
+   * Samples of requests that were answered, or will be: those that were cancelled are missing here.
+   */
   #answeredCount = 0;
 
   get answeredCount(): number {
     return this.#answeredCount;
   }
 
-  /** Requests by the name of the gRPC status that they ended with, in lower case; `cancelled` by their peers. */
+  /**
+   * Requests by the name of the gRPC status that they ended with, in lower case; `cancelled` by
+   * their peers.
+   */
   get requests(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#requests].map(([code, count]) => [
@@ -113,7 +121,8 @@ export class OipTotals {
   }
 
   /**
-   * The node's totals with these in them: samples and bytes; runs, streams, queries and parts are the native protocol's.
+   * The node's totals with these in them: samples and bytes; runs, streams, queries and parts are
+   * the native protocol's.
    * @param waiting Samples that are in the node now.
    */
   addedTo(native: NodeTotals, waiting: number): NodeTotals {

@@ -47,7 +47,10 @@ export interface ReadyRequest extends CheckedRequest {
 
 /** Who sent a request and waits for its answer. Never throws. */
 export interface OipRequestEvents {
-  /** The first of two responses; not called where it is not asked for, and for models without tokens. */
+  /**
+   * The first of two responses; not called where it is not asked for, and for models without
+   * tokens.
+   */
   first?(response: InferResponse): void;
   /** The rest of it, or all. */
   complete(response: InferResponse): void;
@@ -58,8 +61,9 @@ export interface OipRequestEvents {
 const RESPONSE_HEAD_BYTES = 64 * 1024;
 
 /**
- * Inference by the Open Inference Protocol, whatever call it came by: checks requests, puts their samples into the
- * node's own batcher, beside those of the native protocol, and makes a response of the answers.
+ * Inference by the Open Inference Protocol, whatever call it came by: checks requests, puts their
+ * samples into the node's own batcher, beside those of the native protocol, and makes a response of
+ * the answers.
  */
 export class OipInference {
   readonly #parts: InferenceParts;
@@ -107,7 +111,8 @@ export class OipInference {
 
   /**
    * Checks a request.
-   * @throws StreamRefusal `INVALID_ARGUMENT`, `NOT_FOUND`, `UNAVAILABLE`, `FAILED_PRECONDITION`; counted
+   * @throws StreamRefusal `INVALID_ARGUMENT`, `NOT_FOUND`, `UNAVAILABLE`, `FAILED_PRECONDITION`;
+   *   counted
    */
   check(request: InferRequest, arrivedAtNs: number): ReadyRequest {
     return this.#counted(arrivedAtNs, () => {
@@ -122,7 +127,9 @@ export class OipInference {
     });
   }
 
-  /** Gives a request's samples to the batcher; undefined where the queue has no room for them now. */
+  /**
+   * Gives a request's samples to the batcher; undefined where the queue has no room for them now.
+   */
   begin(request: ReadyRequest, events: OipRequestEvents): InferWork | undefined {
     const { batcher, clock } = this.#parts;
     const { samples, bytes, form, arrivedAtNs } = request;
@@ -170,12 +177,18 @@ export class OipInference {
     await this.#works.empty();
   }
 
-  /** Takes the waiting samples of a request out of the queue; returns how many. @internal Called by the works. */
+  /**
+   * Takes the waiting samples of a request out of the queue; returns how many. @internal Called by
+   * the works.
+   */
   removeWaiting(work: InferWork): number {
     return this.#parts.batcher.removeOwner(work);
   }
 
-  /** No sample of the request is in the node any more, answered or not. @internal Called by the works. */
+  /**
+   * No sample of the request is in the node any more, answered or not. @internal Called by the
+   * works.
+   */
   leave(work: InferWork, { samples, bytes }: ReadyRequest): void {
     this.room.finish(samples.length, bytes);
     this.#works.delete(work);
@@ -300,7 +313,10 @@ export class InferWork implements SampleOwner {
     this.#pendingCount = request.samples.length;
   }
 
-  /** Drops the answer. What a worker has already runs to its end, but for a sequence that it generates: that leaves before the next step. */
+  /**
+   * Drops the answer. What a worker has already runs to its end, but for a sequence that it
+   * generates: that leaves before the next step.
+   */
   cancel(): void {
     if (this.#isCancelled || this.#pendingCount === 0) return;
     this.#isCancelled = true;

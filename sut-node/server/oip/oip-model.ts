@@ -44,11 +44,14 @@ export interface OipModel {
   readonly platform: string;
   /** False where a request is one sample, and shapes have no batch axis. */
   readonly hasBatchAxis: boolean;
-  /** Most samples of one inference; 0 without a batch axis. A request may have more, but for a decoupled model. */
+  /**
+   * Most samples of one inference; 0 without a batch axis. A request may have more, but for a
+   * decoupled model.
+   */
   readonly batchSizeMax: number;
   /**
-   * Most samples of a request; undefined: as many as the queue holds. Responses of a decoupled model do not tell their
-   * sample, and the tokens of two samples are no tensor.
+   * Most samples of a request; undefined: as many as the queue holds. Responses of a decoupled
+   * model do not tell their sample, and the tokens of two samples are no tensor.
    */
   readonly requestSamplesMax: number | undefined;
   /** A stream gets the first token of a sample before the rest. */
@@ -138,7 +141,8 @@ function outputsOf(rules: BenchmarkRules, { layout, tensors }: LoadedModel): Oip
 }
 
 function datatypeOf(elementType: string): OipDataType {
-  return DATATYPE_OF_ONNX[elementType] as OipDataType; // Those of model/model-facts.ts, which a pipeline checked.
+  // Those of model/model-facts.ts, which a pipeline checked.
+  return DATATYPE_OF_ONNX[elementType] as OipDataType;
 }
 
 /** Meaning of each datatype of an input, where it may have several. */

@@ -34,7 +34,10 @@ export interface OipServiceParts
   readonly logger: Logger;
 }
 
-/** `inference.GRPCInferenceService` of the node: docs/other-servers.md, "Ask a SUT node with another client". */
+/**
+ * `inference.GRPCInferenceService` of the node: docs/other-servers.md, "Ask a SUT node with another
+ * client".
+ */
 export class OipService implements SideService {
   readonly #parts: OipServiceParts;
   readonly inference: OipInference;
@@ -81,7 +84,10 @@ export class OipService implements SideService {
     server.addService(OIP_SERVICE, this.#handlers());
   }
 
-  /** Takes no more requests; the node says so by its status. Resolves when all that were taken are answered. */
+  /**
+   * Takes no more requests; the node says so by its status. Resolves when all that were taken are
+   * answered.
+   */
   async drain(reason: string): Promise<void> {
     for (const stream of this.#streams) stream.drain(reason);
     await this.#streams.empty();
@@ -187,7 +193,8 @@ export class OipService implements SideService {
     );
     this.#streams.add(stream);
     logger.info({ peer }, 'a ModelStreamInfer stream was opened');
-    // A stream may hold a message that is not whole: not as large a one as a unary call, which needs room for it.
+    // A stream may hold a message that is not whole: not as large a one as a unary call, which
+    // needs room for it.
     serveStream(call, stream);
     const why = this.#refusal;
     if (why !== undefined) stream.abort(why);

@@ -13,11 +13,12 @@ import { encodeStreamError, encodeStreamResponse } from './response-encoder.ts';
 const STREAM_REQUESTS_MAX = 1_024;
 
 /**
- * One ModelStreamInfer call: requests one behind the other, answers as they finish, each with the id of its request. A
- * request that is refused has an answer that says why, and the stream goes on.
+ * One ModelStreamInfer call: requests one behind the other, answers as they finish, each with the
+ * id of its request. A request that is refused has an answer that says why, and the stream goes on.
  *
- * Back pressure: the stream is not read while the peer does not read, while {@link STREAM_REQUESTS_MAX} requests are in work,
- * and while a request waits for room in the node's queue. So a stream holds that one request, and the admitted ones.
+ * Back pressure: the stream is not read while the peer does not read, while
+ * {@link STREAM_REQUESTS_MAX} requests are in work, and while a request waits for room in the
+ * node's queue. So a stream holds that one request, and the admitted ones.
  */
 export class OipStream implements StreamHandler {
   readonly #inference: OipInference;

@@ -4,8 +4,9 @@ import { type Halves, readVarint } from '../../../shared/wire/oip/typed-integers
 import { malformed, ProtoReader } from '../../../shared/wire/proto-wire.ts';
 
 /**
- * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a small message is
- * bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only those are read that ask for another answer.
+ * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a
+ * small message is bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only
+ * those are read that ask for another answer.
  */
 
 /** A request as it came; contents are views of the message. */
@@ -36,7 +37,10 @@ export interface RequestedOutput {
   readonly refusedParameter: string | undefined;
 }
 
-/** Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that one file describes. */
+/**
+ * Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that
+ * one file describes.
+ */
 const TENSORS_MAX = 256;
 
 /** Axes of a tensor. */
@@ -67,7 +71,8 @@ const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_
 
 /**
  * Decodes a request. Contents are views into `message`.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for more tensors or axes than anything has.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for more tensors or axes than
+ *   anything has.
  */
 export function decodeInferRequest(message: Uint8Array): InferRequest {
   const reader = new ProtoReader(message);
@@ -170,7 +175,10 @@ function readAxes(run: Uint8Array, into: number[]): void {
   }
 }
 
-/** Reads a text strictly: an id must come back as it was, so bytes that are no UTF-8 are not replaced. */
+/**
+ * Reads a text strictly: an id must come back as it was, so bytes that are no UTF-8 are not
+ * replaced.
+ */
 function textOf(reader: ProtoReader): string {
   const bytes = reader.bytes();
   if (!isUtf8(bytes)) throw malformed('a text is not UTF-8');

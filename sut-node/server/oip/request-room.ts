@@ -1,9 +1,10 @@
 import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
 
 /**
- * The share of the node's queue that requests of the Open Inference Protocol have. Its peers know no credit, so all
- * of them together have one account among those of the native streams, open for as long as a request is in work: a
- * run of the native protocol and these requests share the queue as two runs would.
+ * The share of the node's queue that requests of the Open Inference Protocol have. Its peers know
+ * no credit, so all of them together have one account among those of the native streams, open for
+ * as long as a request is in work: a run of the native protocol and these requests share the queue
+ * as two runs would.
  */
 export class RequestRoom {
   readonly #book: CreditBook;
@@ -41,8 +42,8 @@ export class RequestRoom {
   }
 
   /**
-   * Calls `listener` once when there may be more room; false where none will come by itself, because no request is in
-   * work that would give it back.
+   * Calls `listener` once when there may be more room; false where none will come by itself,
+   * because no request is in work that would give it back.
    */
   whenMore(listener: () => void): boolean {
     if (this.#requestCount === 0) return false;
@@ -81,7 +82,10 @@ export class RequestRoom {
     });
   }
 
-  /** In their order. Who waits again stands behind the others, which are asked first when more comes. */
+  /**
+   * In their order. Who waits again stands behind the others, which are asked first when more
+   * comes.
+   */
   #wakeAll(): void {
     for (;;) {
       const listener = this.#waiting.shift();

@@ -37,7 +37,8 @@ type MatchedInput = ReturnType<typeof matchShape>;
 const ELEMENTS_MAX = 2 ** 40;
 
 /**
- * Checks a request for the node's model and cuts its tensors into samples: views, unless elements came typed.
+ * Checks a request for the node's model and cuts its tensors into samples: views, unless elements
+ * came typed.
  * @param sampleBytesMax Largest sample.
  * @param samplesMax Most samples of a request that could ever find room.
  * @throws StreamRefusal `INVALID_ARGUMENT` naming the tensor, the value, and what would be right.
@@ -159,7 +160,10 @@ function matchShape(model: OipModel, input: OipInput, sent: RequestInput, place:
   return { input, kind, sent, place, count, elements };
 }
 
-/** Checks all inputs together: one number of samples, and one length of all free axes of a model's inputs. */
+/**
+ * Checks all inputs together: one number of samples, and one length of all free axes of a model's
+ * inputs.
+ */
 function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void {
   const [first] = matched;
   const other = matched.find(({ count }) => count !== first?.count);

@@ -15,8 +15,8 @@ import { failedPrecondition, StreamRefusal } from '../limits/call-end.ts';
 import type { OipModel } from './oip-model.ts';
 
 /**
- * `ModelInferResponse` and `ModelStreamInferResponse` by hand: one allocation, one copy of the answers. Numbers as in
- * proto/inference/open_inference.proto.
+ * `ModelInferResponse` and `ModelStreamInferResponse` by hand: one allocation, one copy of the
+ * answers. Numbers as in proto/inference/open_inference.proto.
  */
 
 /** An output of a response. */
@@ -143,7 +143,8 @@ function write(
   for (const [tag, text] of sizes.texts) writer.bytes(tag, text);
   for (const entry of sizes.parameters) writer.bytes(PARAMETERS, entry);
   for (const [i, { shape }] of outputs.entries()) {
-    const { name, datatype, shapeBytes, headBytes } = sizes.outputs[i] as OutputSizes; // One per output.
+    // One per output.
+    const { name, datatype, shapeBytes, headBytes } = sizes.outputs[i] as OutputSizes;
     writer.head(OUTPUTS, headBytes);
     writer.bytes(OUTPUT_NAME, name);
     writer.bytes(OUTPUT_DATATYPE, datatype);
@@ -189,10 +190,10 @@ const IS_NOT_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 0);
 
 /**
  * Cuts the responses of a request's samples into the tensors that are requested.
- * @param payloads Response of each sample: the elements of all outputs, one behind the other. At most one axis is free
- *   (see OipModel.refusal), so its length follows from the bytes.
- * @throws StreamRefusal `FAILED_PRECONDITION` where the samples' outputs differ in length, so that no tensor holds them;
- *   `INTERNAL` where a response has not the bytes of its outputs.
+ * @param payloads Response of each sample: the elements of all outputs, one behind the other. At
+ *   most one axis is free (see OipModel.refusal), so its length follows from the bytes.
+ * @throws StreamRefusal `FAILED_PRECONDITION` where the samples' outputs differ in length, so
+ *   that no tensor holds them; `INTERNAL` where a response has not the bytes of its outputs.
  */
 export function responseOutputs(
   model: OipModel,

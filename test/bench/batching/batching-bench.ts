@@ -3,9 +3,9 @@ import { head, row } from '../report.ts';
 import { findServerPeak } from './server-peak.ts';
 
 /*
- * Goal: what the batcher is worth in the Server scenario: the highest rate under a bound of the 99th
- * percentile, for several ways to batch. Method: one SUT node per way, runs of LoadGen at rates that close
- * in on the bound. Short runs: a few percent of what is shown is chance.
+ * Goal: what the batcher is worth in the Server scenario: the highest rate under a bound of the
+ * 99th percentile, for several ways to batch. Method: one SUT node per way, runs of LoadGen at
+ * rates that close in on the bound. Short runs: a few percent of what is shown is chance.
  */
 
 export interface BatchingBenchOptions extends NodeOptions {

@@ -28,7 +28,10 @@ const STEP = 1.5;
 const HALVINGS = 4;
 const STEPS_MAX = 24;
 
-/** `longhaul run` ends with 0 when VALID, 3 when INVALID: a run of seconds is too short for LoadGen's statistics. */
+/**
+ * `longhaul run` ends with 0 when VALID, 3 when INVALID: a run of seconds is too short for
+ * LoadGen's statistics.
+ */
 const INVALID = 3;
 
 const LATENCY = /^99\.00 percentile latency \(ns\) *: (\d+)$/m;

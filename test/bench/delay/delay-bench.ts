@@ -9,9 +9,10 @@ import {
 import { head, median, row } from '../report.ts';
 
 /*
- * Goal: how late LoadGen issues its queries while the QDL sends them and reads responses.
- * Method: the whole engine, Server scenario, against a SUT node without a model on loopback; in turns with
- * a C++ loop that sleeps until the due times of such a schedule and does nothing else. Medians of rounds.
+ * Goal: how late LoadGen issues its queries while the QDL sends them and reads responses. Method:
+ * the whole engine, Server scenario, against a SUT node without a model on loopback; in turns with
+ * a C++ loop that sleeps until the due times of such a schedule and does nothing else. Medians of
+ * rounds.
  */
 
 export interface DelayBenchOptions extends NodeOptions {

@@ -9,10 +9,11 @@ import { type CpuWatch, runWatched } from '../tail/watched-process.ts';
 import { percentile, samplesOf } from '../wire/measured.ts';
 
 /*
- * Goal: what the bridge to the C++ LoadGen costs where queries follow each other: each is issued when the one before is complete, so
- * that all that an engine does between two queries lowers the rate.
- * Method: `longhaul run` in SingleStream by both engines, in turns against one SUT node without a model on loopback. Medians of
- * rounds, and the ratio of the two in each round. Times are those of longhaul's records, which both engines make.
+ * Goal: what the bridge to the C++ LoadGen costs where queries follow each other: each is issued
+ * when the one before is complete, so that all that an engine does between two queries lowers the
+ * rate. Method: `longhaul run` in SingleStream by both engines, in turns against one SUT node
+ * without a model on loopback. Medians of rounds, and the ratio of the two in each round. Times are
+ * those of longhaul's records, which both engines make.
  */
 
 export interface EnginesBenchOptions extends NodeOptions {
@@ -32,7 +33,9 @@ interface OneByOne {
   readonly cpuUs: number;
 }
 
-/** Of the latency that LoadGen plans for: none is as short, so that it never runs out of queries. */
+/**
+ * Of the latency that LoadGen plans for: none is as short, so that it never runs out of queries.
+ */
 const USER_CONF = '*.SingleStream.target_latency = 0.02\n*.SingleStream.min_query_count = 1\n';
 
 /** Left out at the begin. */
@@ -60,7 +63,9 @@ export async function benchEngines(options: EnginesBenchOptions): Promise<void> 
   for (const [size, perS, cpuUs] of ratios) row('ratio', size, withRange(perS), withRange(cpuUs));
 }
 
-/** Runs of each engine, in the order of the rounds; every other round begins with the last engine. */
+/**
+ * Runs of each engine, in the order of the rounds; every other round begins with the last engine.
+ */
 async function runRounds(
   options: EnginesBenchOptions,
   size: number,

@@ -28,14 +28,16 @@ export interface Work {
 }
 
 /**
- * Answers of the reference model have 294.45 tokens on average, and 1,024 at most. Of all distributions with that mean between
- * those bounds the exponential one, cut off, has the most entropy: no more is assumed. This is its scale as a share of the most.
+ * Answers of the reference model have 294.45 tokens on average, and 1,024 at most. Of all
+ * distributions with that mean between those bounds the exponential one, cut off, has the most
+ * entropy: no more is assumed. This is its scale as a share of the most.
  */
 const OPENORCA_SCALE = 0.3467;
 
 /**
- * Prompts of the stand-in's texts. Their answers have 3 to 130 tokens, many few and some many (shared/benchmarks/standin/standin-text.ts);
- * those of `openorca` are a quarter as long as the data set's: what is published is their mean and the most.
+ * Prompts of the stand-in's texts. Their answers have 3 to 130 tokens, many few and some many
+ * (shared/benchmarks/standin/standin-text.ts); those of `openorca` are a quarter as long as the
+ * data set's: what is published is their mean and the most.
  */
 export function workOf(mix: Mix, count: number): Work {
   const prompts = Array.from({ length: count }, (_, i) => [

@@ -12,8 +12,8 @@ import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import { runContinuous, runStatic, TEXTS, workOf } from './batches.ts';
 import type { GenerationJob, GenerationMeasured } from './generation-bench.ts';
 
-// Goal: what continuous batching gives, and what longhaul adds to ONNX Runtime in it, in a fresh process. Started by
-// generation-bench.ts with the job as its argument; prints one line of JSON.
+// Goal: what continuous batching gives, and what longhaul adds to ONNX Runtime in it, in a fresh
+// process. Started by generation-bench.ts with the job as its argument; prints one line of JSON.
 
 const job = JSON.parse(process.argv[2] as string) as GenerationJob;
 
@@ -58,7 +58,10 @@ function recording(session: ModelSession) {
 
 const EMPTY = new Float32Array(0);
 
-/** The same inferences without longhaul, on zeros in memory that is there already. Nobody looks at what comes out. */
+/**
+ * The same inferences without longhaul, on zeros in memory that is there already. Nobody looks at
+ * what comes out.
+ */
 async function runBare(session: ModelSession, all: readonly Inference[]): Promise<number> {
   const longest = Math.max(
     ...all.flatMap(({ inputs }) => inputs.map(({ dims }) => productOf(dims))),

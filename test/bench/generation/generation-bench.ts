@@ -3,9 +3,10 @@ import { head, median, row } from '../report.ts';
 import type { Mix } from './batches.ts';
 
 /*
- * Goal: what continuous batching of a decoder gives over batches that stay together, and what longhaul adds to ONNX Runtime in it.
- * Method: the stand-in decoder, all prompts there at once, no network. Continuous, static, and the inferences of both by ONNX
- * Runtime alone (bare) take turns in a process per round: bare / bare is what a scheduler without a cost would give. Medians of
+ * Goal: what continuous batching of a decoder gives over batches that stay together, and what
+ * longhaul adds to ONNX Runtime in it. Method: the stand-in decoder, all prompts there at once, no
+ * network. Continuous, static, and the inferences of both by ONNX Runtime alone (bare) take turns
+ * in a process per round: bare / bare is what a scheduler without a cost would give. Medians of
  * rounds, least to most.
  */
 

@@ -5,9 +5,10 @@ import { head, row } from '../report.ts';
 import { limitsOf, workOf } from './batches.ts';
 
 /*
- * Goal: how many prompt tokens should enter between two steps of the sequences under way.
- * Method: the node's scheduler on simulated time, under an open load (Poisson) of OpenOrca-like answers. Inferences take what the
- * stand-in decoder of `bench -- generation` was seen to take, so the figures depend on no machine.
+ * Goal: how many prompt tokens should enter between two steps of the sequences under way. Method:
+ * the node's scheduler on simulated time, under an open load (Poisson) of OpenOrca-like answers.
+ * Inferences take what the stand-in decoder of `bench -- generation` was seen to take, so the
+ * figures depend on no machine.
  */
 
 export interface PrefillBenchOptions {

@@ -10,9 +10,9 @@ import { head, median, row } from '../report.ts';
 import { type ClientJob, type Measured, samplesOf } from '../wire/measured.ts';
 
 /*
- * Goal: longhaul fills a slow, long link as one raw TCP connection does.
- * Method: two network namespaces with a link of a certain rate and delay between them; in turns, queries of
- * longhaul and as many payloads over one raw TCP connection, with the same number outstanding. Goodput is
+ * Goal: longhaul fills a slow, long link as one raw TCP connection does. Method: two network
+ * namespaces with a link of a certain rate and delay between them; in turns, queries of longhaul
+ * and as many payloads over one raw TCP connection, with the same number outstanding. Goodput is
  * payload bytes of answered queries. Ratios are made within a round.
  */
 

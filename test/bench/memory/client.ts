@@ -14,8 +14,8 @@ import { samplesOf } from '../wire/measured.ts';
 import type { MemoryJob } from './memory-bench.ts';
 import { type RssPoint, RssWatch } from './rss-watch.ts';
 
-// Goal: the memory of both ends while queries go through, in a fresh process. Started by memory-bench.ts
-// with the job as its argument; prints one line of JSON.
+// Goal: the memory of both ends while queries go through, in a fresh process. Started by
+// memory-bench.ts with the job as its argument; prints one line of JSON.
 
 /** The job's own count ends a run, not the time. */
 const LONGEST_NS = 3600e9;

@@ -6,9 +6,9 @@ import type { RssPoint } from './rss-watch.ts';
 
 /*
  * Goal: the memory of both ends is bounded, however many queries there are and however large.
- * Method: LoadGen and a SUT node, mostly without a model, two processes on loopback; their resident memory is looked at
- * all the time and shown at the tenths of the run. LoadGen's recorder takes its memory at the start and
- * touches it query by query: that growth is known and shown beside.
+ * Method: LoadGen and a SUT node, mostly without a model, two processes on loopback; their resident
+ * memory is looked at all the time and shown at the tenths of the run. LoadGen's recorder takes its
+ * memory at the start and touches it query by query: that growth is known and shown beside.
  */
 
 /** Job of a client process. */
@@ -35,7 +35,10 @@ interface MemoryCase extends Pick<MemoryJob, 'scenario' | 'model' | 'sampleBytes
   readonly sutArgs: readonly string[];
 }
 
-/** Bytes of LoadGen's plan and recorder per query of one sample: indices, state, latency, issue, hand-over. */
+/**
+ * Bytes of LoadGen's plan and recorder per query of one sample: indices, state, latency, issue,
+ * hand-over.
+ */
 const RECORDER_BYTES = 4 + 1 + 8 + 8 + 8;
 
 const MIB = 2 ** 20;

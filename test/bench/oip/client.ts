@@ -5,8 +5,9 @@ import { type ClientJob, CpuMeter, type Measured, percentile } from '../wire/mea
 import { type CallerKind, connectCallers } from './callers.ts';
 import { type MeasuredSpan, UnaryLoop } from './unary-loop.ts';
 
-// Goal: one measurement of unary calls against the C++ peer, in a fresh process. Started by oip-bench.ts with the way,
-// the number of connections and of threads, and the job; prints one line of JSON. With threads, each is this program too.
+// Goal: one measurement of unary calls against the C++ peer, in a fresh process. Started by
+// oip-bench.ts with the way, the number of connections and of threads, and the job; prints one line
+// of JSON. With threads, each is this program too.
 
 /** Job of one thread. */
 interface ThreadJob {

@@ -8,15 +8,19 @@ import type { CallerKind } from './callers.ts';
 import type { PathBenchmark } from './path-stores.ts';
 
 /*
- * Goals: what a unary call costs on this side of the wire, by our own HTTP/2 client, by the clients of Node and by C++ gRPC;
- * and what the Open Inference Protocol costs on the whole path, beside longhaul's own.
- * Method: for the first, all call one and the same method of one C++ server, bytes there and four bytes back, with nothing
- * around the call; for the others, the paths of the `wire` benchmark to one and the same SUT node, without a model and with one.
- * Rounds, turns and ratios: wire-bench.ts.
+ * Goals: what a unary call costs on this side of the wire, by our own HTTP/2 client, by the clients
+ * of Node and by C++ gRPC; and what the Open Inference Protocol costs on the whole path, beside
+ * longhaul's own. Method: for the first, all call one and the same method of one C++ server, bytes
+ * there and four bytes back, with nothing around the call; for the others, the paths of the `wire`
+ * benchmark to one and the same SUT node, without a model and with one. Rounds, turns and ratios:
+ * wire-bench.ts.
  */
 
 export interface OipBenchOptions extends TableOptions, NodeOptions {
-  /** Of `calls`, `paths` (a node without a model) and `model` (the embedded example, which sets its own size). */
+  /**
+   * Of `calls`, `paths` (a node without a model) and `model` (the embedded example, which sets its
+   * own size).
+   */
   readonly parts: readonly string[];
   /** Beginnings of names of contestants in the table of calls; all if empty. */
   readonly only: readonly string[];

@@ -17,8 +17,9 @@ import type { ClientJob } from '../wire/measured.ts';
 import { runClient } from '../wire/run-client.ts';
 import { type PathBenchmark, pathStore } from './path-stores.ts';
 
-// Goal: one measurement of the whole path of a query to one and the same SUT node, by longhaul's protocol or by the Open
-// Inference Protocol, in a fresh process. Started by oip-bench.ts with the benchmark, the protocol and the job; prints JSON.
+// Goal: one measurement of the whole path of a query to one and the same SUT node, by longhaul's
+// protocol or by the Open Inference Protocol, in a fresh process. Started by oip-bench.ts with the
+// benchmark, the protocol and the job; prints JSON.
 
 /** No path is faster than this. */
 const QUERIES_PER_SECOND_MAX = 400_000;
@@ -39,7 +40,10 @@ await runClient(qdl, job, QUERIES_PER_SECOND_MAX, () => {
   if (isNative) requireEqualLedgers(qdl);
 });
 
-/** The QDL as a run of one sample per query plans it: raw contents. The node takes the benchmark's key for its model. */
+/**
+ * The QDL as a run of one sample per query plans it: raw contents. The node takes the benchmark's
+ * key for its model.
+ */
 async function oipQdl(method: OipMethod): Promise<QueryDispatchLibrary> {
   const model = { name: benchmark, version: '' };
   const protocol: OipDispatch = { name: 'oip', service: OIP_SERVICE_NAME, model };

@@ -43,7 +43,9 @@ export class UnaryLoop {
     this.#onEdge = onEdge;
   }
 
-  /** @returns Latencies of the calls that completed in the span, in µs, in the order of completion. */
+  /**
+   * @returns Latencies of the calls that completed in the span, in µs, in the order of completion.
+   */
   run(makeCaller: MakeCaller, outstanding: number): Promise<Float64Array> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;

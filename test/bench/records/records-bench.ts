@@ -8,8 +8,9 @@ import type { RecordsJob, RecordsResult } from './records-job.ts';
 
 /*
  * Goal: what it costs to keep the records of a long run, and to derive its figures from them again.
- * Method: a Server run as fast as the engine goes, against a SUT in process that reports its times; then what `longhaul report`
- * does; each in a process of its own. A run of 1000 queries beside it shows what the process takes anyway.
+ * Method: a Server run as fast as the engine goes, against a SUT in process that reports its times;
+ * then what `longhaul report` does; each in a process of its own. A run of 1000 queries beside it
+ * shows what the process takes anyway.
  */
 
 const CHILD = fileURLToPath(new URL('records-child.js', import.meta.url));

@@ -116,7 +116,8 @@ async function report(folder: string): Promise<RecordsResult> {
   };
 }
 
-// Goal: one measurement in a fresh process. Started by records-bench.ts with the job as its argument.
+// Goal: one measurement in a fresh process. Started by records-bench.ts with the job as its
+// argument.
 const job = JSON.parse(process.argv[2] as string) as RecordsJob;
 const result = job.kind === 'keep' ? await keep(job.folder, job.count) : await report(job.folder);
 process.send?.(result, () => process.disconnect());

@@ -12,8 +12,8 @@ import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { cpuUsOf } from '../wire/measured.ts';
 import type { StreamsJob, StreamsMeasured } from './streams-bench.ts';
 
-// Goal: what streams of tokens cost both ends, and whether their times are true, in a fresh process. Started by streams-bench.ts with
-// the job as its argument; prints one line of JSON.
+// Goal: what streams of tokens cost both ends, and whether their times are true, in a fresh
+// process. Started by streams-bench.ts with the job as its argument; prints one line of JSON.
 
 const SAMPLE_COUNT = 64;
 const SAMPLE_BYTES = 256;
@@ -22,7 +22,10 @@ const job = JSON.parse(process.argv[2] as string) as StreamsJob;
 const { count, firstTokenNs, tokenNs } = job;
 const serviceNs = firstTokenNs + (count - 1) * tokenNs;
 
-/** Looks at both ends' CPU time once the streams are as many as they will be, and before they become fewer. */
+/**
+ * Looks at both ends' CPU time once the streams are as many as they will be, and before they become
+ * fewer.
+ */
 class CostWatch {
   readonly #begin: NodeJS.Timeout;
   readonly #end: NodeJS.Timeout;

@@ -7,8 +7,9 @@ import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-setti
 import { startSutNode } from '../../../sut-node/sut-node.ts';
 import type { StreamsNodeJob } from './streams-bench.ts';
 
-// Goal: a SUT node whose CPU time is that of tokens. Method: the benchmark delay with a clock that ticks and sleeps between: what is
-// due in a tick goes out together, as the tokens of a step of a model do. Started by streams-bench.ts.
+// Goal: a SUT node whose CPU time is that of tokens. Method: the benchmark delay with a clock that
+// ticks and sleeps between: what is due in a tick goes out together, as the tokens of a step of a
+// model do. Started by streams-bench.ts.
 
 const { tickMs, count, firstTokenNs, tokenNs } = JSON.parse(
   process.argv[2] as string,

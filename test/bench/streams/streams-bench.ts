@@ -8,10 +8,11 @@ import {
 import { head, median, row } from '../report.ts';
 
 /*
- * Goal: whether the times of many streams of tokens are true, and what the tokens cost, in CPU time and memory of either end.
- * Method: the whole engine, Server scenario, against the benchmark delay, so many samples outstanding on average, with tokens told as
- * they come and without, in turns. `own`: the node as it is, whose clock sleeps for 0.2 ms at most. `tick`: with one that tells what is
- * due in a tick together, as a step of a model does. Medians of rounds.
+ * Goal: whether the times of many streams of tokens are true, and what the tokens cost, in CPU time
+ * and memory of either end. Method: the whole engine, Server scenario, against the benchmark delay,
+ * so many samples outstanding on average, with tokens told as they come and without, in turns.
+ * `own`: the node as it is, whose clock sleeps for 0.2 ms at most. `tick`: with one that tells what
+ * is due in a tick together, as a step of a model does. Medians of rounds.
  */
 
 export interface StreamsBenchOptions extends NodeOptions {

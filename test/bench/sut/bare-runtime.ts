@@ -7,9 +7,9 @@ import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import { standinStore } from './standin-path.ts';
 import type { BareJob, BareMeasured } from './sut-bench.ts';
 
-// Goal: what ONNX Runtime gives with the benchmark's pre- and post-processing and nothing else around it: no network, no
-// queue, no threads but its own. Method: a process with one session in its main thread works on the same batch for so many
-// seconds when its parent tells it to.
+// Goal: what ONNX Runtime gives with the benchmark's pre- and post-processing and nothing else
+// around it: no network, no queue, no threads but its own. Method: a process with one session in
+// its main thread works on the same batch for so many seconds when its parent tells it to.
 
 const SAMPLE_BYTES_MAX = 2 ** 31;
 

@@ -3,8 +3,8 @@ import { runClient } from '../wire/run-client.ts';
 import { standinQdl, standinStore } from './standin-path.ts';
 import type { NodeJob } from './sut-bench.ts';
 
-// Goal: one measurement of a SUT node that runs the stand-in, from LoadGen's side, in a fresh process.
-// Started by sut-bench.ts with the job as its argument; prints one line of JSON.
+// Goal: one measurement of a SUT node that runs the stand-in, from LoadGen's side, in a fresh
+// process. Started by sut-bench.ts with the job as its argument; prints one line of JSON.
 
 /** No model of this size is faster. */
 const QUERIES_PER_SECOND_MAX = 5_000;

@@ -1,4 +1,6 @@
-/** The middle of paired ratios, and where the true middle lies with a confidence of 95 % or more. */
+/**
+ * The middle of paired ratios, and where the true middle lies with a confidence of 95 % or more.
+ */
 export interface RatioEstimate {
   readonly median: number;
   readonly low: number;
@@ -8,9 +10,9 @@ export interface RatioEstimate {
 const CONFIDENCE = 0.95;
 
 /**
- * Estimates from ratios of neighbouring measurements, whose noise has no known form: the interval is made of
- * order statistics (each ratio lies above the true median with probability 1/2). With fewer than 6
- * ratios no pair of them reaches 95 %: then the interval is all of them.
+ * Estimates from ratios of neighbouring measurements, whose noise has no known form: the interval
+ * is made of order statistics (each ratio lies above the true median with probability 1/2). With
+ * fewer than 6 ratios no pair of them reaches 95 %: then the interval is all of them.
  */
 export function estimateRatio(ratios: readonly number[]): RatioEstimate {
   const sorted = ratios.toSorted((a, b) => a - b);

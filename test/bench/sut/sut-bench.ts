@@ -12,10 +12,11 @@ import { estimateRatio } from './paired-ratio.ts';
 import { openStandinData, type StandinSamples } from './standin-path.ts';
 
 /*
- * Goal: what a SUT node costs beyond ONNX Runtime: a benchmark's stand-in through the whole way of a query
- * (LoadGen's recorder, QDL, wire, queue, worker) against the same model with the same pre- and post-processing in a loop.
- * Method: a SUT node and a bare process, the same threads and batch, both alive, only one at work; they take
- * turns, every other round in reverse. Ratios are made within a round.
+ * Goal: what a SUT node costs beyond ONNX Runtime: a benchmark's stand-in through the whole way of
+ * a query (LoadGen's recorder, QDL, wire, queue, worker) against the same model with the same pre-
+ * and post-processing in a loop. Method: a SUT node and a bare process, the same threads and batch,
+ * both alive, only one at work; they take turns, every other round in reverse. Ratios are made
+ * within a round.
  */
 
 export interface SutBenchOptions extends NodeOptions {

@@ -33,10 +33,16 @@ export interface TlsFiles {
 /** The name of the contender that the others are compared with. */
 export const LONGHAUL = 'longhaul';
 
-/** Exit code of `longhaul run`: VALID, or INVALID, as by a missed latency bound, which is of no interest here. */
+/**
+ * Exit code of `longhaul run`: VALID, or INVALID, as by a missed latency bound, which is of no
+ * interest here.
+ */
 export const RUN_CODES: readonly number[] = [0, 3];
 
-/** `longhaul run` against `longhaul sut` without a model, as a user starts them; times are those of its records. */
+/**
+ * `longhaul run` against `longhaul sut` without a model, as a user starts them; times are those of
+ * its records.
+ */
 export function longhaulContender(options: NodeOptions, tls?: TlsFiles): Contender {
   const nodeTls = tls === undefined ? [] : ['--tls-cert', tls.node.cert, '--tls-key', tls.node.key];
   const runTls = tls === undefined ? [] : ['--tls-ca', tls.ca];
@@ -54,7 +60,10 @@ export function longhaulContender(options: NodeOptions, tls?: TlsFiles): Contend
   };
 }
 
-/** The same with the queries issued by the C++ LoadGen that is linked; times are those of the engine that follows it. */
+/**
+ * The same with the queries issued by the C++ LoadGen that is linked; times are those of the engine
+ * that follows it.
+ */
 export function cppEngineContender(options: NodeOptions): Contender {
   const own = longhaulContender(options);
   return {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /*
- * Whether the machine did nothing else. The load average is of no use: it still counts the round before. What is
- * looked at: how late a process that does nothing else is woken and how long it is held up, and the CPU time that is
- * neither ours nor our children's.
+ * Whether the machine did nothing else. The load average is of no use: it still counts the round
+ * before. What is looked at: how late a process that does nothing else is woken and how long it is
+ * held up, and the CPU time that is neither ours nor our children's.
  */
 
 /** Rounds that may be given up, in all cells together. */
@@ -16,7 +16,10 @@ const STEP_MS = 1.5;
 /** Rest after the first round that is given up; longer with each further one. */
 const REST_MS = 1000;
 
-/** A quiet machine of 2 virtual cores wakes a sleeper 0.1 to 0.2 ms late; one outlier is passed over. */
+/**
+ * A quiet machine of 2 virtual cores wakes a sleeper 0.1 to 0.2 ms late; one outlier is passed
+ * over.
+ */
 const LATE_US_MAX = 1000;
 const OTHERS_CORES_MAX = 0.25;
 const STEAL_SHARE_MAX = 0.02;
@@ -31,7 +34,10 @@ interface Disturbance {
   readonly stealShare: number;
 }
 
-/** Begins each round when the machine is quiet, and gives up those in which it was not, as often as is allowed. */
+/**
+ * Begins each round when the machine is quiet, and gives up those in which it was not, as often as
+ * is allowed.
+ */
 export class QuietRounds {
   readonly #extraMax: number;
   #isQuiet = true;
@@ -41,7 +47,10 @@ export class QuietRounds {
   readonly #kept: boolean[] = [];
   #worst = { lateUs: 0, othersCores: 0, stealShare: 0 };
 
-  /** @param rounds Of a cell: never more than so many are given up, so that a short benchmark stays short. */
+  /**
+   * @param rounds Of a cell: never more than so many are given up, so that a short benchmark
+   *   stays short.
+   */
   constructor(rounds: number) {
     this.#extraMax = Math.min(GIVEN_UP_MAX, rounds);
   }
@@ -59,7 +68,10 @@ export class QuietRounds {
     }
   }
 
-  /** Once all processes of the round have ended. @returns False: it is given up, and its figures do not count. */
+  /**
+   * Once all processes of the round have ended. @returns False: it is given up, and its figures do
+   * not count.
+   */
   end(): boolean {
     const seen = new MachineTimes().since(this.#begin);
     this.#note({ lateUs: 0, ...seen });
@@ -104,7 +116,10 @@ function isCalm({ othersCores, stealShare }: Disturbance): boolean {
   return othersCores <= OTHERS_CORES_MAX && stealShare <= STEAL_SHARE_MAX;
 }
 
-/** Sleeps and spins by turns. @returns The second longest delay of a wake, or time in which the spin stood still, in µs. */
+/**
+ * Sleeps and spins by turns. @returns The second longest delay of a wake, or time in which the spin
+ * stood still, in µs.
+ */
 function probeLateUs(): number {
   const words = new Int32Array(new SharedArrayBuffer(4));
   const delaysMs: number[] = [];
@@ -142,7 +157,8 @@ class MachineTimes {
     this.#stolenTicks = ticks[7] ?? 0;
     this.#allTicks = ticks.reduce((sum, value) => sum + value, 0);
     const text = readFileSync('/proc/self/stat', 'utf8');
-    // Behind the name: state is field 3; utime, stime, and those of children that have ended are 14 to 17.
+    // Behind the name: state is field 3; utime, stime, and those of children that have ended are 14
+    // to 17.
     const own = text.slice(text.lastIndexOf(')') + 2).split(' ');
     this.#ownTicks = own.slice(11, 15).reduce((sum, value) => sum + Number(value), 0);
   }

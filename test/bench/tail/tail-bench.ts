@@ -22,9 +22,9 @@ import { type LoadTime, PERCENTILES, runTurn, type Turn } from './turn.ts';
 /*
  * Goal: what the path adds to a latency under an open load, up to its tail: `longhaul run` against
  * `longhaul sut` without a model, beside gRPC in C++ and beside one TCP connection of Node.js.
- * Method: all contenders have one schedule, of Poisson arrivals, and latencies count from it. They take turns with new
- * processes on both ends, every other round in reverse; ratios are made within a round. Rounds in
- * which the machine was not quiet are given up. It reports and does not judge.
+ * Method: all contenders have one schedule, of Poisson arrivals, and latencies count from it. They
+ * take turns with new processes on both ends, every other round in reverse; ratios are made within
+ * a round. Rounds in which the machine was not quiet are given up. It reports and does not judge.
  */
 
 export interface TailBenchOptions extends NodeOptions, LoadTime {
@@ -34,7 +34,10 @@ export interface TailBenchOptions extends NodeOptions, LoadTime {
   readonly only: readonly string[];
   /** True: longhaul over TLS is beside the others. */
   readonly hasTls: boolean;
-  /** True: longhaul with the C++ LoadGen as engine is beside the others; `longhaul loadgen link` first. */
+  /**
+   * True: longhaul with the C++ LoadGen as engine is beside the others; `longhaul loadgen link`
+   * first.
+   */
   readonly hasCppEngine: boolean;
   /** File for all figures. */
   readonly jsonFile: string | undefined;

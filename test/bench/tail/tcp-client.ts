@@ -4,9 +4,10 @@ import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-c
 import { LOAD_FILES, readNumbers, type TailJob, writeTimes } from './open-load.ts';
 import { FrameReader, REQUEST_HEAD_BYTES, RESPONSE_BYTES } from './tcp-frames.ts';
 
-// Goal: an open load over one TCP connection with nothing around it: what Node.js can do. Reads into one buffer that
-// is used again, writes heads and payloads as they lie in memory, issues by LoadGen's own clock.
-// A process of its own, with the job as its argument; writes its times into the job's folder.
+// Goal: an open load over one TCP connection with nothing around it: what Node.js can do. Reads
+// into one buffer that is used again, writes heads and payloads as they lie in memory, issues by
+// LoadGen's own clock. A process of its own, with the job as its argument; writes its times into
+// the job's folder.
 
 const READ_BYTES_MAX = 256 * 1024;
 

@@ -4,7 +4,9 @@ export const REQUEST_HEAD_BYTES = 8;
 /** Id of the query and four bytes. */
 export const RESPONSE_BYTES = 8;
 
-/** Finds messages in what was read: a head of fixed length, and a body whose bytes are passed over. */
+/**
+ * Finds messages in what was read: a head of fixed length, and a body whose bytes are passed over.
+ */
 export class FrameReader {
   readonly #head: Buffer;
   readonly #bodyBytesOf: (head: Buffer) => number;

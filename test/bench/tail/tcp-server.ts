@@ -3,8 +3,8 @@ import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { readInto } from '../../../sut-node/server/http2/onread-socket.ts';
 import { FrameReader, REQUEST_HEAD_BYTES, RESPONSE_BYTES } from './tcp-frames.ts';
 
-// Goal: the other end of tcp-client.ts: answers each message with its id and as many bytes as the responses of
-// the other contenders have. A process of its own; tells its address to its parent.
+// Goal: the other end of tcp-client.ts: answers each message with its id and as many bytes as the
+// responses of the other contenders have. A process of its own; tells its address to its parent.
 
 /** Responses that are not sent yet keep their place: far fewer than these are under way. */
 const RING_RESPONSES = 65_536;

@@ -10,8 +10,9 @@ import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/protocol-vers
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 
 /**
- * grpc-js and nothing else: payload out, a few bytes back, on one bidirectional stream with the windows
- * of longhaul. No ids (responses come in order), no credit, no codec: what longhaul costs beyond is its own.
+ * grpc-js and nothing else: payload out, a few bytes back, on one bidirectional stream with the
+ * windows of longhaul. No ids (responses come in order), no credit, no codec: what longhaul costs
+ * beyond is its own.
  */
 export class BareSut implements SystemUnderTest {
   readonly #client: Client;

@@ -15,15 +15,19 @@ export interface LoopOptions {
   readonly sampleCount: number;
   readonly warmUpNs: number;
   readonly measuredNs: number;
-  /** Most queries of the loop, which ends it before its time: memory of the recorder is taken for so many. */
+  /**
+   * Most queries of the loop, which ends it before its time: memory of the recorder is taken for so
+   * many.
+   */
   readonly queriesMax: number;
   readonly serverPid: number;
 }
 
 /**
- * LoadGen's end of the contract with a fixed number of queries outstanding, which no scenario of LoadGen
- * has (SingleStream has one, Server as many as there are): each completion issues the next query from
- * inside the call, as SingleStream does. Real clock, recorder and query objects; one sample per query.
+ * LoadGen's end of the contract with a fixed number of queries outstanding, which no scenario of
+ * LoadGen has (SingleStream has one, Server as many as there are): each completion issues the next
+ * query from inside the call, as SingleStream does. Real clock, recorder and query objects; one
+ * sample per query.
  */
 export class ClosedLoop implements ResponseSink {
   readonly #options: LoopOptions;

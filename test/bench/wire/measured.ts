@@ -31,7 +31,10 @@ export interface ClientJob {
   readonly channels: ChannelSettings;
 }
 
-/** As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on all paths. */
+/**
+ * As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on
+ * all paths.
+ */
 export function samplesOf(sizeBytes: number): number {
   return Math.max(1, Math.min(1024, Math.floor((64 * 1024 * 1024) / sizeBytes)));
 }
@@ -47,7 +50,9 @@ export function cpuUsOf(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
 }
 
-/** The same with the processes that it started and that run: `longhaul run --engine cpp` has one. */
+/**
+ * The same with the processes that it started and that run: `longhaul run --engine cpp` has one.
+ */
 export function cpuUsWithChildren(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   const ofChild = (child: string): number => {

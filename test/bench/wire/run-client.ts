@@ -6,7 +6,8 @@ import type { ClientJob } from './measured.ts';
 type LoopJob = Pick<ClientJob, 'outstanding' | 'sampleCount' | 'warmUpS' | 'seconds' | 'serverPid'>;
 
 /**
- * One measurement with a SUT that is connected, printed as a line of JSON; the process ends with it.
+ * One measurement with a SUT that is connected, printed as a line of JSON; the process ends with
+ * it.
  * @param queriesPerSecondMax No path of this kind is faster: the recorder takes memory for so many.
  * @param check Of the run, once the SUT was stopped. Throws where it is not to be believed.
  */

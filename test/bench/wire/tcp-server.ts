@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 
-// Goal: the other end of tcp-sut.ts: `tcp-server.js HOST PAYLOAD_BYTES` answers each payload with four
-// bytes. A process of its own; tells its address to its parent.
+// Goal: the other end of tcp-sut.ts: `tcp-server.js HOST PAYLOAD_BYTES` answers each payload with
+// four bytes. A process of its own; tells its address to its parent.
 
 const RESPONSE = Buffer.alloc(4);
 const [host, sizeText] = process.argv.slice(2) as [string, string];

@@ -10,7 +10,10 @@ import type {
 /** Bytes that tcp-server.ts answers each payload with. */
 const RESPONSE_BYTES = 4;
 
-/** One raw TCP connection: payloads one behind the other, four bytes back for each. What a link can carry. */
+/**
+ * One raw TCP connection: payloads one behind the other, four bytes back for each. What a link can
+ * carry.
+ */
 export class TcpSut implements SystemUnderTest {
   readonly #socket: Socket;
   readonly #payloads: SamplePayloads;

@@ -11,10 +11,10 @@ import {
 import { type ChannelSettings, type ClientJob, type Measured, samplesOf } from './measured.ts';
 
 /*
- * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder) against
- * gRPC in C++ on the same machine in the same minute.
- * Method: client and server are two processes on loopback. The contestants take turns, short rounds with new
- * processes, every other round in reverse; ratios are made within a round, and medians of the rounds are shown. It reports
+ * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder)
+ * against gRPC in C++ on the same machine in the same minute. Method: client and server are two
+ * processes on loopback. The contestants take turns, short rounds with new processes, every other
+ * round in reverse; ratios are made within a round, and medians of the rounds are shown. It reports
  * and does not judge.
  */
 
@@ -115,7 +115,8 @@ async function runCase(
     for (const i of order) {
       const contestant = contestants[i] as Contestant;
       const before = markCompactCount();
-      // Both processes are new in each round: what V8 does to one by chance it does for all of its life.
+      // Both processes are new in each round: what V8 does to one by chance it does for all of its
+      // life.
       const server = await contestant.startServer();
       try {
         const where = { address: server.address, serverPid: server.pid };

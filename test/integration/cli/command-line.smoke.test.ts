@@ -7,8 +7,9 @@ import { BENCHMARK_KEYS } from '../../../shared/rules/benchmark-rules.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaul, longhaulHere } from '../../scenes/host/processes.ts';
 
-// Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
-// Method: the compiled command line; that the real bin does the same is shown once. No SUT node is needed for these.
+// Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its
+// kind. Method: the compiled command line; that the real bin does the same is shown once. No SUT
+// node is needed for these.
 
 const folder = suiteFolder();
 

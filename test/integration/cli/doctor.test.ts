@@ -16,8 +16,9 @@ import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.t
 import { InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: the link test measures a real link, keeps away from runs and bounds whoever misuses it; the command tells what it
-// saw and ends with the right code. Method: real nodes without a model, a node that is older than the test, raw HTTP/2.
+// Goal: the link test measures a real link, keeps away from runs and bounds whoever misuses it; the
+// command tells what it saw and ends with the right code. Method: real nodes without a model, a
+// node that is older than the test, raw HTTP/2.
 
 const NULL_OPEN = { ...RAW_OPEN, benchmark: 'null' };
 const FROM_SUT = 'LINK_TEST_DIRECTION_FROM_SUT';

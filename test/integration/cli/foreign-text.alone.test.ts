@@ -11,7 +11,8 @@ import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: no verb gives a terminal, or a page, the escape sequences of a file, a peer or a name.
-// Method: the compiled command line over a run whose files hold them, servers that answer with them, arguments that have them.
+// Method: the compiled command line over a run whose files hold them, servers that answer with
+// them, arguments that have them.
 
 /** C0 with ESC, CSI and BEL, DEL, a CSI of C1, a mark of direction. */
 const EVIL = '\u001b[31mRED\u001b]0;title\u0007\u007f\u009b1m\u202etxt';
@@ -26,7 +27,10 @@ async function expectPlain(args: readonly string[], shown = 'RED'): Promise<void
   expect(stdout + stderr).toContain(shown);
 }
 
-/** A folder with a run whose files hold foreign text, a copy of it with such a name, and LoadGen's logs alone. */
+/**
+ * A folder with a run whose files hold foreign text, a copy of it with such a name, and LoadGen's
+ * logs alone.
+ */
 async function spoiledRuns(): Promise<string> {
   const runs = tempFolder();
   const { address } = await startTestNode({ benchmark: 'null' });

@@ -26,7 +26,8 @@ import {
   TEST_SETTINGS,
 } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: whoever asks a node for its health hears what it is, on its own port and on the one for probes. Method: real gRPC.
+// Goal: whoever asks a node for its health hears what it is, on its own port and on the one for
+// probes. Method: real gRPC.
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const SUT = 'mlperf.network.v1.SystemUnderTest';

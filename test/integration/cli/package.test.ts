@@ -17,9 +17,9 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: what npm packs is all that is needed: protos, worker entries and both halves are found from an
-// installation, and LoadGen needs no ONNX Runtime. Method: pack, unpack into empty folders, give them this checkout's
-// dependencies with and without ONNX Runtime, run from elsewhere.
+// Goal: what npm packs is all that is needed: protos, worker entries and both halves are found from
+// an installation, and LoadGen needs no ONNX Runtime. Method: pack, unpack into empty folders, give
+// them this checkout's dependencies with and without ONNX Runtime, run from elsewhere.
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 let tarball = '';
@@ -27,7 +27,10 @@ let tarball = '';
 let installed = '';
 let elsewhere = '';
 
-/** Packages of an installation without development tools, of which ONNX Runtime is one, by the lock file. */
+/**
+ * Packages of an installation without development tools, of which ONNX Runtime is one, by the lock
+ * file.
+ */
 function productionPackages(): string[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>;
@@ -226,8 +229,8 @@ describe('a clone', () => {
     expect(name).toBe('longhaul');
     const path = join(root, bin['longhaul'] ?? '');
     expect(existsSync(path)).toBe(true);
-    // By its own path, which npx calls: it makes the file executable only when it sees this folder for the first
-    // time, so a clone that is built again must come out of the build executable.
+    // By its own path, which npx calls: it makes the file executable only when it sees this folder
+    // for the first time, so a clone that is built again must come out of the build executable.
     const direct = execFileSync(path, ['--version'], { cwd: root, encoding: 'utf8' });
     expect(direct.trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });

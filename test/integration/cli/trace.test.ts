@@ -12,7 +12,8 @@ function golden(path: string): { path: string; content: Record<string, unknown> 
   return { path: full, content: JSON.parse(readFileSync(full, 'utf8')) };
 }
 
-// Goal: a reviewer can hold the verb against the C++ LoadGen. Method: the compiled command line, golden files.
+// Goal: a reviewer can hold the verb against the C++ LoadGen. Method: the compiled command line,
+// golden files.
 describe('longhaul loadgen trace', () => {
   it('trace prints what a golden trace holds', async () => {
     const { path, content } = golden('loadgen-v6.1/trace/sv_submission.json');

@@ -17,8 +17,9 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { type Ended, LonghaulProcess, longhaulHere } from '../../scenes/host/processes.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: programs and CI can rely on what longhaul says. Method: the examples of the docs as processes, all at the same time,
-// against a node of the benchmark null; the command line inside this process.
+// Goal: programs and CI can rely on what longhaul says. Method: the examples of the docs as
+// processes, all at the same time, against a node of the benchmark null; the command line inside
+// this process.
 
 const EXAMPLES = new URL('../../../docs/examples/', import.meta.url);
 const folder = suiteFolder();

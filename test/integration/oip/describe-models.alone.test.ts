@@ -10,8 +10,9 @@ import {
 } from '../../scenes/oip-server/fake-oip-server.ts';
 import { oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 
-// Goal: LoadGen waits for a model that will come, refuses one that will not, and matches what servers tell of it.
-// Method: real gRPC on loopback to servers with the statuses of Triton, OVMS, MLServer and KServe.
+// Goal: LoadGen waits for a model that will come, refuses one that will not, and matches what
+// servers tell of it. Method: real gRPC on loopback to servers with the statuses of Triton, OVMS,
+// MLServer and KServe.
 
 describe('describing models', () => {
   it('waits for the server, and tells what it says of the model', async () => {

@@ -24,8 +24,8 @@ import {
 } from '../../scenes/oip-server/raw-http2-peer.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
 
-// Goal: our HTTP/2 client and the servers of others understand each other: node:http2 with windows and limits of all
-// sizes, grpc-js with and without TLS.
+// Goal: our HTTP/2 client and the servers of others understand each other: node:http2 with windows
+// and limits of all sizes, grpc-js with and without TLS.
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const method = (path: string, isStream: boolean) => ({

@@ -6,8 +6,8 @@ import { longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: a run over the Open Inference Protocol leaves what this end knows, and claims nothing of the other. Method: a real run
-// against a real node, of which everything is read that it leaves.
+// Goal: a run over the Open Inference Protocol leaves what this end knows, and claims nothing of
+// the other. Method: a real run against a real node, of which everything is read that it leaves.
 
 const cache = ['--cache-dir', testCacheFolder()];
 let node: SutNodeProcess;

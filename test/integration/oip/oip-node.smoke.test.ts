@@ -17,8 +17,9 @@ import {
   startTestNode,
 } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: any client of the Open Inference Protocol gets from a node what one of longhaul's own gets, or a status that says
-// what is wrong. Method: real nodes and workers, a client made of the .proto file by grpc-js.
+// Goal: any client of the Open Inference Protocol gets from a node what one of longhaul's own gets,
+// or a status that says what is wrong. Method: real nodes and workers, a client made of the .proto
+// file by grpc-js.
 
 const UINT8_DIGIT = { datatype: 'UINT8', shape: [1, 48, 48, 3] };
 

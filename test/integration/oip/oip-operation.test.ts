@@ -20,8 +20,8 @@ import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.t
 import { ask, askReflection } from '../../scenes/sut-node/sut-client.ts';
 import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.
-// Method: real nodes, a client made of the .proto file by grpc-js.
+// Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain,
+// tokens, certificates. Method: real nodes, a client made of the .proto file by grpc-js.
 
 describe('the Open Inference Protocol of a SUT node', () => {
   it('answers what it has and takes no more while it shuts down', async () => {

@@ -12,8 +12,9 @@ import {
   type OipBehaviour,
 } from '../../scenes/oip-server/fake-oip-server.ts';
 
-// Goal: what a server has is shown as it is, and the run that is proposed is one that works when it is pasted.
-// Method: servers of grpc-js and the .proto alone; the verb as it is; the proposed command and file given to `run`.
+// Goal: what a server has is shown as it is, and the run that is proposed is one that works when it
+// is pasted. Method: servers of grpc-js and the .proto alone; the verb as it is; the proposed
+// command and file given to `run`.
 
 const IMAGE: FakeModel = {
   ...{ name: 'resnet', versions: ['1'], platform: 'onnx' },

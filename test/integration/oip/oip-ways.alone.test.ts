@@ -15,8 +15,9 @@ import {
 } from '../../scenes/oip-server/fake-oip-server.ts';
 import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 
-// Goal: a server with many workers is not measured as one with a single worker because of the way of its requests.
-// Method: servers whose workers are timers, so that they are as many as the test says however busy the machine is.
+// Goal: a server with many workers is not measured as one with a single worker because of the way
+// of its requests. Method: servers whose workers are timers, so that they are as many as the test
+// says however busy the machine is.
 
 type OnInfer = NonNullable<OipBehaviour['onInfer']>;
 
@@ -137,8 +138,9 @@ const dynamoAnswer: OnInfer = async ({ id, rawInputContents }, answer) => {
 };
 
 /**
- * A server of language models as NVIDIA Dynamo is one: no ServerMetadata and no ServerLive, ModelConfig without a policy of
- * responses, streamed answers without a mark of the end, one request of a stream at a time. Calls run beside each other.
+ * A server of language models as NVIDIA Dynamo is one: no ServerMetadata and no ServerLive,
+ * ModelConfig without a policy of responses, streamed answers without a mark of the end, one
+ * request of a stream at a time. Calls run beside each other.
  */
 async function dynamoLike() {
   const text = { name: 'text_output', datatype: 'BYTES', shape: [-1] };

@@ -13,8 +13,9 @@ import {
 } from '../../scenes/sut-node/fake-sut-node.ts';
 import { laterBuild } from '../../scenes/sut-node/protocol-builds.ts';
 
-// Goal: a node that follows the .proto file and has nothing else of longhaul can be measured, and what it
-// does not tell is called not provable. Method: a real run against a node of gRPC and the file alone.
+// Goal: a node that follows the .proto file and has nothing else of longhaul can be measured, and
+// what it does not tell is called not provable. Method: a real run against a node of gRPC and the
+// file alone.
 
 let dataFolder = '';
 

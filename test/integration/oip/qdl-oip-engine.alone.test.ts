@@ -17,8 +17,8 @@ import {
 import { oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: LoadGen's engine runs over servers of the Open Inference Protocol as over native nodes, tokens included. Method:
-// short runs in real time, of which only counts are looked at.
+// Goal: LoadGen's engine runs over servers of the Open Inference Protocol as over native nodes,
+// tokens included. Method: short runs in real time, of which only counts are looked at.
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 

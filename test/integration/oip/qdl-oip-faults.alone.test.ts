@@ -17,8 +17,8 @@ import {
 import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
-// Goal: whatever a server of the Open Inference Protocol does, every sample is counted once, and what it did is told.
-// Method: real gRPC on loopback to servers that keep what they get.
+// Goal: whatever a server of the Open Inference Protocol does, every sample is counted once, and
+// what it did is told. Method: real gRPC on loopback to servers that keep what they get.
 
 describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
   it('are lost with a connection that breaks', async () => {

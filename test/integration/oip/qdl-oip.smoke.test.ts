@@ -15,8 +15,8 @@ import { encodeResponse } from '../../scenes/oip-server/oip-messages.ts';
 import { OIP_PAYLOADS, oipPlan, oipSettings, openOipQdl } from '../../scenes/oip-server/oip-qdl.ts';
 import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: servers of the Open Inference Protocol are asked, driven and counted as native nodes are, whatever they do.
-// Method: real gRPC on loopback to servers that keep what they get.
+// Goal: servers of the Open Inference Protocol are asked, driven and counted as native nodes are,
+// whatever they do. Method: real gRPC on loopback to servers that keep what they get.
 
 const METHODS = ['unary', 'stream'] as const;
 const NO_METADATA = ['ServerMetadata', 'ServerLive', 'ModelMetadata'] as const;

@@ -10,9 +10,9 @@ import { fakeOipServers, type OipBehaviour } from '../../scenes/oip-server/fake-
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: a server of the Open Inference Protocol is measured as our own nodes are: the same samples, the same accuracy, and
-// whoever points a benchmark at the wrong model reads why. Method: the program against a real node, and against servers that
-// are short of something.
+// Goal: a server of the Open Inference Protocol is measured as our own nodes are: the same samples,
+// the same accuracy, and whoever points a benchmark at the wrong model reads why. Method: the
+// program against a real node, and against servers that are short of something.
 
 const IMAGE_COUNT = 48;
 const LEAN = ['--records', 'none', '--report', 'none', '--cache-dir', testCacheFolder()];

@@ -22,20 +22,26 @@ import {
 } from '../../scenes/oip-server/raw-http2-peer.ts';
 import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: answers are told apart whatever packets they come in: each call has its own answer and its own status. Method: a server
-// whose heads and trailers are two or three bytes each, one behind the other or in packets of their own; every sample is
-// compared with what the server did with it. Read buffers are overwritten (CONTRIBUTING.md): a view of one that was kept
-// shows here.
+// Goal: answers are told apart whatever packets they come in: each call has its own answer and its
+// own status. Method: a server whose heads and trailers are two or three bytes each, one behind the
+// other or in packets of their own; every sample is compared with what the server did with it. Read
+// buffers are overwritten (CONTRIBUTING.md): a view of one that was kept shows here.
 
 /** How answers to ModelInfer go out; control calls are answered in one write. */
 interface SplitAnswers {
-  /** Packets of an answer: `two` is head and data, trailers; `three` is one for each; `one` is all together. */
+  /**
+   * Packets of an answer: `two` is head and data, trailers; `three` is one for each; `one` is all
+   * together.
+   */
   readonly packets: 'one' | 'two' | 'three';
   /** Bytes of a head once the headers are known; trailers have two. */
   readonly headBytes: 2 | 3;
   /** Every so many calls end with INTERNAL behind their answer; 0: none does. */
   readonly failEvery: number;
-  /** A message as large as this behind the answer's own contents, in an output that nobody asked for. */
+  /**
+   * A message as large as this behind the answer's own contents, in an output that nobody asked
+   * for.
+   */
   readonly moreBytes?: number;
 }
 
@@ -57,8 +63,9 @@ const CONTROL: Readonly<Record<string, object>> = {
 };
 
 /**
- * Starts a correct server of the Open Inference Protocol, frame by frame: its header blocks are as short as those of
- * grpc-go and of every server that indexes all of its headers, heads and trailers of one length, in packets of their own.
+ * Starts a correct server of the Open Inference Protocol, frame by frame: its header blocks are as
+ * short as those of grpc-go and of every server that indexes all of its headers, heads and trailers
+ * of one length, in packets of their own.
  */
 async function startSplitAnswers({ packets, headBytes, failEvery, moreBytes = 0 }: SplitAnswers) {
   /** First numbers of the inputs of the requests that ended with INTERNAL. */

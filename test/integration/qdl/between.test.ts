@@ -18,8 +18,9 @@ import { Http2Proxy, type ProxyConduct } from '../../scenes/sut-node/http2-proxy
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
-// Goal: what stands between LoadGen and a SUT node is found: nothing where there is nothing, and a relay, a proxy or a
-// load balancer by what it does. Method: whole runs over real gRPC through real relays and proxies, all in this process.
+// Goal: what stands between LoadGen and a SUT node is found: nothing where there is nothing, and a
+// relay, a proxy or a load balancer by what it does. Method: whole runs over real gRPC through real
+// relays and proxies, all in this process.
 
 const nodes: SutNode[] = [];
 const middles: { stop(): void }[] = [];

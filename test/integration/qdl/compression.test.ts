@@ -26,9 +26,9 @@ import {
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { digit, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: compression changes bytes on the wire and nothing else, goes no further than the rules or is
-// marked, and neither end can be harmed by what the other sends. Method: real runs against real nodes; then
-// a real node with hostile peers, and a real QDL with a hostile node.
+// Goal: compression changes bytes on the wire and nothing else, goes no further than the rules or
+// is marked, and neither end can be harmed by what the other sends. Method: real runs against real
+// nodes; then a real node with hostile peers, and a real QDL with a hostile node.
 
 const IMAGE_COUNT = 64;
 const cache = ['--cache-dir', testCacheFolder()];

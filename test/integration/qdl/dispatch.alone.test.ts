@@ -7,8 +7,8 @@ import {
   queryOf,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: several nodes, and several streams to each, are one SUT: who gets a query, what the loss of one means, what an
-// address may hide. Method: real gRPC to nodes that keep what they get.
+// Goal: several nodes, and several streams to each, are one SUT: who gets a query, what the loss of
+// one means, what an address may hide. Method: real gRPC to nodes that keep what they get.
 
 const keep = (): void => {};
 

@@ -12,7 +12,8 @@ import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { decodePart } from '../../../shared/wire/part-codec.ts';
 import { SUT_SERVICE } from '../../../shared/wire/sut-contract.ts';
 
-// Goal: an Infer stream over our HTTP/2 fits servers of others. Method: grpc-js's and node:http2's, in one process.
+// Goal: an Infer stream over our HTTP/2 fits servers of others. Method: grpc-js's and node:http2's,
+// in one process.
 
 const MIB = 1024 * 1024;
 let server: Server;

@@ -3,9 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 
-// Goal: large queries, samples and responses go through in bounded memory on both ends, and large traffic
-// both ways at once never stands still. Method: real processes and generated data; `npm run bench -- memory`
-// does the same at full size (24,576 x 602 KB; 132 MB out and 33 MB back).
+// Goal: large queries, samples and responses go through in bounded memory on both ends, and large
+// traffic both ways at once never stands still. Method: real processes and generated data;
+// `npm run bench -- memory` does the same at full size (24,576 x 602 KB; 132 MB out and 33 MB
+// back).
 
 const MIB = 1024 * 1024;
 let node: SutNodeProcess;
@@ -18,7 +19,9 @@ async function startNode(...flags: string[]): Promise<void> {
   await node.process.says(/is ready/);
 }
 
-/** One Offline query of so many samples; returns what the run said and both ends' peaks in bytes. */
+/**
+ * One Offline query of so many samples; returns what the run said and both ends' peaks in bytes.
+ */
 async function runOffline(samples: number, ...flags: string[]) {
   const run = spawnLonghaul([
     ...['run', '--sut', node.address, '--benchmark', 'null', '--scenario', 'Offline'],
@@ -34,7 +37,9 @@ async function runOffline(samples: number, ...flags: string[]) {
   return { code, stdout, stderr, loadgenPeak: peak, nodePeak: peakOf(node.process.child.pid) };
 }
 
-/** Peak of resident memory in bytes; 0 once the process is gone, or where the system does not tell. */
+/**
+ * Peak of resident memory in bytes; 0 once the process is gone, or where the system does not tell.
+ */
 function peakOf(pid: number | undefined): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -7,9 +7,10 @@ const SAMPLES = 1_000_000;
 const QUEUE_SAMPLES = 65_536;
 const PART_SAMPLES = 16_384;
 
-// Goal: a query of any number of samples goes through a node that holds few of them: each is answered and counted
-// once, and credit, which bounds what the node holds, never grows with the query. Method: a real node, Offline's
-// query of a million samples of 4 bytes, sent as credit comes.
+// Goal: a query of any number of samples goes through a node that holds few of them: each is
+// answered and counted once, and credit, which bounds what the node holds, never grows with the
+// query. Method: a real node, Offline's query of a million samples of 4 bytes, sent as credit
+// comes.
 it('a query of a million samples passes through a small queue, and both ends count the same', async () => {
   const node = await startTestNode({
     benchmark: 'null',

@@ -22,15 +22,19 @@ import {
 import { askOnce } from '../../scenes/sut-node/sut-client.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: LoadGen and SUT nodes of different releases measure together or refuse each other in one clear line. Method: builds of the
-// protocol from an altered .proto text, an older one without later fields and calls and a later one that uses news everywhere, so that
-// what crosses the wire is what such a release would send; our LoadGen against their nodes, their clients against our node.
+// Goal: LoadGen and SUT nodes of different releases measure together or refuse each other in one
+// clear line. Method: builds of the protocol from an altered .proto text, an older one without
+// later fields and calls and a later one that uses news everywhere, so that what crosses the wire
+// is what such a release would send; our LoadGen against their nodes, their clients against our
+// node.
 
 const OLDER = olderBuild();
 const LATER = laterBuild();
 const OWN = `longhaul ${packageVersion().replaceAll('.', '\\.')}`;
 
-/** A node of another build. Its ledger tells encodings and streams too, where its protocol has them. */
+/**
+ * A node of another build. Its ledger tells encodings and streams too, where its protocol has them.
+ */
 async function start(build: ProtocolBuild, behaviour: FakeBehaviour = {}): Promise<FakeSutNode> {
   const encodings = [{ form: 'raw', compression: 'identity' }];
   const [node] = await fakeSutNodes({

@@ -12,8 +12,8 @@ import {
   settingsFor,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:
-// real gRPC on loopback to nodes that keep what they get.
+// Goal: whatever a node does, every sample is counted once, and the node and the cause are named.
+// Method: real gRPC on loopback to nodes that keep what they get.
 
 const payloads = COUNTED_PAYLOADS;
 

@@ -13,8 +13,9 @@ import {
   settingsFor,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: the QDL sends each query alone and whole, keeps to the credit, counts every sample once, and
-// names the node when something breaks. Method: real gRPC on loopback to nodes that keep what they get.
+// Goal: the QDL sends each query alone and whole, keeps to the credit, counts every sample once,
+// and names the node when something breaks. Method: real gRPC on loopback to nodes that keep what
+// they get.
 
 const payloads = COUNTED_PAYLOADS;
 

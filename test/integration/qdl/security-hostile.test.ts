@@ -18,9 +18,9 @@ import {
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: whatever one client sends, the node's memory is bounded, its places are not used up, and the runs
-// of others go on. Method: a real node process, raw sockets and HTTP/2 streams that keep no rule, the
-// node's own peak of resident memory.
+// Goal: whatever one client sends, the node's memory is bounded, its places are not used up, and
+// the runs of others go on. Method: a real node process, raw sockets and HTTP/2 streams that keep
+// no rule, the node's own peak of resident memory.
 
 const MIB = 1024 * 1024;
 const cache = ['--cache-dir', testCacheFolder()];

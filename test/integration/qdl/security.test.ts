@@ -15,8 +15,9 @@ import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
 import { HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 
-// Goal: TLS, client certificates and tokens let in whom they should, and everybody else is told in one
-// line what is wrong and what to do. Method: real nodes and runs; certificates made by openssl now.
+// Goal: TLS, client certificates and tokens let in whom they should, and everybody else is told in
+// one line what is wrong and what to do. Method: real nodes and runs; certificates made by openssl
+// now.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const TOKEN = '0123456789abcdef0123456789abcdef';

@@ -12,8 +12,9 @@ import {
   fakeSutNodes,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: the Network division's rules for language models hold on the wire, and a run that breaks one is refused or INVALID.
-// Method: the command line against a node of the .proto file alone, which keeps what it gets, and may tell something else of it.
+// Goal: the Network division's rules for language models hold on the wire, and a run that breaks
+// one is refused or INVALID. Method: the command line against a node of the .proto file alone,
+// which keeps what it gets, and may tell something else of it.
 
 const KEYS = ['gptj', 'llama2-70b', 'mixtral-8x7b'] as const;
 const COUNT = 12;

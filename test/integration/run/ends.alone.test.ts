@@ -7,8 +7,9 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { suiteFolder, tempFolder } from '../../scenes/host/folders.ts';
 import { LonghaulProcess, SutNodeProcess } from '../../scenes/host/processes.ts';
 
-// Goal: whatever ends a run, and whatever breaks behind its last answer, verdict and figures are on the screen, what is missing
-// is told. Method: real processes, disks and users; defects that are planted in them.
+// Goal: whatever ends a run, and whatever breaks behind its last answer, verdict and figures are on
+// the screen, what is missing is told. Method: real processes, disks and users; defects that are
+// planted in them.
 
 const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
 const isRoot = process.getuid?.() === 0;

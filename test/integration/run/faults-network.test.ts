@@ -11,8 +11,9 @@ import { InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
-// Goal: whatever happens on the way, a run ends soon, INVALID, with exact counts and the node and the cause
-// in words; and what only is slow is measured, not broken. Method: real processes with a TCP shim between.
+// Goal: whatever happens on the way, a run ends soon, INVALID, with exact counts and the node and
+// the cause in words; and what only is slow is measured, not broken. Method: real processes with a
+// TCP shim between.
 
 const cache = ['--cache-dir', testCacheFolder()];
 let dataFolder = '';
@@ -63,7 +64,10 @@ describe('a run whose connection', () => {
 });
 
 describe('a run behind a link that is too slow for it', () => {
-  /** Queries of 602 KB at a rate that the link does not carry: most wait as numbers or for the socket. */
+  /**
+   * Queries of 602 KB at a rate that the link does not carry: most wait as numbers or for the
+   * socket.
+   */
   async function startOverload(addresses: string) {
     const output = suiteFolder();
     const run = spawnLonghaul([

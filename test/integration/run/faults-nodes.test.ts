@@ -6,9 +6,10 @@ import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { endOfSpoiledRun, startLongRun } from '../../scenes/simulated-run/spoiled-run.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: a node that does not keep the protocol ends the run soon or is refused; the message names node and
-// cause, and no sample is counted twice or not at all. Method: the real `longhaul run` against
-// nodes that speak real gRPC and misbehave at the 20th part. More faults, and their mixtures: test/unit/simulation.
+// Goal: a node that does not keep the protocol ends the run soon or is refused; the message names
+// node and cause, and no sample is counted twice or not at all. Method: the real `longhaul run`
+// against nodes that speak real gRPC and misbehave at the 20th part. More faults, and their
+// mixtures: test/unit/simulation.
 
 let dataFolder = '';
 const nodes: FakeSutNode[] = [];

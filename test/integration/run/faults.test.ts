@@ -12,8 +12,9 @@ import {
 } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends
-// soon, INVALID, with exact counts and whole logs. Method: real processes, ended by their own pids.
+// Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run
+// ends soon, INVALID, with exact counts and whole logs. Method: real processes, ended by their own
+// pids.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const nodes: SutNodeProcess[] = [];
@@ -22,7 +23,10 @@ afterAll(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-/** By default a node without a model, which starts in half the time: what a fault does to a run is the same. */
+/**
+ * By default a node without a model, which starts in half the time: what a fault does to a run is
+ * the same.
+ */
 async function startNode(name: string, benchmark = 'null'): Promise<SutNodeProcess> {
   const node = await SutNodeProcess.start(name, ['--benchmark', benchmark, ...cache]);
   nodes.push(node);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { processMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';
 
-// Goal: the monitor sees of its own process what happens there. Method: a blocked event loop, garbage, and a second that passes.
+// Goal: the monitor sees of its own process what happens there. Method: a blocked event loop,
+// garbage, and a second that passes.
 
 const BLOCKED_MS = 60;
 

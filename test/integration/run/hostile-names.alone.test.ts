@@ -11,8 +11,9 @@ import { tempFolder } from '../../scenes/host/folders.ts';
 import { LonghaulProcess, longhaulHere } from '../../scenes/host/processes.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: whatever a node, a folder and a label are called, page, events and metrics of a run stay what they are, and the records hold
-// the name itself. Method: a real run and a node with hostile names; its servers asked while it lasts.
+// Goal: whatever a node, a folder and a label are called, page, events and metrics of a run stay
+// what they are, and the records hold the name itself. Method: a real run and a node with hostile
+// names; its servers asked while it lasts.
 
 const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
 
@@ -22,7 +23,10 @@ const HOSTILE = `sut<script>alert(1)</script>"'\\n\u202e{x="1"}`;
 const FOLDER = `run<img src=x onerror=alert(1)>"' # HELP x`;
 const LABEL = `team=<b>"q"\\ {a="1"}`;
 
-/** Values of labels by the rules of the text format: backslash, quote and n behind a backslash, nothing else. */
+/**
+ * Values of labels by the rules of the text format: backslash, quote and n behind a backslash,
+ * nothing else.
+ */
 const SAMPLE =
   /^[a-zA-Z_:][\w:]*(\{([a-zA-Z_]\w*="([^"\\\n]|\\["\\n])*",?)*\})? (NaN|[+-]?(Inf|[\d.]+(e[+-]?\d+)?))$/;
 

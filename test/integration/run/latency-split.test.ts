@@ -8,8 +8,9 @@ import { recordedRun } from '../../scenes/simulated-run/recorded-run.ts';
 import { NO_DELAY, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
-// Goal: over real gRPC the parts of every latency are there, none is negative, and their sum is the latency; what a node tells
-// is the time that it took; what the link adds is network. Method: nodes without a model, times that are known.
+// Goal: over real gRPC the parts of every latency are there, none is negative, and their sum is the
+// latency; what a node tells is the time that it took; what the link adds is network. Method: nodes
+// without a model, times that are known.
 
 const RECEIVE = LATENCY_PARTS.indexOf('receive');
 const QUEUE = LATENCY_PARTS.indexOf('queue');

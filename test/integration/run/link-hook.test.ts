@@ -6,7 +6,8 @@ import { throughLink } from '../../../loadgen-node/search/sweep/link-hook.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
 
-// Goal: a link that the hook set is always cleared, also when this program is killed. Method: hooks that write down what they are given.
+// Goal: a link that the hook set is always cleared, also when this program is killed. Method: hooks
+// that write down what they are given.
 const LINK = { delayNs: 5e6, bitsPerSecond: 1e8, lossShare: 0.001 };
 let calls: string;
 let hook: string;

@@ -7,8 +7,8 @@ import { startPageServer } from '../../../loadgen-node/present/live/page-server.
 import { occupiedPort } from '../../scenes/host/ports.ts';
 import { liveSecond } from '../../scenes/simulated-run/summary.ts';
 
-// Goal: page and metrics of a run are served by a thread, to this machine only, and end with the command.
-// Method: the compiled thread on free ports of loopback, asked by fetch.
+// Goal: page and metrics of a run are served by a thread, to this machine only, and end with the
+// command. Method: the compiled thread on free ports of loopback, asked by fetch.
 
 const AT = { host: '127.0.0.1', port: 0 };
 const FACTS = { title: 'r', benchmark: 'digits', scenario: 'Server', mode: 'x', output: 'r' };

@@ -6,8 +6,8 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, type Said, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: a load test leaves what a user needs to see where a SUT saturates, and nothing that looks like MLPerf's.
-// Method: a node that serves 50 samples a second, runs of a moment.
+// Goal: a load test leaves what a user needs to see where a SUT saturates, and nothing that looks
+// like MLPerf's. Method: a node that serves 50 samples a second, runs of a moment.
 
 let node: SutNodeProcess;
 
@@ -127,14 +127,16 @@ describe('longhaul run --arrivals', () => {
     const trace = join(suiteFolder(), 'trace.csv');
     writeFileSync(trace, 'timestamp_ms,user\n1000,a\n1060,b\n1060,a\n1400,c\n');
     const flags = ['--division', 'open', '--arrivals', `trace:${trace}@2`];
-    // Whoever else runs on this machine makes answers and LoadGen late: neither is to be what the verdict is about.
+    // Whoever else runs on this machine makes answers and LoadGen late: neither is to be what the
+    // verdict is about.
     const lenient = ['--target-latency', '20s', '--generator-lag-max', '99'];
     const { code, stdout } = await run(output, ...flags, ...lenient);
     const { figures, loadTest } = summaryOf(output);
     expect(figures.queries).toBe(4);
     expect(figures.scheduled_qps).toBeCloseTo(3 / 0.2, 9);
     expect(loadTest).toEqual({ arrivals: `trace:${trace}@2`, steps: null });
-    // Four queries are too few for early stopping, and the advice must not name a flag that a trace refuses.
+    // Four queries are too few for early stopping, and the advice must not name a flag that a trace
+    // refuses.
     expect(code).toBe(3);
     expect(stdout).toContain('How many queries there are, --arrivals decides.');
     expect(stdout).not.toContain('set --min-query-count');

@@ -4,8 +4,9 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 
-// Goal: a run's summary has CPU and memory of its nodes, worker processes included. Method: a real node whose worker is
-// a process, and a run of some seconds. How busy the machine is otherwise does not matter.
+// Goal: a run's summary has CPU and memory of its nodes, worker processes included. Method: a real
+// node whose worker is a process, and a run of some seconds. How busy the machine is otherwise does
+// not matter.
 
 /** A process of Node.js with ONNX Runtime takes more than that. */
 const PROCESS_BYTES_MIN = 50e6;

@@ -9,9 +9,10 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, type Said } from '../../scenes/host/processes.ts';
 import { fakeOipServers } from '../../scenes/oip-server/fake-oip-server.ts';
 
-// Goal: --otel exports the run and its sampled queries as spans with the times of the records, and a server of another make
-// gets the ids of those spans, so that its own join them. Method: the program between a server of the Open Inference
-// Protocol and a receiver of OTLP, both real servers in this process.
+// Goal: --otel exports the run and its sampled queries as spans with the times of the records, and
+// a server of another make gets the ids of those spans, so that its own join them. Method: the
+// program between a server of the Open Inference Protocol and a receiver of OTLP, both real servers
+// in this process.
 
 interface OtlpValue {
   readonly stringValue?: string;
@@ -114,7 +115,8 @@ describe('run --otel', () => {
     expect(queries.length).toBeGreaterThan(records.rowCount * 0.05);
     expect(queries.length).toBeLessThan(records.rowCount * 0.5);
     for (const span of queries) {
-      const row = Number(attribute(span, 'longhaul.query.id')); // One part, and one sample per query.
+      // One part, and one sample per query.
+      const row = Number(attribute(span, 'longhaul.query.id'));
       const [scheduled, issued, sent, completed] = [
         records.scheduledNs[row],
         records.issuedNs[row],

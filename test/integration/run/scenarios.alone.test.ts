@@ -14,9 +14,9 @@ import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
-// Goal: every scenario works against one node and two, with both encodings, and what is printed can be
-// made again from the logs. Method: nodes as real processes, runs in this one (starting a process takes as long as a run); a
-// data set small enough for half a second per run.
+// Goal: every scenario works against one node and two, with both encodings, and what is printed can
+// be made again from the logs. Method: nodes as real processes, runs in this one (starting a
+// process takes as long as a run); a data set small enough for half a second per run.
 
 const IMAGE_COUNT = 64;
 const cache = ['--cache-dir', testCacheFolder()];
@@ -52,8 +52,8 @@ async function run(addresses: readonly string[], ...flags: string[]) {
 }
 
 /**
- * Flags with which a run of about a second is VALID on a slow machine, too: what is tested here is not
- * speed, so the bound is far away (10 % of it is what LoadGen's own lateness may be).
+ * Flags with which a run of about a second is VALID on a slow machine, too: what is tested here is
+ * not speed, so the bound is far away (10 % of it is what LoadGen's own lateness may be).
  */
 const FLAGS: Record<string, string[]> = {
   SingleStream: ['--min-duration', '500ms', '--target-qps', '4000'],
@@ -72,7 +72,10 @@ const FLAGS: Record<string, string[]> = {
   Offline: ['--min-duration', '20ms', '--target-qps', '20000'],
 };
 
-/** The result as `run` and `report` say it: all above the place of its files, which each names in its own way. */
+/**
+ * The result as `run` and `report` say it: all above the place of its files, which each names in
+ * its own way.
+ */
 function screenOf(text: string): string {
   const end = text.search(/^(?:Files|Run) /m);
   expect(end).toBeGreaterThan(0);
@@ -85,7 +88,8 @@ const labels = (): number[] =>
     .split('\n')
     .map((line) => Number(line.split(' ')[1]));
 
-// Nodes and encodings have nothing to do with each other: each of them is met with each scenario once.
+// Nodes and encodings have nothing to do with each other: each of them is met with each scenario
+// once.
 describe.each([
   [1, 'raw'],
   [2, 'jpeg'],

@@ -3,8 +3,9 @@ import { readAudit } from '../../../loadgen-node/observe/network-audit.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 
-// Goal: two LoadGens that use one node each learn of the other, with its samples; a LoadGen alone learns of nobody.
-// Method: a real node and real runs, of which a short one begins and ends while a long one goes on.
+// Goal: two LoadGens that use one node each learn of the other, with its samples; a LoadGen alone
+// learns of nobody. Method: a real node and real runs, of which a short one begins and ends while a
+// long one goes on.
 
 it('tells each of two LoadGens on one node how many samples of the other it answered', async () => {
   const cache = ['--cache-dir', testCacheFolder()];

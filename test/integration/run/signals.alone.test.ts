@@ -8,19 +8,24 @@ import { LonghaulProcess, SutNodeProcess } from '../../scenes/host/processes.ts'
 import { statOf } from '../../scenes/host/worker-processes.ts';
 import { type FakeBehaviour, fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: a signal ends every phase soon. Method: real processes, and no clock. What only waits would outlast END_MS_MAX; what computes
-// takes little processor time behind the signal, measured by what it took before, mostly to load the program; and the phase did not come to its end.
+// Goal: a signal ends every phase soon. Method: real processes, and no clock. What only waits would
+// outlast END_MS_MAX; what computes takes little processor time behind the signal, measured by what
+// it took before, mostly to load the program; and the phase did not come to its end.
 
 const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
 /** From a signal on; a process that has not ended then hangs, however busy the machine is. */
 const END_MS_MAX = 45_000;
 const TEST_MS_MAX = 3 * END_MS_MAX;
-/** Of the processor time before the signal; a run takes a quarter at most, and scoring that goes on takes more than the whole. */
+/**
+ * Of the processor time before the signal; a run takes a quarter at most, and scoring that goes on
+ * takes more than the whole.
+ */
 const CPU_SHARE_MAX = 0.6;
 
 /**
  * Watches the processor time of a process.
- * @returns Tells how much it took since, as a share of what it took before; 0 where there is no /proc.
+ * @returns Tells how much it took since, as a share of what it took before; 0 where there is no
+ *   /proc.
  */
 function watchCpu(pid: number): () => number {
   const ticksOf = (): number => {
@@ -82,7 +87,9 @@ function largePictures(): string {
 const SCENES = 300;
 const OBJECTS = 800;
 
-/** Pictures whose detections take long to be compared with their objects: all are of one category. */
+/**
+ * Pictures whose detections take long to be compared with their objects: all are of one category.
+ */
 function crowdedPictures(): string {
   const folder = suiteFolder();
   mkdirSync(join(folder, 'validation', 'data'), { recursive: true });

@@ -5,8 +5,9 @@ import { RUN_SUMMARY } from '../../../loadgen-node/observe/summary/run-summary.t
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';
 
-// Goal: a run that LoadGen plans too short is made again and ends VALID, in one folder, and says so.
-// Method: a node that serves 50 samples a second, of which LoadGen is told to expect 10; runs of a second.
+// Goal: a run that LoadGen plans too short is made again and ends VALID, in one folder, and says
+// so. Method: a node that serves 50 samples a second, of which LoadGen is told to expect 10; runs
+// of a second.
 
 let node: SutNodeProcess;
 

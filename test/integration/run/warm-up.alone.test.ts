@@ -6,12 +6,16 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a warm-up goes the way of the run and leaves no trace in its counts: the node's ledger, LoadGen's counts and the
-// evidence are those of the run alone; the log says that there was one. Method: the program against a node in this process.
+// Goal: a warm-up goes the way of the run and leaves no trace in its counts: the node's ledger,
+// LoadGen's counts and the evidence are those of the run alone; the log says that there was one.
+// Method: the program against a node in this process.
 
 const QUERIES = 40;
 
-/** Runs against a node of the benchmark; resolves with the exit code, LoadGen's detail log, the audit, and what the node logged. */
+/**
+ * Runs against a node of the benchmark; resolves with the exit code, LoadGen's detail log, the
+ * audit, and what the node logged.
+ */
 async function runWith(name: string, benchmark: string, ...args: readonly string[]) {
   const logged: string[] = [];
   const info = (_fields: object, text: string): void => void logged.push(text);

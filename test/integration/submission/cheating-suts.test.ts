@@ -44,8 +44,8 @@ import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: over real gRPC, from real SUT nodes, the tests find who cheats, and let the honest pass.
-// Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set of 60 images, and one
-// of another seed. Runs wait for timers only, so many go at once.
+// Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set
+// of 60 images, and one of another seed. Runs wait for timers only, so many go at once.
 const SERVICE_NS = 6e6;
 const SET = { ...EVALUATION_SET, sampleCount: 60 };
 const OTHER_SET = { seed: 77, sampleCount: 60 };
@@ -76,7 +76,9 @@ beforeAll(async () => {
   }
 });
 
-/** Address of a node whose model has the conduct. All have one name: to LoadGen they are one system. */
+/**
+ * Address of a node whose model has the conduct. All have one name: to LoadGen they are one system.
+ */
 async function startNode(conduct: Conduct): Promise<string> {
   const hooks = { onProgress: () => {}, logger: silentLogger };
   const model = new ConductModel(conduct, labels);
@@ -262,8 +264,9 @@ interface Service {
 }
 
 /**
- * A model of the benchmark digits with a conduct, in a real SUT node: one worker, which takes one sample after the
- * other. Each ends when its time is over, so a timer that is late makes no later sample later.
+ * A model of the benchmark digits with a conduct, in a real SUT node: one worker, which takes one
+ * sample after the other. Each ends when its time is over, so a timer that is late makes no later
+ * sample later.
  */
 class ConductModel implements SutModel {
   readonly rules: BenchmarkRules = benchmarkRules('digits');

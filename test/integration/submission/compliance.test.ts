@@ -5,9 +5,10 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 
-// Goal: a compliance test is one command after a run: it repeats the run's settings, verifies, and leaves what a
-// submission needs. Method: the real program against a real SUT node. How fast this machine is decides nothing here:
-// the two speeds may differ, and the verdict has to agree with the files.
+// Goal: a compliance test is one command after a run: it repeats the run's settings, verifies, and
+// leaves what a submission needs. Method: the real program against a real SUT node. How fast this
+// machine is decides nothing here: the two speeds may differ, and the verdict has to agree with the
+// files.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const submission = suiteFolder();

@@ -11,9 +11,12 @@ import { canRun } from '../../scenes/sut-node/certificates.ts';
 const HAS_AGE = canRun('age', ['--version']);
 const HAS_OPENSSL_AND_TAR = canRun('openssl', ['version']) && canRun('tar', ['--version']);
 
-// Goal: who has no longhaul can check and open what is handed in. Method: the compiled command line, then the standard tools.
+// Goal: who has no longhaul can check and open what is handed in. Method: the compiled command
+// line, then the standard tools.
 
-/** A data set of four images of the classes 1 to 4, a log of three right answers and one wrong one. */
+/**
+ * A data set of four images of the classes 1 to 4, a log of three right answers and one wrong one.
+ */
 function scene() {
   const classes = [1, 2, 3, 4];
   const files = Object.fromEntries(classes.map((label) => [`v${label}.JPEG`, 'an image']));

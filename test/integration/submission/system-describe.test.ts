@@ -14,8 +14,9 @@ import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a node tells over the wire what its machine is, where its operator lets it, and the command makes a description
-// of what it hears. Method: real nodes without a model, nodes of other make, the compiled command.
+// Goal: a node tells over the wire what its machine is, where its operator lets it, and the command
+// makes a description of what it hears. Method: real nodes without a model, nodes of other make,
+// the compiled command.
 
 const SYSTEM = 'DescribeSystem';
 

@@ -5,9 +5,10 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaul } from '../../scenes/host/processes.ts';
 import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: TEST06 finds a SUT that pads its answers with end tokens, streams another first token than it answers with, or counts otherwise
-// than it answers; of these, LoadGen itself sees none. Method: a node of the .proto file alone that is honest in the submission's
-// run and lies in the test's, over the wire.
+// Goal: TEST06 finds a SUT that pads its answers with end tokens, streams another first token than
+// it answers with, or counts otherwise than it answers; of these, LoadGen itself sees none. Method:
+// a node of the .proto file alone that is honest in the submission's run and lies in the test's,
+// over the wire.
 
 const END = 2;
 const HONEST = { first: 700, tokens: [700, 701, 702, END], count: 4 };

@@ -7,7 +7,8 @@ import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { otherModel } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: a model or a data set that cannot be used is named in one line before anything is measured.
-// Method: real nodes, and runs in this process, with files that are missing, damaged, or of another kind.
+// Method: real nodes, and runs in this process, with files that are missing, damaged, or of another
+// kind.
 
 const cache = ['--cache-dir', testCacheFolder()];
 

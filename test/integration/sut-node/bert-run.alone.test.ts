@@ -6,9 +6,10 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: bert as a person uses it: stand-in model and data are made, served and measured, in each scenario and each form on the
-// wire, and the accuracy is the same whatever the form and whether padding goes through the model.
-// Method: two real nodes, one whose model takes 384 tokens and one whose takes any length; 24 samples, whose score is known.
+// Goal: bert as a person uses it: stand-in model and data are made, served and measured, in each
+// scenario and each form on the wire, and the accuracy is the same whatever the form and whether
+// padding goes through the model. Method: two real nodes, one whose model takes 384 tokens and one
+// whose takes any length; 24 samples, whose score is known.
 const SAMPLE_COUNT = 24;
 const LINE = '{"exact_match": 95.83333333333333, "f1": 95.83333333333333}';
 

@@ -7,8 +7,9 @@ import { longhaul } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { NO_DELAY, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: the benchmarks echo and delay do over the wire what their settings say, tokens included, and a full node is
-// no error. Method: real nodes in this process, real runs of `longhaul run`. Times are bounded from below only.
+// Goal: the benchmarks echo and delay do over the wire what their settings say, tokens included,
+// and a full node is no error. Method: real nodes in this process, real runs of `longhaul run`.
+// Times are bounded from below only.
 
 const FIRST_TOKEN_NS = 20e6;
 const TOKEN_NS = 5e6;

@@ -11,9 +11,9 @@ import { ODD_MODELS } from '../../scenes/sut-node/odd-models.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a model of the user's is served as its description says, equal samples are computed again each time, and
-// bad payloads harm nobody else. Method: a model that answers with random numbers of the input's shape, so that an
-// answer which was kept would show; real node, real worker threads.
+// Goal: a model of the user's is served as its description says, equal samples are computed again
+// each time, and bad payloads harm nobody else. Method: a model that answers with random numbers of
+// the input's shape, so that an answer which was kept would show; real node, real worker threads.
 
 const OPEN = { ...RAW_OPEN, benchmark: 'custom' };
 

@@ -9,9 +9,9 @@ import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/
 import { testCacheFolder } from '../../scenes/host/folders.ts';
 import { digitsPipeline } from '../../scenes/simulated-run/sut-parts.ts';
 
-// Goal: the example model, as it is shipped, reads the example data set as well as its rules say, through
-// the code of both nodes and in both forms; no more, or accuracy tests would have nothing to find.
-// Method: the whole way without a network: prepareModel, openDataSet, preprocess, session,
+// Goal: the example model, as it is shipped, reads the example data set as well as its rules say,
+// through the code of both nodes and in both forms; no more, or accuracy tests would have nothing
+// to find. Method: the whole way without a network: prepareModel, openDataSet, preprocess, session,
 // postprocess, scoreAccuracy. Images are drawn once per machine (see testCacheFolder).
 const BATCH_SIZE = 48;
 

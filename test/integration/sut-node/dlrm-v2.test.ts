@@ -5,8 +5,9 @@ import { suiteFolder, tempFolder, testCacheFolder } from '../../scenes/host/fold
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: dlrm-v2 as a person uses it: a node with the stand-in, runs that send samples from memory and from a file, compressed or
-// not, and official logs scored. Method: real processes, 24 samples, the smallest stand-in.
+// Goal: dlrm-v2 as a person uses it: a node with the stand-in, runs that send samples from memory
+// and from a file, compressed or not, and official logs scored. Method: real processes, 24 samples,
+// the smallest stand-in.
 
 const GOLDEN = 'test/golden/benchmarks/dlrm-v2';
 const cache = ['--cache-dir', testCacheFolder()];

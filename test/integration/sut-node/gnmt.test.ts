@@ -5,8 +5,9 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: translation as a person uses it: a model of two files and its vocabularies made, served, measured out of a library that repeats its
-// samples, and scored. Method: real processes, 12 sentences; the BLEU is compared with a second scoring of the log.
+// Goal: translation as a person uses it: a model of two files and its vocabularies made, served,
+// measured out of a library that repeats its samples, and scored. Method: real processes, 12
+// sentences; the BLEU is compared with a second scoring of the log.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const data = ['--benchmark', 'gnmt', '--data-dir', 'standin', '--data-count', '12', ...cache];

@@ -12,9 +12,9 @@ import { writeToyStandin } from '../../scenes/simulated-run/data-sets.ts';
 import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a node of an official benchmark reads every form of an image, fails the samples that are none, each by
-// itself, named and counted, and lives on.
-// Method: a real node with a toy model that says one class whatever it sees; good and bad samples in one query.
+// Goal: a node of an official benchmark reads every form of an image, fails the samples that are
+// none, each by itself, named and counted, and lives on. Method: a real node with a toy model that
+// says one class whatever it sees; good and bad samples in one query.
 const CLASS = 7;
 const FORMS = ['jpeg', 'uint8', 'fp32'];
 

@@ -13,9 +13,9 @@ import {
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 
-// Goal: a run over ImageNet's layout says what it measured: which data, which model, what accuracy against which
-// target; and never runs on data that changed. Method: 40 generated images and a fake node that is right about
-// all of them, as uint8 and float32.
+// Goal: a run over ImageNet's layout says what it measured: which data, which model, what accuracy
+// against which target; and never runs on data that changed. Method: 40 generated images and a fake
+// node that is right about all of them, as uint8 and float32.
 const IMAGE_COUNT = 40;
 const MODEL = {
   model: 'resnet50-standin-fp32',

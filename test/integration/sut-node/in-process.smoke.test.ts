@@ -15,8 +15,8 @@ import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: the model in LoadGen's own process answers as the same model behind gRPC does, and nobody takes its runs for those of a
-// network. Method: digits, every image once, both ways.
+// Goal: the model in LoadGen's own process answers as the same model behind gRPC does, and nobody
+// takes its runs for those of a network. Method: digits, every image once, both ways.
 const PREPARE_TIMEOUT_MS = 120_000;
 const cacheDir = testCacheFolder();
 let node: InProcessNode;

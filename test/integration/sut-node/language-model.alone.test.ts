@@ -7,8 +7,9 @@ import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/proce
 import { workerProcessesOf } from '../../scenes/host/worker-processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: a language model as a person uses it: the target of the stand-in is what the stand-in reaches, first tokens and
-// tokens are measured, and a worker that dies takes its samples with it and nothing else. Method: real processes, all standard texts.
+// Goal: a language model as a person uses it: the target of the stand-in is what the stand-in
+// reaches, first tokens and tokens are measured, and a worker that dies takes its samples with it
+// and nothing else. Method: real processes, all standard texts.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const data = ['--benchmark', 'llama2-70b', '--data-dir', 'standin', ...cache];
@@ -45,7 +46,8 @@ describe('llama2-70b', () => {
     const reader = await RecordsReader.open(join(output, 'longhaul_records.arrow'));
     const { tokenCount, tokenGaps } = await reader.readAll();
     await reader.close();
-    // A step gives a sequence one token: told at the end, all would come at one instant; a busy LoadGen reads some together.
+    // A step gives a sequence one token: told at the end, all would come at one instant; a busy
+    // LoadGen reads some together.
     const gaps = tokenCount?.reduce((sum, count) => sum + count - 1, 0) ?? 0;
     expect(tokenGaps?.count).toBe(gaps);
     expect(tokenGaps?.counts[0]).toBeLessThan(gaps / 2);

@@ -20,9 +20,11 @@ import { framesIn } from '../../scenes/sut-node/http2-server.ts';
 import { type NodePair, startNodePair } from '../../scenes/sut-node/node-pair.ts';
 import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: Infer and the unary calls of one channel all end as they should, though the node serves them on connections of different
-// kinds; and a connection that breaks takes nothing with it. Method: node processes, plain and with TLS; a channel of grpc-js that
-// makes the calls in each order; connections that are reset, or send what is no TLS, amid a call. (test/outside/interop has other clients.)
+// Goal: Infer and the unary calls of one channel all end as they should, though the node serves
+// them on connections of different kinds; and a connection that breaks takes nothing with it.
+// Method: node processes, plain and with TLS; a channel of grpc-js that makes the calls in each
+// order; connections that are reset, or send what is no TLS, amid a call. (test/outside/interop has
+// other clients.)
 
 const { Name } = SUT_METHODS;
 const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
@@ -53,7 +55,9 @@ function callHead(path: string, more: readonly HeaderField[] = []): Buffer {
   return frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, block);
 }
 
-/** A TCP connection to the plain node, and all frames that came on it so far; closed with the test. */
+/**
+ * A TCP connection to the plain node, and all frames that came on it so far; closed with the test.
+ */
 function rawConnection() {
   const [host, port] = nodes.plain.address.split(':') as [string, string];
   const socket = connect({ host, port: Number(port) });
@@ -70,7 +74,8 @@ class Channel {
   readonly #client: Client;
 
   constructor(address: string, security: ChannelCredentials) {
-    // Node.js from 26 on refuses an IP address as the name of a TLS server, which is what grpc-js would give.
+    // Node.js from 26 on refuses an IP address as the name of a TLS server, which is what grpc-js
+    // would give.
     const byName = { ...OWN_CONNECTION, 'grpc.ssl_target_name_override': 'localhost' };
     this.#client = new Client(address, security, byName);
     onTestFinished(() => this.#client.close());

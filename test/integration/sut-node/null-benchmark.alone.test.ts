@@ -3,8 +3,8 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: the benchmark null measures the wire with nothing installed but longhaul. Method: a real node
-// process, real runs of a moment.
+// Goal: the benchmark null measures the wire with nothing installed but longhaul. Method: a real
+// node process, real runs of a moment.
 
 let node: SutNodeProcess;
 

@@ -29,8 +29,8 @@ import {
 } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: who operates a node sees what it does, by the usual tools, and ends it as usual. Method: real
-// gRPC, HTTP and processes; mostly a node without a model, since it is the same node.
+// Goal: who operates a node sees what it does, by the usual tools, and ends it as usual. Method:
+// real gRPC, HTTP and processes; mostly a node without a model, since it is the same node.
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const SUT = 'mlperf.network.v1.SystemUnderTest';
@@ -242,7 +242,10 @@ describe('a drain that is not whole', () => {
   });
 });
 
-/** A model whose first inference lasts for minutes, in one operator after the other: square matrices of ones. */
+/**
+ * A model whose first inference lasts for minutes, in one operator after the other: square matrices
+ * of ones.
+ */
 function endlessModel(): string {
   const graph = new GraphBuilder('endless');
   const x = graph.input('x', 'float', [1, 1]);
@@ -280,7 +283,8 @@ describe('a worker thread that hangs in native code', () => {
       sut.kill('SIGTERM');
       await new Promise((resolve) => setTimeout(resolve, 100));
       sut.kill('SIGINT');
-      // A shell says 130 and 143. A check has nothing to drain: its code is that of the first signal.
+      // A shell says 130 and 143. A check has nothing to drain: its code is that of the first
+      // signal.
       expect(await sut.ended).toMatchObject({ code: null, signal });
     },
   );
@@ -289,7 +293,8 @@ describe('a worker thread that hangs in native code', () => {
     [4, 'SIGKILL'],
     [143, 'SIGTERM'],
   ])('does not keep a process from its end with exit code %d', async (code, signal) => {
-    // Nobody writes into the pipe, so that opening it never ends; Node's own exit would wait for that.
+    // Nobody writes into the pipe, so that opening it never ends; Node's own exit would wait for
+    // that.
     const pipe = join(tempFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const hangs = `require('node:worker_threads').parentPort.postMessage(0);

@@ -5,8 +5,9 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: object detection from the data set to its mAP, as a person uses it: images drawn, model made, served, measured and scored,
-// in each form on the wire. Method: real processes, six images; the mAP is compared with a second scoring of the log.
+// Goal: object detection from the data set to its mAP, as a person uses it: images drawn, model
+// made, served, measured and scored, in each form on the wire. Method: real processes, six images;
+// the mAP is compared with a second scoring of the log.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const data = ['--benchmark', 'retinanet', '--data-dir', 'standin', '--data-count', '6', ...cache];

@@ -5,8 +5,9 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: the two SSD of round v0.5 from the data set to their mAP, as a person uses them: images drawn, model made, served and
-// scored, in each form on the wire. Method: real processes, six images; the mAP is compared with a second scoring of the log.
+// Goal: the two SSD of round v0.5 from the data set to their mAP, as a person uses them: images
+// drawn, model made, served and scored, in each form on the wire. Method: real processes, six
+// images; the mAP is compared with a second scoring of the log.
 
 const cache = ['--cache-dir', testCacheFolder()];
 

@@ -6,8 +6,9 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: pictures from text as a person uses it: a model of four files made, served, asked and scored; a response is a whole picture.
-// Method: real processes, 4 prompts; the scores are compared with a second scoring of the log.
+// Goal: pictures from text as a person uses it: a model of four files made, served, asked and
+// scored; a response is a whole picture. Method: real processes, 4 prompts; the scores are compared
+// with a second scoring of the log.
 
 const PICTURE_BYTES = 3_145_728;
 const cache = ['--cache-dir', testCacheFolder()];

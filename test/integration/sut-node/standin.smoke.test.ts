@@ -14,9 +14,9 @@ import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 
-// Goal: a stand-in looks like the model that it stands in for, reads what is planted in images, in FP32 and in int8, and is the
-// same whenever it is made.
-// Method: a trunk of a hundredth of the cost; the full one is measured by `npm run test:outside standin`.
+// Goal: a stand-in looks like the model that it stands in for, reads what is planted in images, in
+// FP32 and in int8, and is the same whenever it is made. Method: a trunk of a hundredth of the
+// cost; the full one is measured by `npm run test:outside standin`.
 const MEASURED_COUNT = 26;
 const BATCH_SIZE = 13;
 const COST = 0.01;

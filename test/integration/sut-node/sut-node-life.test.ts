@@ -33,7 +33,8 @@ import {
 } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: a node starts in the right order or not at all, ends without losing an answer, and says why
-// when it cannot go on. Method: the digits benchmark, real gRPC and threads, models made wrong on purpose.
+// when it cannot go on. Method: the digits benchmark, real gRPC and threads, models made wrong on
+// purpose.
 
 describe('the start of a SUT node', () => {
   it('says its address with hidden progress, too, where no parent is told', async () => {

@@ -16,8 +16,8 @@ import {
   startTestNode,
 } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a real node answers every method, keeps its promises to honest peers and outlives the others.
-// Method: the digits benchmark, real gRPC on loopback, real worker threads from dist/.
+// Goal: a real node answers every method, keeps its promises to honest peers and outlives the
+// others. Method: the digits benchmark, real gRPC on loopback, real worker threads from dist/.
 
 describe('the unary methods of a SUT node', () => {
   it('tell its name, state and facts', async () => {

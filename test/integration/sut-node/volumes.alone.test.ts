@@ -15,9 +15,10 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: 3d-unet as a person uses it with its stand-in: volumes travel in parts, compressed or not, and come back as labels whose Dice
-// score is the stand-in's own; a damaged model scores less.
-// Method: two small generated volumes through real processes; the model alone, whole and with one changed number.
+// Goal: 3d-unet as a person uses it with its stand-in: volumes travel in parts, compressed or not,
+// and come back as labels whose Dice score is the stand-in's own; a damaged model scores less.
+// Method: two small generated volumes through real processes; the model alone, whole and with one
+// changed number.
 const SET = { seed: 28, sampleCount: 2 };
 const DATA = ['--benchmark', '3d-unet', '--data-dir', 'standin', '--data-seed', '28'];
 

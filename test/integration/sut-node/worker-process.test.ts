@@ -22,8 +22,9 @@ import {
   TEST_SETTINGS,
 } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: workers in processes answer as threads do, a native crash ends one of them and nothing else, and
-// none outlives its node. Method: real processes and a real signal; they are found in /proc.
+// Goal: workers in processes answer as threads do, a native crash ends one of them and nothing
+// else, and none outlives its node. Method: real processes and a real signal; they are found in
+// /proc.
 
 /** True while a process is there and not a corpse that waits for its parent. */
 function isAlive(pid: number): boolean {

@@ -24,7 +24,10 @@ export function launchChromium(): Promise<Browser> {
   });
 }
 
-/** A page, and all that a browser complains of: errors on the console, exceptions, breaches of the content policy. */
+/**
+ * A page, and all that a browser complains of: errors on the console, exceptions, breaches of the
+ * content policy.
+ */
 export interface WatchedPage {
   readonly page: Page;
   /** In the order in which they came. */

@@ -9,9 +9,9 @@ import { liveSecond } from '../../scenes/simulated-run/summary.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
-// Goal: the live page shows a run in a real browser, whatever its history is, without a complaint of the browser.
-// Method: the built page, fed with made-up seconds by the server that a run has; then a real run. Pictures are left in the
-// folder that PICTURES names, to be looked at.
+// Goal: the live page shows a run in a real browser, whatever its history is, without a complaint
+// of the browser. Method: the built page, fed with made-up seconds by the server that a run has;
+// then a real run. Pictures are left in the folder that PICTURES names, to be looked at.
 
 const FACTS = {
   title: 'made-up',

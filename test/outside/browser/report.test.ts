@@ -15,8 +15,9 @@ import {
 import { reportSummary } from '../../scenes/simulated-run/summary.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
-// Goal: reports, comparisons, curves and heat maps open from disk in a real browser, narrow and wide, light and dark, on paper and by
-// keyboard, without a complaint. Method: pages of simulated runs, looked at in a headless Chromium.
+// Goal: reports, comparisons, curves and heat maps open from disk in a real browser, narrow and
+// wide, light and dark, on paper and by keyboard, without a complaint. Method: pages of simulated
+// runs, looked at in a headless Chromium.
 
 const PAGES: readonly (readonly [string, () => string])[] = [
   ['report without records', () => renderReport({ summary: reportSummary(null), records: null })],

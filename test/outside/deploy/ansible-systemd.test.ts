@@ -7,9 +7,10 @@ import { Playbooks } from './ansible/playbooks.ts';
 import { sshInto, whyNoAnsible } from './ansible/ssh-into.ts';
 import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
-// Goal: with systemd the playbooks end as the run's unit does: VALID, stopped, or left alone by Ctrl-C; and all of it goes.
-// Method: one bare machine for both roles, a systemd that is pid 1 in namespaces, sshd and sudo in it. npm has what it needs in
-// its cache: the machine reaches no registry, and the installation without systemd, of ansible.test.ts, filled it.
+// Goal: with systemd the playbooks end as the run's unit does: VALID, stopped, or left alone by
+// Ctrl-C; and all of it goes. Method: one bare machine for both roles, a systemd that is pid 1 in
+// namespaces, sshd and sudo in it. npm has what it needs in its cache: the machine reaches no
+// registry, and the installation without systemd, of ansible.test.ts, filled it.
 
 const why = whyNoMachine() ?? whyNoAnsible();
 const RUN = 'longhaul-loadgen@long';

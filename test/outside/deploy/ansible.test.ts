@@ -16,9 +16,10 @@ import { Playbooks } from './ansible/playbooks.ts';
 import { sshInto, whyNoAnsible } from './ansible/ssh-into.ts';
 import { ContainerNetwork, whyNoContainers } from './played/container-network.ts';
 
-// Goal: from an inventory and a tarball to a fetched VALID result, with mutual TLS, in one command, and everything down again in
-// a second one; nothing changes the second time, and what is wrong has a message. Method: three network namespaces as hosts, a
-// real sshd in each; npm reaches its registry as this machine does.
+// Goal: from an inventory and a tarball to a fetched VALID result, with mutual TLS, in one command,
+// and everything down again in a second one; nothing changes the second time, and what is wrong has
+// a message. Method: three network namespaces as hosts, a real sshd in each; npm reaches its
+// registry as this machine does.
 
 const why = whyNoContainers() ?? whyNoAnsible();
 
@@ -65,7 +66,10 @@ describe.skipIf(why !== undefined)(`Ansible${why === undefined ? '' : ` (${why})
     network?.down();
   });
 
-  /** A folder with an npm that runs in the network of this machine, with its settings: the hosts' leads nowhere. */
+  /**
+   * A folder with an npm that runs in the network of this machine, with its settings: the hosts'
+   * leads nowhere.
+   */
   function npmOfThisMachine(): string {
     const bin = join(folder, 'bin');
     mkdirSync(bin);

@@ -8,8 +8,9 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { LonghaulProcess } from '../../scenes/host/processes.ts';
 
-// Goal: between hosts a router is nothing, while NAT, and what Kubernetes makes of a ClusterIP, is told. Method: three
-// network namespaces, a LoadGen node, a router and two SUT nodes; the kernel's own NAT. Linux and root, else it skips.
+// Goal: between hosts a router is nothing, while NAT, and what Kubernetes makes of a ClusterIP, is
+// told. Method: three network namespaces, a LoadGen node, a router and two SUT nodes; the kernel's
+// own NAT. Linux and root, else it skips.
 
 const [LOADGEN, ROUTER, SUT] = ['lg', 'gw', 'sut'].map((name) => `mesh-${name}-${process.pid}`) as [
   string,
@@ -116,7 +117,10 @@ describe.skipIf(why !== undefined)(
       expect(between?.evidence[0]).toMatch(/arrives at the node from 10\.78\.2\.1:\d+ .*NAT/);
     });
 
-    /** Routes as kube-proxy does for a Service: each connection to its address goes to one of the nodes in turn. */
+    /**
+     * Routes as kube-proxy does for a Service: each connection to its address goes to one of the
+     * nodes in turn.
+     */
     function serve(ports: readonly number[]): void {
       ports.forEach((port, i) => {
         const turn = ['-m', 'statistic', '--mode', 'nth', '--every', `${ports.length - i}`];

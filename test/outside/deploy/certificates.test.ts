@@ -15,8 +15,9 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { repositoryFile } from '../../scenes/host/repository.ts';
 import { HAS_OPENSSL } from '../../scenes/sut-node/certificates.ts';
 
-// Goal: deploy/certificates/make-certificates.sh makes what mutual TLS and a token need, for their owner alone, and takes
-// nothing that would fail later. Method: the script itself, by sh; what it wrote is read by Node.
+// Goal: deploy/certificates/make-certificates.sh makes what mutual TLS and a token need, for their
+// owner alone, and takes nothing that would fail later. Method: the script itself, by sh; what it
+// wrote is read by Node.
 
 const SCRIPT = repositoryFile('deploy/certificates/make-certificates.sh');
 const FILES = ['ca.crt', 'tls.crt', 'tls.key', 'token'];

@@ -16,9 +16,9 @@ import {
   variablesOf,
 } from './compose-files.ts';
 
-// Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
-// open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.
-// compose.test.ts starts the services.
+// Goal: the compose files say what Compose understands, with files, flags and variables that exist,
+// and nothing in them is open that need not be. Method: the Compose schema, longhaul's own command
+// line, and the files taken apart; nothing starts. compose.test.ts starts the services.
 
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'deploy/compose.yaml': { GRAFANA_ADMIN_PASSWORD: 'not-a-default' },

@@ -55,7 +55,9 @@ interface ComposeVariable {
 
 const VARIABLE = /\$\{(\w+)(?::-([^}]*)|:\?([^}]*))?\}/g;
 
-/** Reads a compose file as Compose does: merge keys, then variables. @param env Values of variables. */
+/**
+ * Reads a compose file as Compose does: merge keys, then variables. @param env Values of variables.
+ */
 export function readCompose(path: string, env: Readonly<Record<string, string>>): ComposeFile {
   const raw = parse(repositoryText(path), { merge: true }) as unknown;
   return filledIn(raw, env) as ComposeFile;

@@ -17,14 +17,18 @@ const ENTRY_POINTS: Readonly<Record<string, string>> = {
   'prom/prometheus': 'prometheus',
 };
 
-/** Services of a compose file without a container engine, each as its service in the file has it. */
+/**
+ * Services of a compose file without a container engine, each as its service in the file has it.
+ */
 export class ComposeServices {
   readonly #folder: string;
   readonly #network: ContainerNetwork;
   readonly #services: Map<string, ComposeService>;
   readonly #running = new Map<string, LonghaulProcess>();
 
-  /** @param folder An empty one, for volumes and roots. @param names Services that may be started. */
+  /**
+   * @param folder An empty one, for volumes and roots. @param names Services that may be started.
+   */
   constructor(file: ComposeFile, folder: string, names: readonly string[]) {
     this.#folder = folder;
     this.#services = new Map(names.map((name) => [name, serviceOf(file, name)]));
@@ -98,7 +102,9 @@ export class ComposeServices {
     return running;
   }
 
-  /** Names as the engine's DNS would answer: services and aliases of the networks that both are in. */
+  /**
+   * Names as the engine's DNS would answer: services and aliases of the networks that both are in.
+   */
   #hosts(of: string): string {
     const own = networksOf(this.#service(of));
     const lines = [...this.#services].flatMap(([name, service]) =>
@@ -108,7 +114,8 @@ export class ComposeServices {
           [this.#network.addressOf(name, network), ...aliasesOf(service, network), name].join(' '),
         ),
     );
-    // A service's own name leads to any of its networks: here to the last, so that who means one must say it.
+    // A service's own name leads to any of its networks: here to the last, so that who means one
+    // must say it.
     return ['127.0.0.1 localhost', ...lines.reverse()].join('\n');
   }
 

@@ -9,9 +9,10 @@ import { readCompose } from './compose-files.ts';
 import { ComposeServices, SUBNETS } from './compose-services.ts';
 import { whyNoContainers } from './played/container-network.ts';
 
-// Goal: what deploy/compose.yaml says works: nodes get healthy, LoadGen measures them over mutual TLS with a token,
-// Prometheus finds all of them. Method: commands, users, mounts and networks of the file itself, in namespaces in place of
-// containers, with the line that makes the certificates taken from compose/README.md. Grafana is not started.
+// Goal: what deploy/compose.yaml says works: nodes get healthy, LoadGen measures them over mutual
+// TLS with a token, Prometheus finds all of them. Method: commands, users, mounts and networks of
+// the file itself, in namespaces in place of containers, with the line that makes the certificates
+// taken from compose/README.md. Grafana is not started.
 
 const why = whyNoContainers();
 const hasPrometheus = canRun('prometheus', ['--version']);

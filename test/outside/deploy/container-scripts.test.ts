@@ -7,8 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a container's health check says what the node says, and build.sh never passes over a machine that cannot build.
-// Method: the scripts of deploy/docker themselves: against a real node, servers that answer wrongly, engines that do not work.
+// Goal: a container's health check says what the node says, and build.sh never passes over a
+// machine that cannot build. Method: the scripts of deploy/docker themselves: against a real node,
+// servers that answer wrongly, engines that do not work.
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'deploy', 'docker');
 

@@ -6,8 +6,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { repositoryFile, repositoryText } from '../../scenes/host/repository.ts';
 
-// Goal: both images can be built from nothing, and run without rights as deploy/docker/README.md says.
-// Method: deploy/docker/try.sh: base images by debootstrap, buildah, crun; some ten minutes. What it lacks, it says.
+// Goal: both images can be built from nothing, and run without rights as deploy/docker/README.md
+// says. Method: deploy/docker/try.sh: base images by debootstrap, buildah, crun; some ten minutes.
+// What it lacks, it says.
 
 const script = repositoryFile('deploy/docker/try.sh');
 
@@ -29,7 +30,8 @@ describe.skipIf(why !== undefined)(`containers${why === undefined ? '' : ` (${wh
   const results = suiteFolder();
 
   beforeAll(() => {
-    // Root file systems that a folder has already are used again: LONGHAUL_BASE saves the two minutes of debootstrap.
+    // Root file systems that a folder has already are used again: LONGHAUL_BASE saves the two
+    // minutes of debootstrap.
     const base = process.env['LONGHAUL_BASE'] ?? 'debootstrap';
     const storage = join(suiteFolder(), 'storage');
     mkdirSync(storage);

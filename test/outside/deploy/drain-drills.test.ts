@@ -8,8 +8,8 @@ import {
   spawnLonghaul,
 } from '../../scenes/host/processes.ts';
 
-// Goal: a node that is told to go during a run ends as docs/operate.md says, and so does the run. Method: real processes, and signals as
-// systemd and kubelet send them.
+// Goal: a node that is told to go during a run ends as docs/operate.md says, and so does the run.
+// Method: real processes, and signals as systemd and kubelet send them.
 
 /** A node whose samples take 20 ms each, one after the other: a drain has something to do. */
 const SLOW =
@@ -69,7 +69,8 @@ describe('a node that is drained during a run', () => {
     // 300 samples of 100 ms each are outstanding: no drain is over within the grace period of 4 s.
     const slow = SLOW.map((flag) => (flag === 'fixed:20ms' ? 'fixed:100ms' : flag));
     const node = await SutNodeProcess.start('sut-a', [...slow, '--drain-timeout', timeout]);
-    // A LoadGen that stays, as one of another make would: ours breaks off, and there would be nothing to wait for.
+    // A LoadGen that stays, as one of another make would: ours breaks off, and there would be
+    // nothing to wait for.
     const load = 'Offline --target-qps 30 --min-duration 10s --on-node-loss drain';
     const run = measure([node], load);
     await node.process.says(/a stream was opened/);

@@ -9,8 +9,8 @@ import { freePort } from '../../scenes/host/ports.ts';
 import { longhaul } from '../../scenes/host/processes.ts';
 import { HAS_OPENSSL } from '../../scenes/sut-node/certificates.ts';
 
-// Goal: the drills of docs/operate.md and docs/secure.md do what they say. Method: their commands and scripts with real processes, mutual TLS and a token,
-// on loopback.
+// Goal: the drills of docs/operate.md and docs/secure.md do what they say. Method: their commands
+// and scripts with real processes, mutual TLS and a token, on loopback.
 
 const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
 const script = (path: string): string =>

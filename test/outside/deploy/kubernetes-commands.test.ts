@@ -20,9 +20,10 @@ import {
   withComponents,
 } from './kubernetes/render.ts';
 
-// Goal: what pods of deploy/kubernetes say to longhaul is what it takes, and fits what they say to Kubernetes; who runs the commands
-// of README.md sees the Job's end, whichever it is. Method: rendered command lines and configuration files by the verbs' own parser;
-// the commands over what a Job says one after the other, with kubectl's own expressions (--local).
+// Goal: what pods of deploy/kubernetes say to longhaul is what it takes, and fits what they say to
+// Kubernetes; who runs the commands of README.md sees the Job's end, whichever it is. Method:
+// rendered command lines and configuration files by the verbs' own parser; the commands over what a
+// Job says one after the other, with kubectl's own expressions (--local).
 
 const why = whyNoKubectl();
 const CONFIG = '/etc/longhaul/longhaul.yaml';
@@ -54,7 +55,10 @@ describe.skipIf(why)(
     const sutOf = (name: string): Pods => podOf(name, 'StatefulSet/longhaul-sut');
     const loadgenOf = (name: string): Pods => podOf(name, 'Job/longhaul-loadgen');
 
-    /** Settings of a pod's container by its command line and its configuration file, which a test may change. */
+    /**
+     * Settings of a pod's container by its command line and its configuration file, which a test
+     * may change.
+     */
     const settingsOfPod = (
       name: string,
       { spec }: Pods,
@@ -198,7 +202,8 @@ describe.skipIf(why)('the commands of deploy/kubernetes/README.md', () => {
     expect(loops).toHaveLength(2);
     const folder = tempFolder();
     for (const [turn, job] of jobs(end).entries()) writeFileSync(join(folder, `${turn}.json`), job);
-    // Answers "-n longhaul get job/longhaul-loadgen -o FORMAT" from the file whose turn it is; each sleep is a turn.
+    // Answers "-n longhaul get job/longhaul-loadgen -o FORMAT" from the file whose turn it is; each
+    // sleep is a turn.
     const fakes = `cd ${folder}; turn=0
       sleep() { turn=$((turn + 1)); [ $turn -lt 3 ] || exit 9; }
       kubectl() { shift 4; command kubectl annotate --local --filename $turn.json a=b "$@"; }`;

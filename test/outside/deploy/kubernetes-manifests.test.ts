@@ -21,8 +21,9 @@ import {
   withComponents,
 } from './kubernetes/render.ts';
 
-// Goal: what deploy/kubernetes makes is what the API server takes and what a measured run needs. Method: every overlay and
-// component is rendered by `kubectl kustomize`; the objects are compared with the API's types, and names in them against each other.
+// Goal: what deploy/kubernetes makes is what the API server takes and what a measured run needs.
+// Method: every overlay and component is rendered by `kubectl kustomize`; the objects are compared
+// with the API's types, and names in them against each other.
 
 const why = whyNoKubectl();
 const OVERLAYS = ['cpu', 'gpu', 'network-division'];
@@ -47,7 +48,10 @@ function readmeFolder(): string {
   return folder;
 }
 
-/** An overlay with monitoring and the patch of README.md for Prometheus operators that look for a label. */
+/**
+ * An overlay with monitoring and the patch of README.md for Prometheus operators that look for a
+ * label.
+ */
 function labelledFolder(): string {
   const folder = withComponents('cpu', ['monitoring']);
   const file = join(folder, 'kustomization.yaml');
@@ -77,7 +81,10 @@ function referencesOf({ spec }: Pods): string[] {
   return [...volumes, ...secrets, account].filter((one) => one !== undefined);
 }
 
-/** Names in a container that lead nowhere in its pod: volumes, files of ConfigMaps, variables, ports of probes. */
+/**
+ * Names in a container that lead nowhere in its pod: volumes, files of ConfigMaps, variables, ports
+ * of probes.
+ */
 function danglingIn(container: IContainer, { spec }: Pods, objects: readonly KubeObject[]) {
   const { args = [], env = [], ports = [], volumeMounts = [] } = container;
   const volumeOf = (name: string) => spec.volumes?.find((volume) => volume.name === name);
@@ -381,7 +388,8 @@ describe.skipIf(why)(
       const ofOperator = objects.filter(({ apiVersion }) => apiVersion === OPERATOR);
       const released = objects.filter(({ metadata }) => metadata.labels?.['release'] !== undefined);
       expect(released).toEqual(ofOperator);
-      // Without `jobLabel` the operator names a job after its Service, or its PodMonitor with the namespace.
+      // Without `jobLabel` the operator names a job after its Service, or its PodMonitor with the
+      // namespace.
       const [monitor] = ofKind<{ jobLabel?: string }>(objects, 'ServiceMonitor');
       expect(monitor?.spec.jobLabel).toBeUndefined();
       const [rules] = ofKind(objects, 'PrometheusRule');

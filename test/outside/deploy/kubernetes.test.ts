@@ -1,7 +1,8 @@
 /**
- * Goal: containers of deploy/kubernetes do what they are to do. Method: the rendered pods of overlays/cpu as processes, each in a network
- * namespace, with its own read-only root, volumes at their paths, users, arguments and variables as rendered; names by /etc/hosts, secrets
- * by the commands of README.md. No image and no cluster.
+ * Goal: containers of deploy/kubernetes do what they are to do. Method: the rendered pods of
+ * overlays/cpu as processes, each in a network namespace, with its own read-only root, volumes at
+ * their paths, users, arguments and variables as rendered; names by /etc/hosts, secrets by the
+ * commands of README.md. No image and no cluster.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,7 +46,10 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   const run = (pods: Pods, container: IContainer) =>
     start(LOADGEN, pods, container).ended.then(said);
 
-  /** Exit code of `longhaul probe health` run as kubelet would: on the machine, without certificate and token. */
+  /**
+   * Exit code of `longhaul probe health` run as kubelet would: on the machine, without certificate
+   * and token.
+   */
   const probe = (pod: string, port: number, flags: readonly string[] = []): number => {
     const address = `${addressOf(pod)}:${port}`;
     const [command = '', ...args] = network.inside([

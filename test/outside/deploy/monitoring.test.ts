@@ -17,9 +17,10 @@ import {
 } from '../../scenes/host/repository.ts';
 import { canRun } from '../../scenes/sut-node/certificates.ts';
 
-// Goal: Prometheus takes configuration and rules, and every expression of dashboard, alerts and rules finds what it asks for
-// while two nodes are measured. Method: promtool over the files; a real Prometheus on loopback with these files, other targets
-// and shorter intervals; nodes and LoadGen with mutual TLS and a token. The dashboard itself is opened by nobody.
+// Goal: Prometheus takes configuration and rules, and every expression of dashboard, alerts and
+// rules finds what it asks for while two nodes are measured. Method: promtool over the files; a
+// real Prometheus on loopback with these files, other targets and shorter intervals; nodes and
+// LoadGen with mutual TLS and a token. The dashboard itself is opened by nobody.
 
 const CONFIG = repositoryFile('deploy/monitoring/prometheus/prometheus.yml');
 const missing = ['promtool', 'prometheus'].filter((tool) => !canRun(tool, ['--version']));
@@ -123,7 +124,8 @@ describe.skipIf(why !== undefined)(
           if (numbers.length === 0) empty.push(`${title} ${refId}: ${expr}`);
         }
       }
-      // Nobody asks these nodes by the Open Inference Protocol, so that no such request was refused.
+      // Nobody asks these nodes by the Open Inference Protocol, so that no such request was
+      // refused.
       expect(empty).toEqual([expect.stringContaining('longhaul_sut_oip_requests_total')]);
     });
 

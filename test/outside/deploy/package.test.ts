@@ -7,9 +7,9 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { packInto } from '../../scenes/host/repository.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: what `npm pack` makes is what users install, with ONNX Runtime and without, and the two measure each other.
-// Method: a real tarball, real installations in empty folders whose paths have a blank, by the lines of deploy/README.md,
-// and a real run over loopback, all by npm and npx.
+// Goal: what `npm pack` makes is what users install, with ONNX Runtime and without, and the two
+// measure each other. Method: a real tarball, real installations in empty folders whose paths have
+// a blank, by the lines of deploy/README.md, and a real run over loopback, all by npm and npx.
 
 const root = join(distFolder(), '..');
 
@@ -63,7 +63,10 @@ function say(line: string, cwd: string): Said {
   return { status, stdout, stderr };
 }
 
-/** Lines of deploy/README.md that install, with the tarball that was packed here; LoadGen's is the first. */
+/**
+ * Lines of deploy/README.md that install, with the tarball that was packed here; LoadGen's is the
+ * first.
+ */
 function installLines(tarball: string): string[] {
   const page = readFileSync(join(root, 'deploy', 'README.md'), 'utf8');
   return [...page.matchAll(/^.*npm install \.\.\/longhaul-.*$/gm)].map(([line]) =>

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../scenes/host/folders.ts';
 
-// Goal: the script restarts node by node, and stops where something is wrong. Method: a program in place of longhaul that knows which
-// process of a node answers, from files that the restart command changes. The real ones: test/outside/deploy/drills.test.ts.
+// Goal: the script restarts node by node, and stops where something is wrong. Method: a program in
+// place of longhaul that knows which process of a node answers, from files that the restart command
+// changes. The real ones: test/outside/deploy/drills.test.ts.
 
 const SCRIPT = fileURLToPath(new URL('../../../deploy/rolling-restart.sh', import.meta.url));
 const NODES = ['a=10.0.0.2:50051', 'b=[::1]:50052'];

@@ -15,10 +15,14 @@ import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { programPath, SYSTEMD_FOLDER } from '../../scenes/host/repository.ts';
 
-// Goal: install.sh refuses what is wrong before it changes anything, shares a prefix with others, and takes away what it put there.
-// Method: staged installations by npm, of small packages with the name of longhaul's; systemd.test.ts has the real one.
+// Goal: install.sh refuses what is wrong before it changes anything, shares a prefix with others,
+// and takes away what it put there. Method: staged installations by npm, of small packages with the
+// name of longhaul's; systemd.test.ts has the real one.
 
-/** Packs a package of a name, with a program "longhaul" that says the name, and no dependency that npm would fetch. */
+/**
+ * Packs a package of a name, with a program "longhaul" that says the name, and no dependency that
+ * npm would fetch.
+ */
 function smallPackage(folder: string, name: string): string {
   const content = join(folder, name, 'package');
   mkdirSync(content, { recursive: true });

@@ -6,13 +6,17 @@ import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { programPath, systemdFile, unitValues } from '../../scenes/host/repository.ts';
 
-// Goal: systemd knows every word of the units, they are hardened, and take all that their examples say; systemd.test.ts starts them.
-// Method: systemd's own checker, of which stderr counts (its exit code is 0 for an unknown word); files planted wrong are found.
+// Goal: systemd knows every word of the units, they are hardened, and take all that their examples
+// say; systemd.test.ts starts them. Method: systemd's own checker, of which stderr counts (its exit
+// code is 0 for an unknown word); files planted wrong are found.
 
 const why = programPath('systemd-analyze') === undefined ? 'needs systemd-analyze' : undefined;
 const UNITS = ['longhaul-sut@.service', 'longhaul-loadgen@.service'] as const;
 
-/** The most that `systemd-analyze security` may find, in tenths of its figure: 10 is nothing, 100 is everything. */
+/**
+ * The most that `systemd-analyze security` may find, in tenths of its figure: 10 is nothing, 100 is
+ * everything.
+ */
 const EXPOSURE_MAX = 20;
 
 /** Checks a unit with its drop-ins, with this Node.js in place of the installed one. */

@@ -11,8 +11,9 @@ import {
 } from '../../scenes/host/repository.ts';
 import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
-// Goal: the units do on a machine with systemd what they say: start ready, log with importance, drain, stay out of what is not theirs.
-// Method: the packed tarball staged by install.sh, over this machine's files, under a systemd that is pid 1 in namespaces of its own.
+// Goal: the units do on a machine with systemd what they say: start ready, log with importance,
+// drain, stay out of what is not theirs. Method: the packed tarball staged by install.sh, over this
+// machine's files, under a systemd that is pid 1 in namespaces of its own.
 
 const why = whyNoMachine();
 const INSTALL = join(SYSTEMD_FOLDER, 'install.sh');

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import { repositoryFile, repositoryText } from '../../scenes/host/repository.ts';
 
-// Goal: the link that deploy/tuning/measure.py measures over is there, with its delay, or the script says what is wrong with it.
-// Method: the script's own link, in two network namespaces; packets across it, and settings that no link has.
+// Goal: the link that deploy/tuning/measure.py measures over is there, with its delay, or the
+// script says what is wrong with it. Method: the script's own link, in two network namespaces;
+// packets across it, and settings that no link has.
 
 const FOLDER = repositoryFile('deploy/tuning');
 const why = whyNoNamespaces();

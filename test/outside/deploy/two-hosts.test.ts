@@ -6,8 +6,9 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { packInto, repositoryFile } from '../../scenes/host/repository.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 
-// Goal: the package in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
-// audit finds nothing wrong but that both hosts are one machine. Method: deploy/two-hosts/try.sh as a user calls it.
+// Goal: the package in two empty folders, on two hosts with a link between them, measure with
+// mutual TLS and a token, and the audit finds nothing wrong but that both hosts are one machine.
+// Method: deploy/two-hosts/try.sh as a user calls it.
 
 const script = repositoryFile('deploy/two-hosts/try.sh');
 const why = whyNoNamespaces();
@@ -24,7 +25,8 @@ describe.skipIf(why !== undefined)(`two hosts${why === undefined ? '' : ` (${why
         timeout: 800_000,
       },
     );
-    // 3 is INVALID: a machine that is busy with other things may miss the schedule. The audit is the same.
+    // 3 is INVALID: a machine that is busy with other things may miss the schedule. The audit is
+    // the same.
     expect({ isEnded: status === 0 || status === 3, stderr }).toMatchObject({ isEnded: true });
     expect(stdout).toMatch(/^(VALID|INVALID) /m);
     expect(stdout).not.toContain('WRONG');

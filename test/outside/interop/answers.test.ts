@@ -4,9 +4,10 @@ import { OIP_PAYLOADS, oipPlan, openOipQdl } from '../../scenes/oip-server/oip-q
 import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 import { ANSWERING_MAKES, AnsweringServer } from './answering-server.ts';
 
-// Goal: each call has its own answer and its own status, whatever header blocks and packets a make of gRPC uses. Method: servers on
-// grpc-go, gRPC's core and python-hpack, of which every so many calls fail behind their answer; each sample is compared with what
-// the server did with it, and read buffers are overwritten.
+// Goal: each call has its own answer and its own status, whatever header blocks and packets a make
+// of gRPC uses. Method: servers on grpc-go, gRPC's core and python-hpack, of which every so many
+// calls fail behind their answer; each sample is compared with what the server did with it, and
+// read buffers are overwritten.
 const QUERIES = 400;
 /** Calls at once. */
 const WIDTH = 8;

@@ -35,7 +35,10 @@ export const CALLING_MAKES: readonly CallingMake[] = [
   },
 ];
 
-/** A client of the folder callers/ as a process: one channel, and one stream at most. It encodes and decodes nothing. */
+/**
+ * A client of the folder callers/ as a process: one channel, and one stream at most. It encodes and
+ * decodes nothing.
+ */
 export class CallingClient {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;

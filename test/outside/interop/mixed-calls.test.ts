@@ -15,9 +15,10 @@ import { wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 import { CALLING_MAKES, CallingClient } from './calling-client.ts';
 
-// Goal: a client of any make of gRPC may make the calls of a SUT node in any order on one channel, though the node serves Infer
-// and the other calls on connections of their own. Method: clients on grpc-js, gRPC's core and grpc-go; each order of Infer and
-// unary calls, plain and by TLS; none of the calls may fail.
+// Goal: a client of any make of gRPC may make the calls of a SUT node in any order on one channel,
+// though the node serves Infer and the other calls on connections of their own. Method: clients on
+// grpc-js, gRPC's core and grpc-go; each order of Infer and unary calls, plain and by TLS; none of
+// the calls may fail.
 
 const { Name, Ledger } = SUT_METHODS;
 const RUN_ID = 'mixed';

@@ -5,8 +5,9 @@ import { runAgainst, startServicer } from './our-client.ts';
 import { makeOwnStubs, pythonObstacle } from './python.ts';
 import type { ServicerProcess } from './servicer-process.ts';
 
-// Goal: models are measured whose servers tell neither inputs nor outputs, as TorchServe and runtimes of KServe do not.
-// Method: the compiled command line against servicer.py, which then has no tensors in its metadata.
+// Goal: models are measured whose servers tell neither inputs nor outputs, as TorchServe and
+// runtimes of KServe do not. Method: the compiled command line against servicer.py, which then has
+// no tensors in its metadata.
 const WHY_NOT = pythonObstacle();
 if (WHY_NOT !== undefined) console.log(`our client without metadata is skipped: ${WHY_NOT}`);
 

@@ -15,8 +15,9 @@ import {
 import { makeOwnStubs, pythonObstacle } from './python.ts';
 import type { ServicerProcess } from './servicer-process.ts';
 
-// Goal: longhaul measures servers that are not its own, with their habits, and tells in words what it cannot measure.
-// Method: the compiled command line against servicer.py on gRPC's own core; counts of both ends are compared.
+// Goal: longhaul measures servers that are not its own, with their habits, and tells in words what
+// it cannot measure. Method: the compiled command line against servicer.py on gRPC's own core;
+// counts of both ends are compared.
 const WHY_NOT = pythonObstacle();
 if (WHY_NOT !== undefined) console.log(`our client against the servicer is skipped: ${WHY_NOT}`);
 

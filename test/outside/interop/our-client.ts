@@ -40,7 +40,10 @@ export const SERVER: readonly string[] = [
   ...['--min-query-count', `${SERVER_QUERIES}`],
 ];
 
-/** Runs longhaul against servers, and asks them afterwards what they saw. @param args After the defaults; later ones win. */
+/**
+ * Runs longhaul against servers, and asks them afterwards what they saw. @param args After the
+ * defaults; later ones win.
+ */
 export async function runAgainst(
   servers: readonly ServicerProcess[],
   model: string,

@@ -67,7 +67,8 @@ export function makeSutStubs(folder: string): string {
 }
 
 /**
- * Copies tritonclient and makes the classes that its build makes: protoc's output under the client's names for it.
+ * Copies tritonclient and makes the classes that its build makes: protoc's output under the
+ * client's names for it.
  * @returns The folder for PYTHONPATH.
  */
 export function makeTritonClient(folder: string): string {

@@ -4,8 +4,8 @@ import { makeOwnStubs, makeTritonClient, tritonClientObstacle } from './python.t
 import { ServicerProcess } from './servicer-process.ts';
 import { type TritonAnswer, type TritonStep, tritonClient } from './triton-client.ts';
 
-// Goal: the two programs of this folder that stand for others are right, so that what they say of longhaul counts.
-// Method: NVIDIA's client against the servicer; neither of them is longhaul.
+// Goal: the two programs of this folder that stand for others are right, so that what they say of
+// longhaul counts. Method: NVIDIA's client against the servicer; neither of them is longhaul.
 const WHY_NOT = tritonClientObstacle();
 if (WHY_NOT !== undefined) console.log(`tritonclient against the servicer is skipped: ${WHY_NOT}`);
 

@@ -16,8 +16,9 @@ import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 import { CALLING_MAKES, CallingClient } from './calling-client.ts';
 import { makeSutStubs, PYTHON, pythonObstacle } from './python.ts';
 
-// Goal: a client that nobody here wrote reads streams of tokens by proto/ alone. Method: gRPC's own core with protobuf's classes
-// of the .proto against a delay node, whose tokens are known, and a decoder that generates; then the transports of other makes.
+// Goal: a client that nobody here wrote reads streams of tokens by proto/ alone. Method: gRPC's own
+// core with protobuf's classes of the .proto against a delay node, whose tokens are known, and a
+// decoder that generates; then the transports of other makes.
 
 const WHY_NOT = pythonObstacle();
 if (WHY_NOT !== undefined) console.log(`token streams of Python are skipped: ${WHY_NOT}`);

@@ -12,8 +12,8 @@ import { digit } from '../../scenes/sut-node/sut-node.ts';
 import { makeTritonClient, tritonClientObstacle } from './python.ts';
 import { type TritonAnswer, type TritonStep, tritonClient } from './triton-client.ts';
 
-// Goal: people drive our SUT node with the client that they have. Method: NVIDIA's tritonclient, from its source,
-// against nodes that are processes of their own.
+// Goal: people drive our SUT node with the client that they have. Method: NVIDIA's tritonclient,
+// from its source, against nodes that are processes of their own.
 const WHY_NOT = tritonClientObstacle();
 if (WHY_NOT !== undefined) console.log(`tritonclient is skipped: ${WHY_NOT}`);
 

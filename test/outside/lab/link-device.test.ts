@@ -5,8 +5,9 @@ import { expect, it } from 'vitest';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { LINK_SCRIPT } from '../network/sut-behind-link.ts';
 
-// Goal: an interface gets netem by the conditions of a cell and has it taken back, and one with a discipline of its own stays.
-// Method: a tc of the test's own, which writes down what it is called with: a kernel with sch_netem and an interface to spoil are rare.
+// Goal: an interface gets netem by the conditions of a cell and has it taken back, and one with a
+// discipline of its own stays. Method: a tc of the test's own, which writes down what it is called
+// with: a kernel with sch_netem and an interface to spoil are rare.
 function link(device: string, kind: string, step: 'set' | 'clear', delayUs = '5000') {
   const folder = tempFolder();
   mkdirSync(folder, { recursive: true });

@@ -6,8 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { SutNamespace, whyNoNamespaces } from '../network/sut-behind-link.ts';
 
-// Goal: a node in the namespace is reached through the link of a cell, whose conditions hold, and nothing of it is left.
-// Method: real namespaces and the link in user space; netem by a tc of the test's own, for kernels that have none.
+// Goal: a node in the namespace is reached through the link of a cell, whose conditions hold, and
+// nothing of it is left. Method: real namespaces and the link in user space; netem by a tc of the
+// test's own, for kernels that have none.
 const why = whyNoNamespaces();
 const path = process.env['PATH'] ?? '';
 const closing: (() => unknown)[] = [];

@@ -15,7 +15,8 @@ import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { LINK_SCRIPT, SutNamespace, whyNoNamespaces } from '../network/sut-behind-link.ts';
 
-// Goal: the two verbs from the command line to their files. The figures of a busy machine are not judged.
+// Goal: the two verbs from the command line to their files. The figures of a busy machine are not
+// judged.
 const MAIN = fileURLToPath(compiledModule('loadgen-node/main.js'));
 const EFFICIENCY = [
   'efficiency',

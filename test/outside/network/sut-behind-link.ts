@@ -26,7 +26,10 @@ export interface HookConditions {
   readonly lossPercent?: number;
 }
 
-/** A network namespace for a SUT node behind a link, by the script of the repository: another one for each process. */
+/**
+ * A network namespace for a SUT node behind a link, by the script of the repository: another one
+ * for each process.
+ */
 export class SutNamespace {
   readonly name = `lh${process.pid}`;
   readonly #net = `198.18.${process.pid % 256}`;

@@ -11,7 +11,8 @@ import { LonghaulProcess } from '../../scenes/host/processes.ts';
 import { SutNamespace, whyNoNamespaces } from './sut-behind-link.ts';
 
 // Goal: over a link of 5 ms each way no number is better than the link allows, Name's included.
-// Method: the SUT node in a network namespace of its own, as root, by `npm run test:outside network`.
+// Method: the SUT node in a network namespace of its own, as root, by
+// `npm run test:outside network`.
 
 const ONE_WAY_MS = 5;
 const why = whyNoNamespaces();

@@ -19,10 +19,11 @@ import { doubtsAbout } from '../../../loadgen-node/official/doubts.ts';
 import { linkedLoadgen, linkLoadgen } from '../../../loadgen-node/official/link.ts';
 import { describeOfficial, linkOfficial } from './official-tools.ts';
 
-// Goal: MLPerf's C++ LoadGen, built here from its own sources, and the engine that follows it plan, count, log and judge the same for
-// any settings; a SUT that fails ends a run without a VALID log, and without a crash.
-// Method: LoadGens of three versions, built by their own CMake files; a process for each test, random settings, a SUT in process.
-// LONGHAUL_DIFFERENTIAL: number of random settings per version (default 20).
+// Goal: MLPerf's C++ LoadGen, built here from its own sources, and the engine that follows it plan,
+// count, log and judge the same for any settings; a SUT that fails ends a run without a VALID log,
+// and without a crash. Method: LoadGens of three versions, built by their own CMake files; a
+// process for each test, random settings, a SUT in process. LONGHAUL_DIFFERENTIAL: number of random
+// settings per version (default 20).
 
 const RUNS = Number(process.env['LONGHAUL_DIFFERENTIAL'] ?? 20);
 const VERSIONS = ['v4.1', 'v5.1.1', 'HEAD'] as const;
@@ -130,7 +131,8 @@ describeOfficial('the C++ LoadGen as engine', () => {
       const property = fc.asyncProperty(inputs, async (one) => {
         const { scenario, mode, qps, totalSamples } = one;
         const performanceSamples = Math.max(1, Math.round(one.share * totalSamples));
-        // LoadGen cannot run a query that is larger than its set, and goes on for ever in an accuracy run with several threads.
+        // LoadGen cannot run a query that is larger than its set, and goes on for ever in an
+        // accuracy run with several threads.
         const samplesPerQuery = Math.min(one.samplesPerQuery, performanceSamples);
         const settings = {
           ...{ scenario, mode, serverTargetQps: qps, offlineExpectedQps: qps },

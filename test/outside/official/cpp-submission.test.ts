@@ -8,15 +8,18 @@ import { type Ended, SutNodeProcess, spawnLonghaul } from '../../scenes/host/pro
 import { filledDescription } from '../../scenes/submission-tree/submission-tree.ts';
 import { describeOfficial, linkOfficial, OfficialTools, taggedChecker } from './official-tools.ts';
 
-// Goal: a user's way from his LoadGen to a tree: runs and a curve by the C++ LoadGen v4.1, a tree of them, and a checker that minds
-// the length of the runs alone. Method: the program as a user starts it, a node with the digits example in the open division, runs of
-// seconds.
+// Goal: a user's way from his LoadGen to a tree: runs and a curve by the C++ LoadGen v4.1, a tree
+// of them, and a checker that minds the length of the runs alone. Method: the program as a user
+// starts it, a node with the digits example in the open division, runs of seconds.
 
 const ROUND = 'v4.1';
 const SCENARIOS = { Server: '50', Offline: '1000' } as const;
 type RunScenario = keyof typeof SCENARIOS;
 
-/** What the checker says of short runs of `digits` in the place of resnet50, and that there is then no result. */
+/**
+ * What the checker says of short runs of `digits` in the place of resnet50, and that there is then
+ * no result.
+ */
 const OF_SHORT_RUNS = [
   /Test duration less than 600s in user config\. expected=600000, found=3000$/,
   /Required minimum samples per query not met by user config, Expected=24576, Found=\d+$/,

@@ -9,8 +9,9 @@ import { labelOf, simulateRun } from '../../scenes/simulated-run/simulated-run.t
 import { buildScene } from '../../scenes/submission-tree/built-tree.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
-// Goal: accuracy.txt and truncated logs are, to the byte, what the official scripts make of the same logs.
-// Method: a simulated accuracy run over 50,000 labels of which some are wrong; a tree, truncated by both.
+// Goal: accuracy.txt and truncated logs are, to the byte, what the official scripts make of the
+// same logs. Method: a simulated accuracy run over 50,000 labels of which some are wrong; a tree,
+// truncated by both.
 const TOTAL = 50_000;
 const TAG = 'v4.1';
 

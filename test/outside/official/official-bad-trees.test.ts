@@ -11,10 +11,14 @@ import { takeBack } from '../../scenes/submission-tree/changes.ts';
 import { FAULTS } from '../../scenes/submission-tree/faults.ts';
 import { describeOfficial, OfficialTools, taggedChecker } from './official-tools.ts';
 
-// Goal: `longhaul submission check` refuses what the official checker refuses, and refuses more only where the tree itself
-// shows that its result is wrong. Method: each single fault of the unit tests, planted in a tree of round v4.1 that both accept,
-// goes to both programs; exit codes are compared.
-/** Errors of ours where the official checker accepts the tree, and what is wrong with its result then. */
+// Goal: `longhaul submission check` refuses what the official checker refuses, and refuses more
+// only where the tree itself shows that its result is wrong. Method: each single fault of the unit
+// tests, planted in a tree of round v4.1 that both accept, goes to both programs; exit codes are
+// compared.
+/**
+ * Errors of ours where the official checker accepts the tree, and what is wrong with its result
+ * then.
+ */
 const STRICTER: Partial<Readonly<Record<FindingId, string>>> = {
   'accuracy-count-differs': 'the accuracy is that of a part of the data set',
   'accuracy-total-differs': 'the accuracy is that of a part of the data set',
@@ -60,7 +64,8 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
     const scene = await buildScene({ folder: join(folder, 'scene'), divisions: ['network'] });
     const { problems } = await truncateTree({ tree: scene.tree, round: tag, backup: originals });
     expect(problems).toEqual([]);
-    // The checker of v4.1 looks for the target of a link from the root of the tree: beside it nothing may lie.
+    // The checker of v4.1 looks for the target of a link from the root of the tree: beside it
+    // nothing may lie.
     tree = join(suiteFolder(), 'tree');
     cpSync(scene.tree, tree, { recursive: true });
     renameSync(scene.tree, before);

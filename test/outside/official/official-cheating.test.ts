@@ -13,9 +13,10 @@ import {
 import { labelOf } from '../../scenes/simulated-run/simulated-run.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
-// Goal: what the rows of cheating systems say of the official tools is what these say. Method: the scripts of v4.1 verify the
-// same runs as longhaul does (cheating-suts.slow.test.ts); where responses differ, their fallback: create_accuracy_baseline.sh, and
-// accuracy-imagenet.py over both logs.
+// Goal: what the rows of cheating systems say of the official tools is what these say. Method: the
+// scripts of v4.1 verify the same runs as longhaul does (cheating-suts.slow.test.ts); where
+// responses differ, their fallback: create_accuracy_baseline.sh, and accuracy-imagenet.py over both
+// logs.
 const FOLDER = 'compliance/nvidia';
 const BASELINE = `${FOLDER}/TEST01/create_accuracy_baseline.sh`;
 const ACCURACY = 'vision/classification_and_detection/tools/accuracy-imagenet.py';

@@ -14,9 +14,10 @@ import {
   taggedChecker,
 } from './official-tools.ts';
 
-// Goal: trees that `submission build` makes from runs of the rules' full length are accepted by the official checkers, and
-// by `longhaul submission check`. Method: real runs of the engine under simulated time, 50,000 samples, all three divisions,
-// verified and scored by longhaul; then the command, and the checkers of the round's tag and the newest one.
+// Goal: trees that `submission build` makes from runs of the rules' full length are accepted by the
+// official checkers, and by `longhaul submission check`. Method: real runs of the engine under
+// simulated time, 50,000 samples, all three divisions, verified and scored by longhaul; then the
+// command, and the checkers of the round's tag and the newest one.
 /** Round, the system's suite, the results that are expected, and who has to accept them. */
 const CASES: readonly {
   readonly what?: string;

@@ -5,7 +5,9 @@ import { describe } from 'vitest';
 import { findLoadgen } from '../../../loadgen-node/official/checkout.ts';
 import { linkLoadgen } from '../../../loadgen-node/official/link.ts';
 
-/** Clone of mlcommons/inference with its tags; undefined: the tests skip, and the last line says so. */
+/**
+ * Clone of mlcommons/inference with its tags; undefined: the tests skip, and the last line says so.
+ */
 const INFERENCE_CLONE: string | undefined = process.env['MLPERF_INFERENCE'];
 
 /** Python 3 with numpy and PyYAML. */
@@ -39,7 +41,10 @@ export class OfficialTools {
     execFileSync('tar', ['-x', '-C', folder], { input: archive });
   }
 
-  /** Runs a script of Python or bash. The tools write into the working directory and call `python3` by name. */
+  /**
+   * Runs a script of Python or bash. The tools write into the working directory and call `python3`
+   * by name.
+   */
   run(script: string, args: readonly string[], cwd: string): ToolRun {
     mkdirSync(cwd, { recursive: true });
     const program = script.endsWith('.sh') ? 'bash' : PYTHON;

@@ -10,9 +10,9 @@ import { labelOf, type SimulatedRun } from '../../scenes/simulated-run/simulated
 import { ComplianceScene, float32 } from '../../scenes/submission-tree/compliance-scene.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
-// Goal: `longhaul compliance` says of a run what the official script of the round says, and leaves the same files; an honest
-// system passes both. Method: simulated runs of a system that keeps the rules and of systems that each break one; the command
-// and the script verify them.
+// Goal: `longhaul compliance` says of a run what the official script of the round says, and leaves
+// the same files; an honest system passes both. Method: simulated runs of a system that keeps the
+// rules and of systems that each break one; the command and the script verify them.
 
 /** A system of which the tests run. */
 interface System {
@@ -112,7 +112,10 @@ describeOfficial.each(ROUNDS)('the scripts of $tag, $scenario', (one) => {
   }
 });
 
-/** A failure's reason goes to stderr in some rounds, so that only the verdicts are compared. @returns The verdict. */
+/**
+ * A failure's reason goes to stderr in some rounds, so that only the verdicts are compared.
+ * @returns The verdict.
+ */
 function expectSameVerdict(our: string, their: string): boolean {
   const passes = their.includes('TEST PASS');
   expect(our.includes('TEST PASS'), our).toBe(passes);

@@ -1,5 +1,6 @@
-// A test by the C++ LoadGen and the engine that follows it, against a SUT in this process that answers at once: the process can run
-// no other test. Usage: node run-by-both.mjs JOB.json; prints what came of it as JSON.
+// A test by the C++ LoadGen and the engine that follows it, against a SUT in this process that
+// answers at once: the process can run no other test. Usage: node run-by-both.mjs JOB.json; prints
+// what came of it as JSON.
 import { mkdirSync, readFileSync } from 'node:fs';
 
 const dist = new URL('../../../dist/', import.meta.url);
@@ -15,9 +16,9 @@ const { officialDriver, fittingRound, checkoutConf } = await load(
 );
 
 /**
- * cacheFolder, outdir; settings: those that differ from the round's, scenario among them; totalSamples, performanceSamples;
- * conduct: answer, lose (the 21st sample and all after it), answer-twice, throw; tokens: of each response, or absent; responseBytes: 4
- * where absent.
+ * cacheFolder, outdir; settings: those that differ from the round's, scenario among them;
+ * totalSamples, performanceSamples; conduct: answer, lose (the 21st sample and all after it),
+ * answer-twice, throw; tokens: of each response, or absent; responseBytes: 4 where absent.
  */
 const revive = (key, value) => (key.endsWith('Seed') ? BigInt(value) : value);
 const job = JSON.parse(readFileSync(process.argv[2], 'utf8'), revive);

@@ -3,8 +3,9 @@ import { findPeak } from '../../../loadgen-node/search/peak/find-peak.ts';
 import type { LoadSearch } from '../../../loadgen-node/search/peak/peak-search.ts';
 import { queueProbes, type ServiceLaw, theoreticalPeak } from '../../scenes/simulated-run/queue.ts';
 
-// Goal: what a search says of its own certainty is true: the limit lies in the interval about as often as stated.
-// Method: many simulated searches (PEAK_SEARCHES, 200) of queues with a known limit; prints the figures that docs/find-peak.md sums up.
+// Goal: what a search says of its own certainty is true: the limit lies in the interval about as
+// often as stated. Method: many simulated searches (PEAK_SEARCHES, 200) of queues with a known
+// limit; prints the figures that docs/find-peak.md sums up.
 
 const SEARCHES = Number(process.env['PEAK_SEARCHES'] ?? 200);
 const CONFIDENCE = 0.95;

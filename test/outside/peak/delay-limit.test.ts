@@ -12,9 +12,10 @@ import {
   theoreticalPeak,
 } from '../../scenes/simulated-run/queue.ts';
 
-// Goal: no search names more than a SUT can complete, however short its runs are beside the bound, and it stays useful.
-// Method: 1,000 simulated searches of a delay SUT of 20 ms with one server, over bounds, lengths and seeds (PEAK_SEARCHES per row, 84);
-// prints the figures that docs/find-peak.md sums up.
+// Goal: no search names more than a SUT can complete, however short its runs are beside the bound,
+// and it stays useful. Method: 1,000 simulated searches of a delay SUT of 20 ms with one server,
+// over bounds, lengths and seeds (PEAK_SEARCHES per row, 84); prints the figures that
+// docs/find-peak.md sums up.
 
 const SEARCHES = Number(process.env['PEAK_SEARCHES'] ?? 84);
 const BOUNDS_S = [0.1, 0.5, 2];
@@ -78,7 +79,10 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** The peak by bisection: the largest load, as scheduled, of a full run with the arrivals of this seed that confirms; by bisection. */
+/**
+ * The peak by bisection: the largest load, as scheduled, of a full run with the arrivals of this
+ * seed that confirms; by bisection.
+ */
 async function mostConfirmed(search: LoadSearch, seed: number): Promise<number> {
   const runProbe = queueProbes({ ...DELAY_QUEUE, seed }, search);
   const planned = { kind: 'full', queriesMax: 0, durationNsMax: 0, confidence: 1 } as const;

@@ -14,9 +14,11 @@ import {
   tokenProbes,
 } from '../../scenes/simulated-run/token-queue.ts';
 
-// Goal: a search under bounds on TTFT and TPOT comes to the lower of the two limits, of simulated queues and of delay nodes.
-// Method: TTFT limits in M/M/4, by Erlang's C; TPOT limits where sequences slow one another down, by ten long runs of that model. Prints the
-// figures of docs/find-peak.md. JOINT_SEARCHES (50) simulated searches of each; one of each over gRPC (PEAK_SEARCH_TIME, PEAK_MIN_DURATION).
+// Goal: a search under bounds on TTFT and TPOT comes to the lower of the two limits, of simulated
+// queues and of delay nodes. Method: TTFT limits in M/M/4, by Erlang's C; TPOT limits where
+// sequences slow one another down, by ten long runs of that model. Prints the figures of
+// docs/find-peak.md. JOINT_SEARCHES (50) simulated searches of each; one of each over gRPC
+// (PEAK_SEARCH_TIME, PEAK_MIN_DURATION).
 
 const SEARCHES = Number(process.env['JOINT_SEARCHES'] ?? 50);
 const SEARCH_TIME = process.env['PEAK_SEARCH_TIME'] ?? '120s';
@@ -163,7 +165,10 @@ describe.each(CASES)('limited by $limitedBy, bounds of $ttftMs and $tpotMs ms', 
   });
 });
 
-/** Output tokens of 5,000 samples, the first token included: the law's quantiles in a random order, so that their mean is the law's. */
+/**
+ * Output tokens of 5,000 samples, the first token included: the law's quantiles in a random order,
+ * so that their mean is the law's.
+ */
 function lengthsOf({ length: { law, mean } }: TokenQueue): number[] {
   if (law === 'fixed') return [mean + 1];
   const random = randomStream(11);

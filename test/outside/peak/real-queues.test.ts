@@ -3,10 +3,11 @@ import { tempFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { type ServiceLaw, theoreticalPeak } from '../../scenes/simulated-run/queue.ts';
 
-// Goal: real searches over gRPC come to what theory says of the SUT's queue, and repeated searches to one another.
-// Method: delay SUTs with one server (PEAK_SEEDS, 10), and the stand-in ResNet-50 (PEAK_STANDIN, 3 searches). Their service takes a
-// little longer than its setting: it is measured first, and theory is told what was measured. On a machine that others use
-// a search may find LoadGen to be the limit: that is printed, and not compared with theory.
+// Goal: real searches over gRPC come to what theory says of the SUT's queue, and repeated searches
+// to one another. Method: delay SUTs with one server (PEAK_SEEDS, 10), and the stand-in ResNet-50
+// (PEAK_STANDIN, 3 searches). Their service takes a little longer than its setting: it is measured
+// first, and theory is told what was measured. On a machine that others use a search may find
+// LoadGen to be the limit: that is printed, and not compared with theory.
 
 const SEEDS = Number(process.env['PEAK_SEEDS'] ?? 10);
 const STANDIN_SEARCHES = Number(process.env['PEAK_STANDIN'] ?? 3);

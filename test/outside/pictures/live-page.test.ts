@@ -7,8 +7,9 @@ import { suiteFolder } from '../../scenes/host/folders.ts';
 import { SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { launchChromium, openPage, whyNoChromium } from '../browser/chromium.ts';
 
-// Goal: docs/pictures/live-page.png shows the live page as this version makes it. Method: a real run against two nodes with
-// known times of service, looked at in its 40th second by a headless Chromium. Nothing is compared: it is for people.
+// Goal: docs/pictures/live-page.png shows the live page as this version makes it. Method: a real
+// run against two nodes with known times of service, looked at in its 40th second by a headless
+// Chromium. Nothing is compared: it is for people.
 
 const FOLDER = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url));
 const BYTES_MAX = 150_000;

@@ -14,8 +14,9 @@ import {
 } from '../../scenes/simulated-run/pages.ts';
 import { launchChromium, openPage, whyNoChromium } from '../browser/chromium.ts';
 
-// Goal: the pictures of the README and docs show what this version makes. Method: pages of simulated runs, from fixed seeds, in
-// a headless Chromium. Nothing is compared: the pictures are for people.
+// Goal: the pictures of the README and docs show what this version makes. Method: pages of
+// simulated runs, from fixed seeds, in a headless Chromium. Nothing is compared: the pictures are
+// for people.
 
 const FOLDER = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url));
 

@@ -43,7 +43,10 @@ scrape_configs:
     return new PrometheusProcess(child, `http://${listen}`);
   }
 
-  /** The value of an expression that has one series; NaN where it has none, or Prometheus is not up yet. */
+  /**
+   * The value of an expression that has one series; NaN where it has none, or Prometheus is not up
+   * yet.
+   */
   async value(expression: string): Promise<number> {
     const query = new URLSearchParams({ query: expression });
     let answer: { data: { result: readonly { value: readonly [number, string] }[] } };

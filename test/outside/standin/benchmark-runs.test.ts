@@ -5,20 +5,28 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: each official benchmark as a person uses it with its stand-in: made, served, measured for speed and accuracy in every
-// scenario that it has, and tested by TEST01 and TEST05 (TEST04, TEST06); no sample is lost, and the accuracy is the stand-in's own.
-// Method: real processes. Prints a table; nothing is expected of speed.
+// Goal: each official benchmark as a person uses it with its stand-in: made, served, measured for
+// speed and accuracy in every scenario that it has, and tested by TEST01 and TEST05 (TEST04,
+// TEST06); no sample is lost, and the accuracy is the stand-in's own. Method: real processes.
+// Prints a table; nothing is expected of speed.
 
 interface Case {
   readonly benchmark: string;
-  /** Samples of the data set; absent: the standard set, which the quality target was measured on. */
+  /**
+   * Samples of the data set; absent: the standard set, which the quality target was measured on.
+   */
   readonly count?: number;
   readonly scenarios: readonly string[];
   /** Queries per second of Server, and of an accuracy run there. */
   readonly serverQps: string;
-  /** Queries of Server where 100 would take minutes; early stopping needs 44 at the 90th percentile. */
+  /**
+   * Queries of Server where 100 would take minutes; early stopping needs 44 at the 90th percentile.
+   */
   readonly serverQueries?: string;
-  /** Samples per second that Offline expects: more than an idle machine does, or the run is too short. */
+  /**
+   * Samples per second that Offline expects: more than an idle machine does, or the run is too
+   * short.
+   */
   readonly offlineQps: string;
   readonly sutFlags: readonly string[];
   /** Where it is not the default one: a round without compliance tests. */

@@ -8,8 +8,9 @@ import type { OutputTensor } from '../../../sut-node/model/model-facts.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { testCacheFolder } from '../../scenes/host/folders.ts';
 
-// Goal: the target of bert's generated data is what the stand-in reaches, whatever its cost; damaged samples miss it.
-// Method: the code of both nodes without a network, over the whole standard set. Takes a minute or two per model.
+// Goal: the target of bert's generated data is what the stand-in reaches, whatever its cost;
+// damaged samples miss it. Method: the code of both nodes without a network, over the whole
+// standard set. Takes a minute or two per model.
 
 let ort: OnnxRuntime;
 let dataSet: DataSet;

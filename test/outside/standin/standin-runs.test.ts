@@ -5,16 +5,17 @@ import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: the stand-in for ResNet-50 as a person uses it: made, served and measured, in Server and Offline, in FP32 and
-// int8, as JPEG and as pixels; accuracy is what `prepare` says, whatever the way, and no sample is lost.
-// Method: real processes and the whole data set. Prints a table; nothing is expected of speed.
+// Goal: the stand-in for ResNet-50 as a person uses it: made, served and measured, in Server and
+// Offline, in FP32 and int8, as JPEG and as pixels; accuracy is what `prepare` says, whatever the
+// way, and no sample is lost. Method: real processes and the whole data set. Prints a table;
+// nothing is expected of speed.
 const MODELS = ['standin-int8', 'standin'] as const;
 const SCENARIOS = ['Offline', 'Server'] as const;
 const ENCODINGS = ['uint8', 'jpeg'] as const;
 
 /**
- * Load that two cores carry: Server's queries per second, which an accuracy run keeps to as well, and the samples per
- * second that Offline expects.
+ * Load that two cores carry: Server's queries per second, which an accuracy run keeps to as well,
+ * and the samples per second that Offline expects.
  */
 const TARGET_QPS = {
   standin: { Server: '10', Offline: '60' },
@@ -22,8 +23,9 @@ const TARGET_QPS = {
 } as const;
 
 /**
- * Server's bound: the rules' 15 ms is below what one inference takes on a core of a CPU. And as many queries as early
- * stopping needs at the 99th percentile, so that the verdict is about the bound.
+ * Server's bound: the rules' 15 ms is below what one inference takes on a core of a CPU. And as
+ * many queries as early stopping needs at the 99th percentile, so that the verdict is about the
+ * bound.
  */
 const BOUND = {
   Server: ['--target-latency', '500ms', '--min-query-count', '700'],

@@ -5,8 +5,8 @@ import { STANDIN_DICE } from '../../../loadgen-node/samples/benchmarks/3d-unet/b
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 
-// Goal: the quality that runs over generated volumes are judged by is the one that the stand-in for 3D U-Net reaches.
-// Method: an accuracy run over all standard volumes, with real processes.
+// Goal: the quality that runs over generated volumes are judged by is the one that the stand-in for
+// 3D U-Net reaches. Method: an accuracy run over all standard volumes, with real processes.
 const DIFFERENCE_MAX = 2e-4;
 
 it('the stand-in for 3D U-Net has the accuracy that is asked of it', async () => {

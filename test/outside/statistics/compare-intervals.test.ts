@@ -5,8 +5,9 @@ import { queueRecords } from '../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../scenes/simulated-run/summary.ts';
 
 // Goal: the 95 % intervals of a comparison hold the true difference in about 95 of 100 cases.
-// Method: pairs of simulated M/M/1 queues with the same load, whose figures are equal in truth; latencies hang together the
-// longer, the higher the load is. Prints the share of intervals that hold 0 (docs/compare.md).
+// Method: pairs of simulated M/M/1 queues with the same load, whose figures are equal in truth;
+// latencies hang together the longer, the higher the load is. Prints the share of intervals that
+// hold 0 (docs/compare.md).
 
 const PAIRS = 200;
 const REPLICATES = 300;
@@ -41,7 +42,8 @@ describe('intervals of equal runs', () => {
     const holding = sharesHolding(rowCount, load);
     const shares = [...holding];
     console.log(`${rowCount} queries, load ${load}:`, Object.fromEntries(shares));
-    // Below 0.91 with 200 pairs would have a chance of 1 % at a true 0.95; the tail may be a little below it.
+    // Below 0.91 with 200 pairs would have a chance of 1 % at a true 0.95; the tail may be a little
+    // below it.
     for (const [figure, share] of shares) expect(share, figure).toBeGreaterThanOrEqual(0.88);
     const mean = shares.reduce((sum, [, share]) => sum + share, 0) / shares.length;
     expect(mean).toBeGreaterThanOrEqual(0.93);

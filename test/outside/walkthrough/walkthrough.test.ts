@@ -9,9 +9,9 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { SutNodeProcess } from '../../scenes/host/processes.ts';
 
-// Goal: the script of docs/submit.md does what it says, with real runs of the stand-in.
-// Method: the script itself, with short lengths, against a real node; then what the self-check said of both trees:
-// nothing but what short lengths, a stand-in and one machine are the cause of.
+// Goal: the script of docs/submit.md does what it says, with real runs of the stand-in. Method: the
+// script itself, with short lengths, against a real node; then what the self-check said of both
+// trees: nothing but what short lengths, a stand-in and one machine are the cause of.
 const SCRIPT = resolve(import.meta.dirname, '../../../docs/submission-walkthrough.sh');
 const ROUNDS = ['v4.1', 'v5.0'] as const;
 

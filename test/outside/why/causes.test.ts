@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { burn, LOADGEN_CORE, startPinnedRun, startPinnedSut, whyNotPinned } from './pinned.ts';
 
-// Goal: each row of the table of causes (docs/measure.md) is what the screen says of a real run whose cause is known. Method: a delay node
-// and LoadGen on a core each; signals, a CPU limit, other work, and loads above what the node does.
+// Goal: each row of the table of causes (docs/measure.md) is what the screen says of a real run
+// whose cause is known. Method: a delay node and LoadGen on a core each; signals, a CPU limit,
+// other work, and loads above what the node does.
 
 const why = whyNotPinned();
 const title = (text: string): string => (why === undefined ? text : `${text} (skipped: ${why})`);
@@ -25,7 +26,10 @@ async function stopFor(process: { kill(signal: NodeJS.Signals): void }, ms: numb
   process.kill('SIGCONT');
 }
 
-/** A control group of version 1 or 2 whose processes get so much of a core; undefined where none can be made. */
+/**
+ * A control group of version 1 or 2 whose processes get so much of a core; undefined where none can
+ * be made.
+ */
 function cpuLimit(share: number): string | undefined {
   const quotaUs = share * 100_000;
   const name = `longhaul-test-${process.pid}`;

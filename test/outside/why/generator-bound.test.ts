@@ -3,8 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { burn, LOADGEN_CORE, runPinned, SUT_CORE, startPinnedSut, whyNotPinned } from './pinned.ts';
 
-// Goal: a run whose LoadGen is starved is called generator-bound, with the cause; one whose SUT is slow is not.
-// Method: real processes, each node on a core of its own, burners on the one or the other. By `npm run test:outside why`.
+// Goal: a run whose LoadGen is starved is called generator-bound, with the cause; one whose SUT is
+// slow is not. Method: real processes, each node on a core of its own, burners on the one or the
+// other. By `npm run test:outside why`.
 
 const why = whyNotPinned();
 const NO_DELAY = ['--benchmark', 'delay', '--delay-model', 'fixed:1ms'];

@@ -8,8 +8,9 @@ import { recordedRun } from '../../scenes/simulated-run/recorded-run.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { startPinnedSut } from './pinned.ts';
 
-// Goal: the parts of 10^5 latencies sum to them within 1 % or 20 µs, none below zero; 5 ms of delay on the link each way are 10 ms of
-// network and nothing else. Method: a SUT node of its own, the engine in this process. By `npm run test:outside why`.
+// Goal: the parts of 10^5 latencies sum to them within 1 % or 20 µs, none below zero; 5 ms of delay
+// on the link each way are 10 ms of network and nothing else. Method: a SUT node of its own, the
+// engine in this process. By `npm run test:outside why`.
 
 const SERVED = ['--benchmark', 'delay', '--delay-model', 'fixed:1ms'];
 

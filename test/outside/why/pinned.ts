@@ -20,8 +20,9 @@ export function whyNotPinned(): string | undefined {
 }
 
 /**
- * On one core, in a session of its own, and ahead of all that was not started here, which must not decide a test: Linux may share cores
- * out by session first. Of those that are started here each gets an equal share of its core.
+ * On one core, in a session of its own, and ahead of all that was not started here, which must not
+ * decide a test: Linux may share cores out by session first. Of those that are started here each
+ * gets an equal share of its core.
  */
 function pinned(core: number, ...args: readonly string[]): string[] {
   const ahead = 'echo -19 2>/dev/null >/proc/self/autogroup; exec nice -n -19 taskset -c "$@"';

@@ -28,15 +28,18 @@ export function suiteFolder(): string {
 }
 
 /**
- * Cache folder of all integration tests. It outlives the test run on purpose: images of digits
- * are drawn once per machine, and the cache checks them on every opening. Several test processes may use it
- * at once.
+ * Cache folder of all integration tests. It outlives the test run on purpose: images of digits are
+ * drawn once per machine, and the cache checks them on every opening. Several test processes may
+ * use it at once.
  */
 export function testCacheFolder(): string {
   return join(tmpdir(), 'longhaul-test-cache');
 }
 
-/** Writes files by their paths, and the folders that they need; by default into a {@link tempFolder}. */
+/**
+ * Writes files by their paths, and the folders that they need; by default into a
+ * {@link tempFolder}.
+ */
 export function writeTree(
   files: Readonly<Record<string, string | Uint8Array>>,
   folder: string = tempFolder(),

@@ -30,7 +30,10 @@ export const UNKNOWN_OS: OsFacts = {
   addresses: {},
 };
 
-/** Writes a tree, by default into a folder of the running test; several tests share one in a `suiteFolder()`. */
+/**
+ * Writes a tree, by default into a folder of the running test; several tests share one in a
+ * `suiteFolder()`.
+ */
 export function plantMachine(
   { files, links = {}, os }: MachineTree,
   root: string = tempFolder(),

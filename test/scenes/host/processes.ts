@@ -77,7 +77,10 @@ export class LonghaulProcess extends Running {
   }
 }
 
-/** Starts `longhaul`; a run that tells all it knows, without records and report unless the test says what it wants of them. */
+/**
+ * Starts `longhaul`; a run that tells all it knows, without records and report unless the test says
+ * what it wants of them.
+ */
 export function spawnLonghaul(
   args: readonly string[],
   options: ProcessOptions = {},
@@ -103,8 +106,8 @@ function verbose(args: readonly string[]): readonly string[] {
 const STARTING = ['demo', 'efficiency', 'find-peak', 'prepare', 'sut', 'sweep'];
 
 /**
- * Runs `longhaul` to its end: as a process of its own where it is another installation or a verb that starts processes, else in one
- * that ran command lines before.
+ * Runs `longhaul` to its end: as a process of its own where it is another installation or a verb
+ * that starts processes, else in one that ran command lines before.
  */
 export function longhaul(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
   const isWarm = options.main === undefined && !STARTING.includes(args[0] ?? '');
@@ -123,8 +126,9 @@ const idle: ChildProcess[] = [];
 const IDLE_MAX = 4;
 
 /**
- * A command line in a process that ran others before, if one is idle: to start one and to load the program takes as much
- * processor time as a run of a second. For verbs that nobody sends a signal, and that start no processes.
+ * A command line in a process that ran others before, if one is idle: to start one and to load the
+ * program takes as much processor time as a run of a second. For verbs that nobody sends a signal,
+ * and that start no processes.
  */
 export class WarmLonghaul extends Running {
   readonly ended: Promise<Ended>;
@@ -213,8 +217,8 @@ interface CompiledCommandLine {
 }
 
 /**
- * Runs a command line of the compiled program inside this process: for verbs that read, print and end. Starting a process takes
- * ten times as long as what they do.
+ * Runs a command line of the compiled program inside this process: for verbs that read, print and
+ * end. Starting a process takes ten times as long as what they do.
  */
 export async function longhaulHere(
   args: readonly string[],
@@ -236,7 +240,10 @@ export async function longhaulHere(
   }
 }
 
-/** Runs a verb from its source inside this process; throws what the program would turn into an exit code. */
+/**
+ * Runs a verb from its source inside this process; throws what the program would turn into an exit
+ * code.
+ */
 export function verbHere(verb: MakeCommand, ...args: readonly string[]): Promise<Said> {
   return written(async () => {
     let code = 0;

@@ -19,7 +19,10 @@ export function readYaml<T>(path: string): T {
   return parse(repositoryText(path), { merge: true }) as T;
 }
 
-/** Packs what was built just now into an empty folder; a release that lies about may be older. @returns The tarball's path */
+/**
+ * Packs what was built just now into an empty folder; a release that lies about may be older.
+ * @returns The tarball's path
+ */
 export function packInto(folder: string): string {
   const flags = ['--ignore-scripts', '--silent', '--pack-destination', folder];
   execFileSync('npm', ['pack', ...flags], { cwd: ROOT, stdio: 'pipe' });
@@ -127,7 +130,10 @@ export function programPath(name: string): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** Values of a key of a unit, in their order; a line that ends in a backslash goes on. Source: systemd.syntax(7). */
+/**
+ * Values of a key of a unit, in their order; a line that ends in a backslash goes on. Source:
+ * systemd.syntax(7).
+ */
 export function unitValues(text: string, key: string): string[] {
   return text
     .replace(/\\\n\s*/g, ' ')
@@ -136,7 +142,10 @@ export function unitValues(text: string, key: string): string[] {
     .map((line) => line.slice(key.length + 1));
 }
 
-/** Variables of an environment file. Source: systemd.exec(5), EnvironmentFile=. @throws Error at a line that is none */
+/**
+ * Variables of an environment file. Source: systemd.exec(5), EnvironmentFile=. @throws Error at a
+ * line that is none
+ */
 export function environmentOf(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s*[#;]/.test(line));
   return Object.fromEntries(

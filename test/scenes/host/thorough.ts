@@ -1,4 +1,7 @@
-/** True in the project `slow`, which takes some files of the fast projects again, with all of their cases. */
+/**
+ * True in the project `slow`, which takes some files of the fast projects again, with all of their
+ * cases.
+ */
 export const IS_THOROUGH: boolean = process.env['LONGHAUL_THOROUGH'] === '1';
 
 /** All cases in the project `slow`, the first ones in the fast ones. */

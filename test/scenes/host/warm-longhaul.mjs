@@ -1,5 +1,5 @@
-// Runs command lines of the compiled program one after the other, as its parent asks: what WarmLonghaul talks to.
-// argv[2]: URL of the compiled command line.
+// Runs command lines of the compiled program one after the other, as its parent asks: what
+// WarmLonghaul talks to. argv[2]: URL of the compiled command line.
 
 const { runCommandLine } = await import(process.argv[2]);
 const SIGNALS = ['SIGINT', 'SIGTERM', 'uncaughtException'];

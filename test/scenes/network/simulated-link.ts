@@ -21,7 +21,9 @@ import type { NetworkPlan } from './network-plan.ts';
 import type { StrikingFault } from './simulated-network.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 
-/** Payload bytes that wait before a transport has no room, and bytes on the way in either direction. */
+/**
+ * Payload bytes that wait before a transport has no room, and bytes on the way in either direction.
+ */
 const WAITING_BYTES_MAX = 16_384;
 const WINDOW_BYTES = 65_536;
 
@@ -41,8 +43,9 @@ export interface LinkScene {
 }
 
 /**
- * One Infer stream over a link with a delay, a rate and a window, in place of gRPC: it has LoadGen's end and the node's. The
- * plan's fault strikes here where it is about connections or messages.
+ * One Infer stream over a link with a delay, a rate and a window, in place of gRPC: it has
+ * LoadGen's end and the node's. The plan's fault strikes here where it is about connections or
+ * messages.
  */
 export class SimulatedLink implements PartTransport {
   readonly #scene: LinkScene;

@@ -73,9 +73,9 @@ export interface SimulatedNetworkRun {
 }
 
 /**
- * Runs LoadGen's engine over the real QDL (dispatcher, router, part cutter, channels, codecs) to SUT nodes with real
- * streams (credit, ledger, batcher). Clock, link and model are simulated: minutes pass in milliseconds, and the same plan
- * gives the same run to the nanosecond.
+ * Runs LoadGen's engine over the real QDL (dispatcher, router, part cutter, channels, codecs) to
+ * SUT nodes with real streams (credit, ledger, batcher). Clock, link and model are simulated:
+ * minutes pass in milliseconds, and the same plan gives the same run to the nanosecond.
  * @param outdir Folder for LoadGen's logs.
  */
 export async function runOverNetwork(
@@ -126,7 +126,10 @@ export async function runOverNetwork(
   };
 }
 
-/** A fault that strikes once: at an instant, or with the nth message that it could spoil from that instant on. */
+/**
+ * A fault that strikes once: at an instant, or with the nth message that it could spoil from that
+ * instant on.
+ */
 export class StrikingFault {
   readonly #fault: Fault;
   readonly #clock: SimulatedClock;
@@ -140,7 +143,10 @@ export class StrikingFault {
     this.#beginNs = clock.nowNs();
   }
 
-  /** Tries `strike` at the fault's instant, if the fault is of this kind and node; it returns whether it came about. */
+  /**
+   * Tries `strike` at the fault's instant, if the fault is of this kind and node; it returns
+   * whether it came about.
+   */
   atInstant(kind: Fault['kind'], node: number, strike: () => boolean): void {
     if (kind !== this.#fault.kind || node !== this.#fault.node) return;
     this.#clock.callAt(this.#beginNs + this.#fault.atNs, () => {
@@ -236,7 +242,8 @@ class SimulatedDriver implements ProtocolDriver {
         streamIndex: place.streamOfNode,
       };
       const openTransport: OpenTransport = (at, ends) => this.#link(at, ends);
-      const { ledger } = this.nodes[place.nodeIndex] as (typeof this.nodes)[number]; // One per address.
+      // One per address.
+      const { ledger } = this.nodes[place.nodeIndex] as (typeof this.nodes)[number];
       const { payloads } = this.#scene;
       return new SutChannel(place, { openTransport, open, ledger, payloads }, events);
     });

@@ -14,7 +14,10 @@ import type { NetworkPlan } from './network-plan.ts';
 
 const QUEUE_BYTES_MAX = 4 << 20;
 
-/** A SUT node without sockets: real streams, credit, ledger and batcher, and a model that echoes a payload. */
+/**
+ * A SUT node without sockets: real streams, credit, ledger and batcher, and a model that echoes a
+ * payload.
+ */
 export class SimulatedNode {
   readonly address: string;
   readonly ledgers: RunLedgers;

@@ -48,7 +48,10 @@ export interface OipBehaviour {
     readonly code: number;
     readonly details: string;
   };
-  /** The status of ModelMetadata for a model that there is not; such a model is not ready, until `models` has it. */
+  /**
+   * The status of ModelMetadata for a model that there is not; such a model is not ready, until
+   * `models` has it.
+   */
   readonly unknownModel?: { readonly code: number; readonly details: string };
   /** Undefined: the server has no RepositoryIndex. */
   readonly repository?: readonly ModelIndex[];
@@ -58,7 +61,10 @@ export interface OipBehaviour {
   readonly streamsPlainResponses?: boolean;
   /** Methods that the server does not have. */
   readonly without?: readonly string[];
-  /** A stream's next request is begun when the one before is done: when the promise of `onInfer` is kept. */
+  /**
+   * A stream's next request is begun when the one before is done: when the promise of `onInfer` is
+   * kept.
+   */
   readonly streamsInTurn?: boolean;
   /** Default: answers with the first input's raw contents as the one output. */
   readonly onInfer?: (request: ModelInferRequest__Output, answer: Answerer) => void | Promise<void>;
@@ -96,7 +102,9 @@ type Unary = (
   callback: (error: unknown, answer?: object) => void,
 ) => void;
 
-/** A server of the Open Inference Protocol for tests: real gRPC; keeps every request that it got. */
+/**
+ * A server of the Open Inference Protocol for tests: real gRPC; keeps every request that it got.
+ */
 export class FakeOipServer {
   readonly requests: ModelInferRequest__Output[] = [];
   nameCount = 0;
@@ -249,7 +257,8 @@ export function fakeOipServers<const B extends readonly OipBehaviour[]>(...behav
 }
 
 /**
- * A response as NVIDIA Dynamo makes it: typed contents, and a finish reason that is empty while more follow.
+ * A response as NVIDIA Dynamo makes it: typed contents, and a finish reason that is empty while
+ * more follow.
  * @param isOld An older version: the finish reason has no element while more follow.
  */
 export function dynamoResponse(

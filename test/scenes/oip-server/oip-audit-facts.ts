@@ -13,7 +13,10 @@ import {
   nodeEvidence,
 } from '../simulated-run/audit-facts.ts';
 
-/** Statistics of a server that executed 100 requests of one sample in 25 batches: 2 ms in the queue, 4 ms in the model. */
+/**
+ * Statistics of a server that executed 100 requests of one sample in 25 batches: 2 ms in the queue,
+ * 4 ms in the model.
+ */
 export function oipStatistics(fields: Partial<ServerGrowth> = {}): ServerGrowth {
   const each = (ns: number) => ({ count: 100, ns: 100 * ns });
   return {

@@ -138,7 +138,9 @@ class Reports implements ChannelEvents {
   }
 }
 
-/** A channel on a connection whose calls go nowhere. @param more How its responses are put together. */
+/**
+ * A channel on a connection whose calls go nowhere. @param more How its responses are put together.
+ */
 export function scene(
   method: OipMethod,
   more: Partial<GatherOptions> & { tokenLatencies?: boolean } = {},

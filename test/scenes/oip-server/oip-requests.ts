@@ -19,7 +19,9 @@ interface MadeRequest {
 /** A request in bytes. */
 export interface FuzzedRequest {
   readonly bytes: Buffer;
-  /** Set where the request is right: then it must have this answer, raw, an output behind the other. */
+  /**
+   * Set where the request is right: then it must have this answer, raw, an output behind the other.
+   */
   readonly expected: Buffer | undefined;
 }
 

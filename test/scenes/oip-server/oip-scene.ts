@@ -35,8 +35,8 @@ export function oipTestModel(parts: Partial<OipModel> = {}): OipModel {
 }
 
 /**
- * The Open Inference Protocol on a real batcher and credit book. The model echoes, when the test says so: of every sample
- * comes back what it was.
+ * The Open Inference Protocol on a real batcher and credit book. The model echoes, when the test
+ * says so: of every sample comes back what it was.
  */
 export class OipScene {
   readonly credits: CreditBook;

@@ -129,7 +129,10 @@ export async function listenTcp(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that does nothing but what a test tells it, frame by frame. It sends on its newest connection. */
+/**
+ * A server that does nothing but what a test tells it, frame by frame. It sends on its newest
+ * connection.
+ */
 export class RawHttp2Peer {
   readonly frames: RawFrame[] = [];
   /** Bytes of DATA by stream. */

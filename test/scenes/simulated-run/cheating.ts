@@ -30,7 +30,10 @@ export const SPEED_AND_ANSWERS = ['TEST01', 'TEST04', 'TEST05'] as const;
 /** One of {@link SPEED_AND_ANSWERS}. */
 export type CheatingTest = (typeof SPEED_AND_ANSWERS)[number];
 
-/** Expectation of one test: the official tools' verdict, and the names of the checks that are not met. */
+/**
+ * Expectation of one test: the official tools' verdict, and the names of the checks that are not
+ * met.
+ */
 type ExpectedVerdict = ReturnType<typeof pass> | ReturnType<typeof fail>;
 
 const pass = (...unmet: readonly string[]) => ({ official: 'pass', unmet }) as const;
@@ -41,7 +44,9 @@ interface CheatingRow {
   readonly what: string;
   /** Made anew for each scenario: some remember what they saw. */
   readonly make: () => Conduct;
-  /** A system that is quick on repeats needs a higher rate in Offline, else its runs are too short. */
+  /**
+   * A system that is quick on repeats needs a higher rate in Offline, else its runs are too short.
+   */
   readonly isQuick?: boolean;
   readonly Offline: Readonly<Record<CheatingTest, ExpectedVerdict>>;
   readonly Server: Readonly<Record<CheatingTest, ExpectedVerdict>>;
@@ -67,8 +72,9 @@ function repeatable(seed: bigint): () => number {
 }
 
 /**
- * Honest systems and ones that cheat on samples that they have seen before: a fresh node, and one that remembers the
- * accuracy run. Where a row of a cheating system passes, no test of these three can see it, and docs/submit.md says so.
+ * Honest systems and ones that cheat on samples that they have seen before: a fresh node, and one
+ * that remembers the accuracy run. Where a row of a cheating system passes, no test of these three
+ * can see it, and docs/submit.md says so.
  */
 export const CHEATING_ROWS: readonly CheatingRow[] = [
   { what: 'honest', make: () => honest(), Offline: ALL_PASS, Server: ALL_PASS },
@@ -142,7 +148,10 @@ export const CHEATING_ROWS: readonly CheatingRow[] = [
   },
 ];
 
-/** A system of a row and the load at which it is measured: runs of 60 s in Server, as long as it takes for 3,300 samples and more in Offline. */
+/**
+ * A system of a row and the load at which it is measured: runs of 60 s in Server, as long as it
+ * takes for 3,300 samples and more in Offline.
+ */
 export function systemOf(row: CheatingRow, scenario: 'Offline' | 'Server'): CheatingSystem {
   const system = { conduct: row.make(), scenario };
   if (scenario === 'Server') return { ...system, qps: 50, seconds: 60 };

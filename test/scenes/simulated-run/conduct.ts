@@ -9,8 +9,8 @@ export interface Treatment {
 }
 
 /**
- * How a SUT treats the samples of one run, in the order in which they come; a sample is told by a key: its index, or
- * a digest of its payload. Made anew for each run.
+ * How a SUT treats the samples of one run, in the order in which they come; a sample is told by a
+ * key: its index, or a digest of its payload. Made anew for each run.
  */
 export type Conduct = () => (key: string) => Treatment;
 
@@ -48,15 +48,16 @@ export function caches(serviceNs = MODEL_NS): Conduct {
 }
 
 /**
- * Sees from repeated samples that accuracy is not looked at, and answers anything from then on: an accuracy run
- * asks for every sample once.
+ * Sees from repeated samples that accuracy is not looked at, and answers anything from then on: an
+ * accuracy run asks for every sample once.
  */
 export function tiresOfRepeats(serviceNs = MODEL_NS): Conduct {
   return byMemory((_isRepeat, repeats) => ({ serviceNs, isRight: repeats < PATIENCE }));
 }
 
 /**
- * Answers each sample rightly the first time, as an accuracy run asks for it, and wrongly when it comes again.
+ * Answers each sample rightly the first time, as an accuracy run asks for it, and wrongly when it
+ * comes again.
  * @param slack.everyNth Every how many of the repeats is answered wrongly.
  */
 export function slacksOnRepeats(
@@ -94,7 +95,10 @@ export function knowsByHeart(
   return () => (key) => ({ serviceNs: known.has(key) ? knownNs : serviceNs, isRight: true });
 }
 
-/** The parts of a simulated run that a conduct decides; its keys are sample indices. Of one run only. */
+/**
+ * The parts of a simulated run that a conduct decides; its keys are sample indices. Of one run
+ * only.
+ */
 export function conducted(conduct: Conduct): Pick<SimulatedRun, 'serviceNs' | 'responseOf'> {
   const treat = conduct();
   // The one worker answers in the order in which samples came.

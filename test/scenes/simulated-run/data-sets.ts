@@ -6,8 +6,8 @@ import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { suiteFolder, testCacheFolder } from '../host/folders.ts';
 
 /**
- * The first images of the embedded data set in a folder of their own, as a user's data set: runs over
- * the whole set take a second.
+ * The first images of the embedded data set in a folder of their own, as a user's data set: runs
+ * over the whole set take a second.
  * @returns The folder.
  */
 export async function smallDataSet(imageCount: number): Promise<string> {
@@ -29,7 +29,9 @@ export async function smallDataSet(imageCount: number): Promise<string> {
 /** Grey levels between two classes: what JPEG changes is far less. */
 const LEVEL = 20;
 
-/** File and class, 0 to 12, of the images of a small ImageNet: `val_1.JPEG 1`, `val_2.JPEG 2`, ... */
+/**
+ * File and class, 0 to 12, of the images of a small ImageNet: `val_1.JPEG 1`, `val_2.JPEG 2`, ...
+ */
 export function tinyImages(count: number, subFolder = '') {
   return Array.from({ length: count }, (_, i) => ({
     path: join(subFolder, `val_${i + 1}.JPEG`),
@@ -37,7 +39,10 @@ export function tinyImages(count: number, subFolder = '') {
   }));
 }
 
-/** Writes images, each as grey as its class, and `val_map.txt` into `folder`, as ImageNet's validation set has them. */
+/**
+ * Writes images, each as grey as its class, and `val_map.txt` into `folder`, as ImageNet's
+ * validation set has them.
+ */
 export async function writeTinyImagenet(
   folder: string,
   images: ReturnType<typeof tinyImages>,
@@ -52,7 +57,10 @@ export async function writeTinyImagenet(
   writeFileSync(join(folder, 'val_map.txt'), lines.join(''));
 }
 
-/** The class of an image of {@link writeTinyImagenet} by one of its bytes: a classifier that is always right. */
+/**
+ * The class of an image of {@link writeTinyImagenet} by one of its bytes: a classifier that is
+ * always right.
+ */
 export function classOfPixel(byte: number): number {
   return Math.round(byte / LEVEL);
 }

@@ -6,8 +6,8 @@ import { type IssuedSample, indexBytes, type SutOptions } from './simulated-sut.
 const WAKE_UP_NS = 100_000;
 
 /**
- * The SUT of the harness that made the golden logs, by the words of its command line: how long it takes,
- * what it answers, and the fault that it plays at one sample.
+ * The SUT of the harness that made the golden logs, by the words of its command line: how long it
+ * takes, what it answers, and the fault that it plays at one sample.
  */
 export function harnessSut(
   args: Readonly<Record<string, string>>,

@@ -16,7 +16,10 @@ import { type TokenQueue, tokenRecords } from './token-queue.ts';
 
 const BOUND_NS = 100e6;
 
-/** A run of a simulated queue at this load, 0 to 1; INVALID where it misses its bound, as no picture may hide. */
+/**
+ * A run of a simulated queue at this load, 0 to 1; INVALID where it misses its bound, as no picture
+ * may hide.
+ */
 function queueRun(folder: string, rowCount: number, load: number, nodes = 1): ComparedRun {
   const serviceNs = 8e6;
   const arrivalQps = (load * nodes * 1e9) / serviceNs;

@@ -1,4 +1,7 @@
-/** Queues with Poisson arrivals and one server: what theory says of them, and searches for the peak that run on them. */
+/**
+ * Queues with Poisson arrivals and one server: what theory says of them, and searches for the peak
+ * that run on them.
+ */
 import { findPeak } from '../../../loadgen-node/search/peak/find-peak.ts';
 import { allowedShare } from '../../../loadgen-node/search/peak/full-runs.ts';
 import { longEnough } from '../../../loadgen-node/search/peak/pace.ts';
@@ -12,7 +15,10 @@ import type {
 /** Service times of a queue: exponential, or all the same. */
 export type ServiceLaw = 'M/M/1' | 'M/D/1';
 
-/** Share of the queries that stay longer than `bound` in the system. Rates per second, times in seconds. */
+/**
+ * Share of the queries that stay longer than `bound` in the system. Rates per second, times in
+ * seconds.
+ */
 export function shareAbove(
   law: ServiceLaw,
   arrivalRate: number,
@@ -43,8 +49,9 @@ export function theoreticalPeak(
 }
 
 /**
- * M/D/1: chance to wait at most `wait` before the service (Franx 2001, "A simple solution for the M/D/c waiting time distribution").
- * Erlang's formula has terms of both signs, which cancel each other's digits where the wait is many services long; here all are positive.
+ * M/D/1: chance to wait at most `wait` before the service (Franx 2001, "A simple solution for the
+ * M/D/c waiting time distribution"). Erlang's formula has terms of both signs, which cancel each
+ * other's digits where the wait is many services long; here all are positive.
  */
 function chanceToWaitAtMost(arrivalRate: number, service: number, wait: number): number {
   if (wait < 0) return 0;
@@ -60,7 +67,10 @@ function chanceToWaitAtMost(arrivalRate: number, service: number, wait: number):
   return sum;
 }
 
-/** M/D/1: chance of at most n queries that wait, for n below `count`; by flows between levels, whose terms are positive. */
+/**
+ * M/D/1: chance of at most n queries that wait, for n below `count`; by flows between levels, whose
+ * terms are positive.
+ */
 function cumulativeWaiting(load: number, count: number): number[] {
   const poisson = [Math.exp(-load)];
   for (let n = 1; n <= count + 1; n += 1) {
@@ -92,15 +102,23 @@ function cumulativeWaiting(load: number, count: number): number[] {
   return cumulative;
 }
 
-/** A queue that probes are run on, by Lindley's recursion: no engine, no clock, a million queries in 50 ms. */
+/**
+ * A queue that probes are run on, by Lindley's recursion: no engine, no clock, a million queries in
+ * 50 ms.
+ */
 export interface SimulatedQueue {
   readonly law: ServiceLaw;
   readonly serviceNs: number;
-  /** Every probe has a stream of its own; full runs of one seed share theirs, as those of a round's seeds do. */
+  /**
+   * Every probe has a stream of its own; full runs of one seed share theirs, as those of a round's
+   * seeds do.
+   */
   readonly seed: number;
 }
 
-/** Probes on the queue. A full run is VALID where as few queries are late as early stopping lets. */
+/**
+ * Probes on the queue. A full run is VALID where as few queries are late as early stopping lets.
+ */
 export function queueProbes(queue: SimulatedQueue, search: LoadSearch): RunProbe {
   return async (spec) => {
     const { latenciesNs, lastArrivalNs, endNs, isDecided } = runQueue(queue, search, spec);
@@ -150,8 +168,8 @@ function runQueue({ law, serviceNs, seed }: SimulatedQueue, search: LoadSearch, 
 }
 
 /**
- * Whether a query that arrives now is in the plan. A full run has queries up to the first one behind its duration, and its least
- * count (LoadGen's rule).
+ * Whether a query that arrives now is in the plan. A full run has queries up to the first one
+ * behind its duration, and its least count (LoadGen's rule).
  */
 function isPlanned(
   { full: { minDurationNs, minQueryCount } }: LoadSearch,
@@ -169,7 +187,10 @@ function isPlanned(
     : count < queriesMax && nowNs <= durationNsMax;
 }
 
-/** Looks at the queue every 100 ms of its time, as the engine does. @returns Whether the probe is decided at that time. */
+/**
+ * Looks at the queue every 100 ms of its time, as the engine does. @returns Whether the probe is
+ * decided at that time.
+ */
 function looksAt(
   arrivalsNs: readonly number[],
   latenciesNs: readonly number[],
@@ -216,7 +237,10 @@ export function randomStream(seed: number): () => number {
   return next;
 }
 
-/** The queue of `--delay-model fixed:20ms --delay-concurrency 1`, and the load that it cannot complete more of. */
+/**
+ * The queue of `--delay-model fixed:20ms --delay-concurrency 1`, and the load that it cannot
+ * complete more of.
+ */
 export const DELAY_QUEUE = { law: 'M/D/1', serviceNs: 20e6 } as const;
 export const CAPACITY = 50;
 
@@ -231,7 +255,9 @@ export const ASKED = [
 /** A search as a user asks for it. */
 export type AskedSearch = (typeof ASKED)[number];
 
-/** Settings of a search under a bound in s, p99; longer than asked for where the bound needs that. */
+/**
+ * Settings of a search under a bound in s, p99; longer than asked for where the bound needs that.
+ */
 export function delaySearch(asked: AskedSearch, boundS: number): LoadSearch {
   return longEnough({
     ...{ kind: 'rate', boundNs: boundS * 1e9, percentile: 0.99, startLoad: undefined },

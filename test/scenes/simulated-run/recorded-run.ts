@@ -19,7 +19,10 @@ export interface RecordedRun {
   readonly set: RecordedSet;
 }
 
-/** Runs the engine in this process against nodes of a benchmark without a model, samples of 16 B. Call it inside a test. */
+/**
+ * Runs the engine in this process against nodes of a benchmark without a model, samples of 16 B.
+ * Call it inside a test.
+ */
 export async function recordedRun(
   addresses: readonly string[],
   benchmark: 'null' | 'delay',

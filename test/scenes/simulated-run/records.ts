@@ -23,7 +23,10 @@ import {
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 
-/** Records of a simulated M/M/1 queue (or several, in turn): latencies are correlated, as those of a real run are. */
+/**
+ * Records of a simulated M/M/1 queue (or several, in turn): latencies are correlated, as those of a
+ * real run are.
+ */
 export function queueRecords({
   /** The same seed makes the same table. */
   seed = 1,
@@ -143,8 +146,8 @@ interface HostPlace {
 }
 
 /**
- * Puts the rows of one part back into a recorder, as a run of the Server scenario would have done it: what keeps records can be
- * tried with any table.
+ * Puts the rows of one part back into a recorder, as a run of the Server scenario would have done
+ * it: what keeps records can be tried with any table.
  */
 export function recordedSet(
   records: SampleRecords,
@@ -223,8 +226,8 @@ export async function writeRecords(
 }
 
 /**
- * Writes the records of a part as those of several LoadGen hosts, each with a clock, a start and an order of the nodes of its own,
- * and the list of the files.
+ * Writes the records of a part as those of several LoadGen hosts, each with a clock, a start and an
+ * order of the nodes of its own, and the list of the files.
  */
 export async function writeRecordSet(
   folder: string,

@@ -57,7 +57,10 @@ export function readRunLogs(output: string) {
   };
 }
 
-/** A reader of detail logs for trees in which one file at a time is changed: a file that stayed as it was is read once. */
+/**
+ * A reader of detail logs for trees in which one file at a time is changed: a file that stayed as
+ * it was is read once.
+ */
 export function cachedLogReader(): (path: string) => Promise<ReadDetailLog> {
   const known = new Map<string, Promise<ReadDetailLog>>();
   return (path) => {

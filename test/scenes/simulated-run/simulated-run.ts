@@ -37,7 +37,9 @@ export const SILENT_HOST: RunHost = { report: () => {}, signal: new AbortControl
 /** A test under simulated time. */
 export type SimulatedTest = ReturnType<typeof simulatedTest>;
 
-/** Sets a test up; `run` runs it to its end. Call it inside a test, or name a folder for the logs. */
+/**
+ * Sets a test up; `run` runs it to its end. Call it inside a test, or name a folder for the logs.
+ */
 export function simulatedTest(
   settings: Partial<TestSettings>,
   sutOptions: SutOptions = {},
@@ -74,16 +76,24 @@ export function simulatedTest(
 export interface SimulatedRun extends Pick<SutOptions, 'responseOf' | 'hasTokens'> {
   /** Folder for the logs; is made. */
   readonly folder: string;
-  /** Flags of `longhaul run` by key, as texts: `{ scenario: 'Server', targetQps: '20', round: 'v4.1' }`. */
+  /**
+   * Flags of `longhaul run` by key, as texts:
+   * `{ scenario: 'Server', targetQps: '20', round: 'v4.1' }`.
+   */
   readonly flags: Readonly<Record<string, string>>;
   /** Text of audit.config. */
   readonly auditConfig?: string;
   /** Samples of the library; ImageNet has 50,000. */
   readonly totalSamples?: number;
   readonly sutName?: string;
-  /** Time of one sample in ns; the SUT has one worker and takes one after the other. Default: 5 ms. */
+  /**
+   * Time of one sample in ns; the SUT has one worker and takes one after the other. Default: 5 ms.
+   */
   readonly serviceNs?: (sampleIndex: number, sample: number) => number;
-  /** Facts of network_audit.json; null: none is written. Default: two machines that did everything right. */
+  /**
+   * Facts of network_audit.json; null: none is written. Default: two machines that did everything
+   * right.
+   */
   readonly facts?: (facts: AuditFacts) => AuditFacts | null;
 }
 

@@ -17,8 +17,8 @@ const TOKEN_BYTES = 4;
 /** How a {@link SimulatedSut} answers. */
 export interface SutOptions {
   /**
-   * Time from issue to completion in ns, by the number of the sample in the test and its index. 0 completes inside
-   * issueQuery. NaN: no answer ever. Default: 1 ms.
+   * Time from issue to completion in ns, by the number of the sample in the test and its index. 0
+   * completes inside issueQuery. NaN: no answer ever. Default: 1 ms.
    */
   readonly serviceNs?: (sample: number, sampleIndex: number) => number;
   /** True: the call itself takes the time, as a SUT that computes on LoadGen's thread. */

@@ -3,7 +3,10 @@ import { suiteFolder, testCacheFolder } from '../host/folders.ts';
 import { WarmLonghaul } from '../host/processes.ts';
 import { readRunLogs } from './run-logs.ts';
 
-/** A run that would outlast its test, with short times for everything that waits: no busy machine takes so long for an answer. */
+/**
+ * A run that would outlast its test, with short times for everything that waits: no busy machine
+ * takes so long for an answer.
+ */
 export function startLongRun(options: {
   readonly addresses: string;
   readonly dataFolder: string;

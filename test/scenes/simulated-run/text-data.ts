@@ -15,7 +15,8 @@ export function writeTextData(folder: string, key: string) {
   mkdirSync(folder, { recursive: true });
   copyFileSync(join(golden, from), join(folder, to));
   copyFileSync(join(golden, 'tokenizer/tokenizer.json'), join(folder, 'tokenizer.json'));
-  // The script that made the goldens ran with transformers 5, which leaves blanks alone whatever the settings say.
+  // The script that made the goldens ran with transformers 5, which leaves blanks alone whatever
+  // the settings say.
   const config = join(folder, 'tokenizer_config.json');
   writeFileSync(config, JSON.stringify({ clean_up_tokenization_spaces: false }));
   const stdout = readFileSync(join(golden, 'expected-stdout.v4.1.txt'), 'utf8');

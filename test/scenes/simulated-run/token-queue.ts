@@ -1,4 +1,7 @@
-/** A token model behind a queue, with Poisson arrivals: what theory says of its two times, and probes that run on it. */
+/**
+ * A token model behind a queue, with Poisson arrivals: what theory says of its two times, and
+ * probes that run on it.
+ */
 import TinyQueue from 'tinyqueue';
 import { percentileOf } from '../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import {
@@ -13,21 +16,31 @@ import type {
 } from '../../../loadgen-node/search/peak/peak-search.ts';
 import { randomStream } from './queue.ts';
 
-/** The SUT of `--delay-tokens`: so many sequences at once, others wait in the order in which they came. */
+/**
+ * The SUT of `--delay-tokens`: so many sequences at once, others wait in the order in which they
+ * came.
+ */
 export interface TokenQueue {
   readonly sequences: number;
   /** From the begin of a sequence to its first token. */
   readonly firstTokenNs: number;
-  /** From a token to the next, and what each sequence that generates beside it, itself included, adds. */
+  /**
+   * From a token to the next, and what each sequence that generates beside it, itself included,
+   * adds.
+   */
   readonly tokenNs: number;
   readonly perSequenceNs: number;
-  /** Tokens after the first: all alike, or geometric with this mean, which makes a service nearly exponential. */
+  /**
+   * Tokens after the first: all alike, or geometric with this mean, which makes a service nearly
+   * exponential.
+   */
   readonly length: { readonly law: 'fixed' | 'geometric'; readonly mean: number };
   readonly seed: number;
 }
 
 /**
- * M/M/c: chance to wait longer than `wait`, by Erlang's C formula. Rates per second, times in seconds.
+ * M/M/c: chance to wait longer than `wait`, by Erlang's C formula. Rates per second, times in
+ * seconds.
  * @param service Mean service time of one of the `servers`.
  */
 export function shareWaiting(
@@ -61,8 +74,9 @@ export function highestRate(
 }
 
 /**
- * Mean time per output token of sequences that share the time of a step: processor sharing whose rate depends on how many there are,
- * so that their number is negative binomial whatever the law of their lengths (Kelly 1979, symmetric queues). In ns.
+ * Mean time per output token of sequences that share the time of a step: processor sharing whose
+ * rate depends on how many there are, so that their number is negative binomial whatever the law of
+ * their lengths (Kelly 1979, symmetric queues). In ns.
  */
 export function meanTokenTime(
   { tokenNs, perSequenceNs, length: { mean } }: TokenQueue,
@@ -72,7 +86,10 @@ export function meanTokenTime(
   return load >= 1 ? Number.POSITIVE_INFINITY : (tokenNs + perSequenceNs) / (1 - load);
 }
 
-/** Records of sequences at a load, whose first token waits for a prefill of 60 µs for each token of a prompt of 20 to 1,500. */
+/**
+ * Records of sequences at a load, whose first token waits for a prefill of 60 µs for each token of
+ * a prompt of 20 to 1,500.
+ */
 export function tokenRecords(queue: TokenQueue, load: number, rowCount: number): SampleRecords {
   const search: LoadSearch = {
     ...{ kind: 'rate', boundNs: 1e9, tpotNs: 1e9, percentile: 0.99, startLoad: undefined },
@@ -120,7 +137,10 @@ interface Sequence {
   endsAt: number;
 }
 
-/** Probes on the queue. A full run is VALID where as few queries miss each bound as early stopping lets. */
+/**
+ * Probes on the queue. A full run is VALID where as few queries miss each bound as early stopping
+ * lets.
+ */
 export function tokenProbes(queue: TokenQueue, search: LoadSearch): RunProbe {
   return async (spec) => {
     const run = new TokenRun(queue, search, spec);

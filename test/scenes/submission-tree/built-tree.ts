@@ -168,7 +168,9 @@ function modelOf({ folder, benchmark }: SceneModel, round: SubmissionRound): Sub
   return found;
 }
 
-/** Folders of the performance runs of a result, as `longhaul run` leaves them, and flags of each. */
+/**
+ * Folders of the performance runs of a result, as `longhaul run` leaves them, and flags of each.
+ */
 function performanceRuns(folder: string, round: SubmissionRound, scenario: SubmissionScenario) {
   if (round !== 'v0.5' || scenario !== 'Server') return [{ run: folder, flags: {} }];
   return Array.from({ length: SERVER_RUNS_V05 }, (_, i) => ({
@@ -291,7 +293,9 @@ interface SceneTest {
   readonly scorer: ResponseScorer;
 }
 
-/** A test as `longhaul compliance` leaves it: its run, verified, and the files that its verdict has. */
+/**
+ * A test as `longhaul compliance` leaves it: its run, verified, and the files that its verdict has.
+ */
 async function sceneTest(test: string, of: SceneTest): Promise<void> {
   const { options, scenario } = of;
   const { benchmark } = options.model ?? RESNET50;

@@ -63,7 +63,10 @@ export const record = (path: string, key: string, json: string | null): Change =
   return rewrite(path, (text) => text.replace(line, to), `has ${key} = ${json}`);
 };
 
-/** Changes the object of a JSON file: by a function, or by values, of which undefined takes a key out. */
+/**
+ * Changes the object of a JSON file: by a function, or by values, of which undefined takes a key
+ * out.
+ */
 export const json = (
   path: string,
   change: Readonly<Record<string, unknown>> | ((value: Record<string, unknown>) => void),

@@ -9,7 +9,10 @@ import { labelOf, type SimulatedRun, simulateRun } from '../simulated-run/simula
 
 const SAMPLES = 3000;
 
-/** Scores by labels of a data set of so many samples; by default the simulated model is always right. */
+/**
+ * Scores by labels of a data set of so many samples; by default the simulated model is always
+ * right.
+ */
 export function scorerOf(
   sampleCount: number,
   label: (sample: number) => number = labelOf,

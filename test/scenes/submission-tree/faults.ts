@@ -182,7 +182,8 @@ const AUDITS: readonly FaultRow[] = [
   ],
   [
     'loadgen-contradicted',
-    // The C++ LoadGen's own log, edited behind it: it never had longhaul's records, so that none was taken out.
+    // The C++ LoadGen's own log, edited behind it: it never had longhaul's records, so that none
+    // was taken out.
     [
       audited(({ run }) => {
         run.engine = CPP_ENGINE;

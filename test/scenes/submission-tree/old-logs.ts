@@ -12,7 +12,8 @@ const MODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Detail log and summary as LoadGen wrote them in rounds v0.5 and v0.7: lines of text, and the results in the summary alone.
+ * Detail log and summary as LoadGen wrote them in rounds v0.5 and v0.7: lines of text, and the
+ * results in the summary alone.
  */
 export function oldLogs(log: Log): { readonly detail: string; readonly summary: string } {
   const text = (key: string): string => String(JSON.parse(log[key] ?? '""'));

@@ -11,7 +11,10 @@ import {
   write,
 } from './changes.ts';
 
-/** One fault of a tree from `buildScene`, what the check finds, and the findings that follow from it. */
+/**
+ * One fault of a tree from `buildScene`, what the check finds, and the findings that follow from
+ * it.
+ */
 export type FaultRow = readonly [
   finding: FindingId,
   changes: Change | readonly Change[],

@@ -32,7 +32,10 @@ export interface SceneModel extends Pick<SutOptions, 'responseOf' | 'hasTokens'>
 
 const IMAGES = 50_000;
 
-/** Right for 38,250 of the 50,000 images, which lie among the others: 7,919 shares no factor with 50,000. */
+/**
+ * Right for 38,250 of the 50,000 images, which lie among the others: 7,919 shares no factor with
+ * 50,000.
+ */
 export const RESNET50: SceneModel = {
   folder: 'resnet50',
   benchmark: 'resnet50',

@@ -60,8 +60,8 @@ type Files = Record<string, string>;
 type TreeFacts = Required<Omit<TreeOptions, 'root' | 'changes'>>;
 
 /**
- * Writes a tree with logs of the C++ LoadGen, in its order and its words, for any model of the tables. Without changes no
- * official tool of the round refuses it.
+ * Writes a tree with logs of the C++ LoadGen, in its order and its words, for any model of the
+ * tables. Without changes no official tool of the round refuses it.
  * @returns The root.
  */
 export function submissionTree(options: TreeOptions = {}): string {

@@ -36,7 +36,9 @@ export interface FakeBehaviour {
   readonly nameOf?: (call: number) => string | undefined;
   readonly identity?: string;
   readonly benchmark?: string;
-  /** Optional parts of the protocol that Describe offers; Opened confirms those that Open asks for. */
+  /**
+   * Optional parts of the protocol that Describe offers; Opened confirms those that Open asks for.
+   */
   readonly features?: readonly string[];
   /** Fields in place of the honest ones, by message. */
   readonly says?: Readonly<
@@ -71,8 +73,8 @@ const RAW = { form: 'raw', compression: 'identity' };
 const OWN_BUILD = ownBuild();
 
 /**
- * A SUT node for tests: a real gRPC server of the .proto file alone, with none of longhaul's codecs. It keeps every part
- * that it gets.
+ * A SUT node for tests: a real gRPC server of the .proto file alone, with none of longhaul's
+ * codecs. It keeps every part that it gets.
  */
 export class FakeSutNode {
   readonly parts: WirePart[] = [];
@@ -124,7 +126,9 @@ export class FakeSutNode {
     this.say({ responses: { completed: ids.map((id) => ({ id, payload, durations })) } });
   }
 
-  /** The same with tokens, int32: what is streamed first, the response, and how many are counted. */
+  /**
+   * The same with tokens, int32: what is streamed first, the response, and how many are counted.
+   */
   generate(
     ids: readonly number[],
     { first, tokens, count }: { first: number; tokens: readonly number[]; count: number },

@@ -41,7 +41,10 @@ interface Row {
   readonly history: readonly number[];
 }
 
-/** Rows that know their history. A prompt is the seed of its scores, perhaps with more behind it that does not count. */
+/**
+ * Rows that know their history. A prompt is the seed of its scores, perhaps with more behind it
+ * that does not count.
+ */
 export class HashModel implements SequenceModel {
   /** Most rows that there ever were. */
   rowsMax = 0;

@@ -108,8 +108,9 @@ export class HostileClient {
   }
 
   /**
-   * A call on a connection of its own whose body comes as DATA frames of one byte each, behind a first
-   * frame: what no HTTP/2 library would write. Resolves when all was handed to the socket, or it is closed.
+   * A call on a connection of its own whose body comes as DATA frames of one byte each, behind a
+   * first frame: what no HTTP/2 library would write. Resolves when all was handed to the socket, or
+   * it is closed.
    */
   async drip(path: string, first: Uint8Array, body: Uint8Array): Promise<void> {
     const socket = await this.#beginCall(path, [http2Frame(FRAME_TYPE.settings, 0, 0)]);
@@ -128,7 +129,8 @@ export class HostileClient {
   }
 
   /**
-   * A call on a connection of its own that announces the largest HTTP/2 windows there are and never reads what comes.
+   * A call on a connection of its own that announces the largest HTTP/2 windows there are and never
+   * reads what comes.
    * @param body One DATA frame: at most 16 KiB.
    */
   async deaf(path: string, body: Uint8Array): Promise<Socket> {
@@ -142,7 +144,10 @@ export class HostileClient {
     return socket;
   }
 
-  /** A connection with the headers of a call. The node's settings, with its large windows, are in force then. */
+  /**
+   * A connection with the headers of a call. The node's settings, with its large windows, are in
+   * force then.
+   */
   async #beginCall(path: string, frames: readonly Buffer[]): Promise<Socket> {
     const socket = this.connect(Buffer.concat([Buffer.from(PREFACE), ...frames]));
     await new Promise((resolve) => socket.once('data', resolve));

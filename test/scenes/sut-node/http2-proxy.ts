@@ -18,7 +18,9 @@ export interface ProxyConduct {
   readonly responseHeaders?: OutgoingHttpHeaders;
   /** Compresses messages in gRPC's own way. */
   readonly compresses?: 'requests' | 'responses';
-  /** Sends an Infer call again when the node has answered its first message, as if that had failed. */
+  /**
+   * Sends an Infer call again when the node has answered its first message, as if that had failed.
+   */
   readonly repeatsInfer?: boolean;
   /** Tells the node the number of the attempt, as Envoy can. */
   readonly tellsAttempts?: boolean;
@@ -26,7 +28,10 @@ export interface ProxyConduct {
   readonly targetOf?: (call: number, path: string) => number;
 }
 
-/** A proxy of HTTP/2 between a LoadGen node and SUT nodes, as a sidecar or a balancing proxy stands there. */
+/**
+ * A proxy of HTTP/2 between a LoadGen node and SUT nodes, as a sidecar or a balancing proxy stands
+ * there.
+ */
 export class Http2Proxy {
   readonly #server: Http2Server;
   readonly #targets: readonly ClientHttp2Session[];

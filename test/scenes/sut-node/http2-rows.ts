@@ -15,10 +15,12 @@ const { data, headers, rstStream, settings } = FRAME_TYPE;
 const { endStream, endHeaders } = FLAG;
 
 /**
- * Expected outcome: an error of the connection, or of stream 1; status 0 (answered) or another on stream 1; or no answer.
+ * Expected outcome: an error of the connection, or of stream 1; status 0 (answered) or another on
+ * stream 1; or no answer.
  *
- * Where the RFC asks for an error of the stream and a row says one of the connection, it is for this sentence
- * of RFC 9113, 5.4.1: "an endpoint MAY choose to treat a stream error as a connection error".
+ * Where the RFC asks for an error of the stream and a row says one of the connection, it is for
+ * this sentence of RFC 9113, 5.4.1: "an endpoint MAY choose to treat a stream error as a connection
+ * error".
  */
 export type Outcome =
   | `connection ${string}`

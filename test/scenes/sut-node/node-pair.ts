@@ -2,7 +2,9 @@ import { testCacheFolder } from '../host/folders.ts';
 import { SutNodeProcess } from '../host/processes.ts';
 import { HAS_OPENSSL, TestCertificates } from './certificates.ts';
 
-/** Two node processes of the benchmark null: a plain one, and one with TLS where there is openssl. */
+/**
+ * Two node processes of the benchmark null: a plain one, and one with TLS where there is openssl.
+ */
 export interface NodePair {
   readonly plain: SutNodeProcess;
   readonly withTls: SutNodeProcess | undefined;

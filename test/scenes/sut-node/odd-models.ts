@@ -14,7 +14,10 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Fields behind those of a model join it: a number takes the place of an earlier one. Field numbers as in onnx.proto. */
+/**
+ * Fields behind those of a model join it: a number takes the place of an earlier one. Field numbers
+ * as in onnx.proto.
+ */
 function joined(model: Uint8Array, ...fields: readonly Buffer[]): Uint8Array {
   return Buffer.concat([model, ...fields]);
 }

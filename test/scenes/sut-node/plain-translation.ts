@@ -1,7 +1,8 @@
 import type { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 
-// GNMT as TensorFlow NMT builds it (gnmt_v2, 4 + 4 layers), in double precision, for one sentence and one beam at a time: no batch, no filling,
-// no mask. Weights are drawn in the order of the stand-in's graphs.
+// GNMT as TensorFlow NMT builds it (gnmt_v2, 4 + 4 layers), in double precision, for one sentence
+// and one beam at a time: no batch, no filling, no mask. Weights are drawn in the order of the
+// stand-in's graphs.
 
 const LAYERS = 4;
 /** The first two layers have no residual connection. */
@@ -110,7 +111,10 @@ export class PlainTranslation {
     return { outputs, state };
   }
 
-  /** The decoder's first state has the encoder's last ones; of the layer in both directions that of the backward one. */
+  /**
+   * The decoder's first state has the encoder's last ones; of the layer in both directions that of
+   * the backward one.
+   */
   encode(ids: readonly number[]): { readonly memory: PlainMemory; readonly state: PlainState } {
     const { embedding, both, layers, keys } = this.#encoder;
     const words = ids.map((id) => embedding[id] as Vector);
@@ -129,7 +133,10 @@ export class PlainTranslation {
     return { memory: { memory: x, keys: x.map((row) => times(keys, row)) }, state };
   }
 
-  /** One token further: the first layer's output asks the memory, and all layers above see what it found in the same step. */
+  /**
+   * One token further: the first layer's output asks the memory, and all layers above see what it
+   * found in the same step.
+   */
   step(token: number, { memory, keys }: PlainMemory, { layers, attention }: PlainState) {
     const weights = this.#decoder;
     const first = this.#cell(

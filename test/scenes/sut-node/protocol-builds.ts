@@ -49,8 +49,8 @@ export function olderBuild(): ProtocolBuild {
 }
 
 /**
- * A later build: a field in every message, a value in enums, a member of the streams' messages, a call. Its peers send
- * the field in all that they send.
+ * A later build: a field in every message, a value in enums, a member of the streams' messages, a
+ * call. Its peers send the field in all that they send.
  */
 export function laterBuild(): ProtocolBuild {
   const root = ownRoot();

@@ -22,7 +22,10 @@ const { values } = resolveSettings(SUT_OPTIONS, {
   flags: { benchmark: 'digits', node: 'sut-a', listen: '127.0.0.1:0', workers: '1' },
 });
 
-/** Settings of a small node on a free port of loopback: the program's defaults with less room and shorter waits. */
+/**
+ * Settings of a small node on a free port of loopback: the program's defaults with less room and
+ * shorter waits.
+ */
 export const TEST_SETTINGS: SutSettings = {
   ...toSutSettings(values),
   workerStartTimeoutNs: 60e9,
@@ -85,7 +88,10 @@ export function rawSamples(count: number, firstId = 0): PartSample[] {
   return Array.from({ length: count }, (_, i) => wholeSample(firstId + i, rgb));
 }
 
-/** A real ONNX model that has nothing to do with any benchmark: 4 pixels in, their absolute values out. */
+/**
+ * A real ONNX model that has nothing to do with any benchmark: 4 pixels in, their absolute values
+ * out.
+ */
 export function otherModel(): Uint8Array {
   const graph = new GraphBuilder('other');
   const pixels = graph.input('pixels', 'float', ['N', 4]);

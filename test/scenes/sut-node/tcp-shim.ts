@@ -14,8 +14,8 @@ interface ShimOptions {
 }
 
 /**
- * A TCP relay on loopback between a LoadGen node and a SUT node: a link that delays, throttles, stops, is
- * cut or reset, without root. Each direction of a connection keeps its order.
+ * A TCP relay on loopback between a LoadGen node and a SUT node: a link that delays, throttles,
+ * stops, is cut or reset, without root. Each direction of a connection keeps its order.
  */
 export class TcpShim {
   address = '';
@@ -44,7 +44,9 @@ export class TcpShim {
     return shim;
   }
 
-  /** Takes nothing more from one side: what it writes fills the buffers, as behind a slow reader. */
+  /**
+   * Takes nothing more from one side: what it writes fills the buffers, as behind a slow reader.
+   */
   hold(direction: ShimDirection): void {
     this.#state.held.add(direction);
     this.#update();

@@ -1,6 +1,8 @@
 const f32 = Math.fround;
 
-/** float32's lowest number: TensorFlow gives it to all tokens but the end behind a finished beam. */
+/**
+ * float32's lowest number: TensorFlow gives it to all tokens but the end behind a finished beam.
+ */
 const LOWEST = -3.4028234663852886e38;
 
 /** A sentence: logarithms of the next token's probability behind the tokens so far. */
@@ -25,8 +27,9 @@ interface Step {
 const lengthPenalty = (length: number): number => f32((5 + length) / 6);
 
 /**
- * TensorFlow's BeamSearchDecoder (tf.contrib.seq2seq 1.13) under dynamic_decode for a batch of sentences, in float32, with the impossible beams
- * that the product leaves out: all sentences go on until every beam of every one is finished or `stepsMax` steps are done, then gather_tree follows
+ * TensorFlow's BeamSearchDecoder (tf.contrib.seq2seq 1.13) under dynamic_decode for a batch of
+ * sentences, in float32, with the impossible beams that the product leaves out: all sentences go on
+ * until every beam of every one is finished or `stepsMax` steps are done, then gather_tree follows
  * the parents from each sentence's longest beam.
  * @returns Tokens of the first beam of each sentence up to the end token.
  */

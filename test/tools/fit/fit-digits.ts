@@ -13,8 +13,8 @@ import { loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { addRandomFeatures, featureCountOf, type LinearClassifier } from './random-features.ts';
 import { fitRidge } from './ridge.ts';
 
-// The model of digits, from the image to the label. Only the last layer is fitted; the filters of the features never
-// change.
+// The model of digits, from the image to the label. Only the last layer is fitted; the filters of
+// the features never change.
 //
 //   image [N, 3, 48, 48]
 //     -> brightness [N, 1, 48, 48]
@@ -26,9 +26,9 @@ import { fitRidge } from './ridge.ts';
 const FEATURE_COUNT: number = featureCountOf(IMAGE_SIZE);
 
 /**
- * Weight of the penalty on large weights. Chosen on images of the training seed that are not fitted on
- * (3,000 to 4,999), so the evaluation set stays unseen: 0.03, 0.1, 0.3 and 1 read 95.7, 97.3, 97.5 and
- * 97.3 of 100.
+ * Weight of the penalty on large weights. Chosen on images of the training seed that are not fitted
+ * on (3,000 to 4,999), so the evaluation set stays unseen: 0.03, 0.1, 0.3 and 1 read 95.7, 97.3,
+ * 97.5 and 97.3 of 100.
  */
 const RIDGE_STRENGTH = 0.3;
 

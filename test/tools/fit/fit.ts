@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { fitDigitsModel } from './fit-digits.ts';
 
-// `npm run fit [-- --check]`: makes, or compares, the file of fitted numbers that the project ships: the model of digits.
-// Another processor may give other last digits.
+// `npm run fit [-- --check]`: makes, or compares, the file of fitted numbers that the project
+// ships: the model of digits. Another processor may give other last digits.
 
 const MAKERS = {
   'sut-node/benchmarks/digits/longhaul-digits-example.onnx': fitDigitsModel,

@@ -11,7 +11,10 @@ export interface LinearClassifier {
 
 const FILTER_SIZE = 5;
 const FILTER_COUNT = 32;
-/** Shifts of the filters' results, small beside the results themselves: they make the filters differ more. */
+/**
+ * Shifts of the filters' results, small beside the results themselves: they make the filters differ
+ * more.
+ */
 const FILTER_BIAS_DEVIATION = 0.1;
 
 /** Keeps an image of one single colour from being divided by zero. */
@@ -20,8 +23,8 @@ const VARIANCE_MIN = 1e-4;
 /** Pixels of a side that one place of the features covers. */
 const PIXELS_PER_PLACE = 8;
 
-// Features of an image by random filters that never change, which is enough for a linear classifier to tell
-// ten digits apart and makes the fit one system of equations:
+// Features of an image by random filters that never change, which is enough for a linear classifier
+// to tell ten digits apart and makes the fit one system of equations:
 //
 //   brightness [N, 1, S, S]
 //     -> brought to mean 0 and deviation 1 per image
@@ -52,7 +55,8 @@ export function addRandomFeatures(
     [brightness, graph.constant([1], Float32Array.of(1)), graph.constant([1], Float32Array.of(0))],
     { epsilon: { float: VARIANCE_MIN } },
   );
-  // Absolute value: a dark digit on light ground gives the same edges as a light one on dark ground.
+  // Absolute value: a dark digit on light ground gives the same edges as a light one on dark
+  // ground.
   const edges = graph.operator('Abs', [addRandomFilters(graph, even, 1, random)]);
   const strongEdges = graph.operator('MaxPool', [edges], { kernel_shape: [2, 2], strides: [2, 2] });
   const shapes = graph.operator('Relu', [
@@ -88,8 +92,8 @@ function addRandomFilters(
 }
 
 /**
- * Filters of random weights with the mean 0 each, so that even areas give 0 whatever their brightness.
- * The deviation keeps the results of the same size as the input (He initialisation).
+ * Filters of random weights with the mean 0 each, so that even areas give 0 whatever their
+ * brightness. The deviation keeps the results of the same size as the input (He initialisation).
  */
 function randomFilters(channelCount: number, random: SeededRandom): Float32Array {
   const size = channelCount * FILTER_SIZE * FILTER_SIZE;

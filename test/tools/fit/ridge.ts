@@ -15,16 +15,21 @@ export interface LabelledFeatures {
 /** Keeps a feature that never changes from being divided by zero. */
 const DEVIATION_MIN = 1e-6;
 
-/** Columns that {@link gramMatrix} takes at once; the number of columns is filled up to a multiple of it. */
+/**
+ * Columns that {@link gramMatrix} takes at once; the number of columns is filled up to a multiple
+ * of it.
+ */
 const COLUMNS_AT_ONCE = 4;
 
 /**
- * Fits a linear classifier by ridge regression, in closed form: no steps, no learning rate, one answer.
+ * Fits a linear classifier by ridge regression, in closed form: no steps, no learning rate, one
+ * answer.
  *
  * Features are first brought to mean 0 and deviation 1 (Z). The targets (T) are 1 for the example's
  * class and 0 for the others, less 1 / classCount. Then (Z'Z + strength n I) W = Z'T is solved by
  * Cholesky decomposition, and W is turned back so that it applies to the features as they are.
- * @param strength Weight of the penalty on large weights, relative to the number n of examples; above 0.
+ * @param strength Weight of the penalty on large weights, relative to the number n of examples;
+ *   above 0.
  */
 export function fitRidge(examples: LabelledFeatures, strength: number): LinearClassifier {
   const { featureCount, classCount, labels } = examples;
@@ -102,7 +107,10 @@ function gramMatrix(columns: StandardColumns): LowerMatrix {
   return gram;
 }
 
-/** Products of column i with the columns j to j + 3. Plain variables: an array of sums would cost the gain. */
+/**
+ * Products of column i with the columns j to j + 3. Plain variables: an array of sums would cost
+ * the gain.
+ */
 function multiplyColumns(
   { values, rowCount }: StandardColumns,
   gram: LowerMatrix,

@@ -13,6 +13,7 @@ export const KINDS = [
   'folder without a layer',
   'name of two folders',
   'long verb',
+  'wide comment',
   'needless exception',
 ] as const;
 
@@ -33,6 +34,9 @@ export function checkHouse(house: SourceGraph, rules: HouseRules): Offence[] {
     'folder without a layer': foldersWithoutLayer(house, rules),
     'name of two folders': doubleNames(house, rules),
     'long verb': longVerbs(house, rules),
+    'wide comment': house.wideComments.map(
+      ({ file, line }) => `${file}:${line} is a comment above 100 columns: break the line`,
+    ),
     'needless exception': needlessExceptions(house, rules),
   };
   return KINDS.flatMap((kind) => texts[kind].map((text) => ({ kind, text })));
@@ -67,8 +71,9 @@ interface FolderCircle {
 }
 
 /**
- * Circles of folders at each depth from two. A folder's direct files are a node beside its folders. At each depth only
- * imports within one folder of the depth above count: a circle through several of those is one of theirs.
+ * Circles of folders at each depth from two. A folder's direct files are a node beside its folders.
+ * At each depth only imports within one folder of the depth above count: a circle through several
+ * of those is one of theirs.
  */
 export function circlesOfFolders(house: Pick<SourceGraph, 'imports'>): FolderCircle[] {
   const circles: FolderCircle[] = [];
@@ -230,7 +235,10 @@ export function filesOfFolders(
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** Folders with many files, the fullest first, each with the reason if it has one: advice, not an offence. */
+/**
+ * Folders with many files, the fullest first, each with the reason if it has one: advice, not an
+ * offence.
+ */
 export function fullFolders(house: SourceGraph, rules: HouseRules): string[] {
   return filesOfFolders(house, rules)
     .filter(([, count]) => count > rules.filesAdvised)

@@ -12,7 +12,8 @@ export function graphOf(arrows: Iterable<readonly [from: string, to: string]>): 
 }
 
 /**
- * Groups of nodes that reach each other: strongly connected components of more than one node, by Tarjan's algorithm.
+ * Groups of nodes that reach each other: strongly connected components of more than one node, by
+ * Tarjan's algorithm.
  * @returns Each sorted, the largest first.
  */
 export function rings(graph: Graph): string[][] {
@@ -69,6 +70,7 @@ function wayBack(graph: Graph, ring: ReadonlySet<string>, start: string): string
 
 function wayTo(cameFrom: ReadonlyMap<string, string>, start: string, end: string): string[] {
   const way = [end];
-  for (let node = end; node !== start; way.unshift(node)) node = cameFrom.get(node) as string; // each was reached
+  // each was reached
+  for (let node = end; node !== start; way.unshift(node)) node = cameFrom.get(node) as string;
   return way;
 }

@@ -74,7 +74,10 @@ function circlesByDepth(house: SourceGraph): string {
   return texts.join('; ') || 'none';
 }
 
-/** Folders by their direct files alone, whatever their depth: how much of the tree cannot be read from the bottom. */
+/**
+ * Folders by their direct files alone, whatever their depth: how much of the tree cannot be read
+ * from the bottom.
+ */
 function foldersInCircles({ imports, sources }: SourceGraph): string {
   const folderOf = (file: string): string => file.slice(0, file.lastIndexOf('/'));
   const arrows = imports

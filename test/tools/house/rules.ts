@@ -16,8 +16,9 @@ export function protocolFolders(of: string): string[] {
 const PROTOCOL_FOLDERS = protocolFolders('qdl/protocols');
 
 /**
- * Folders of each package, from the bottom layer to the top: a folder imports from lower layers only. Folders in one
- * row share a layer and do not import each other. A folder that is missing here is refused.
+ * Folders of each package, from the bottom layer to the top: a folder imports from lower layers
+ * only. Folders in one row share a layer and do not import each other. A folder that is missing
+ * here is refused.
  */
 const LAYERS: Layers = {
   proto: [['descriptor', 'gen', 'inference', 'mlperf']],

@@ -37,6 +37,8 @@ export interface SourceGraph {
   readonly protocolWords: readonly Word[];
   /** Lines of each source, blank ones and comments among them. */
   readonly lines: ReadonlyMap<string, number>;
+  /** Lines of comments above 100 columns; rows of tables are left out. */
+  readonly wideComments: readonly Omit<Word, 'text'>[];
 }
 
 /**
@@ -60,6 +62,7 @@ export function readSources(
   const exports: Export[] = [];
   const protocolWords: Word[] = [];
   const lines = new Map<string, number>();
+  const wideComments: Omit<Word, 'text'>[] = [];
   for (const file of sources) {
     const text = readFileSync(join(root, file), 'utf8');
     const masked = maskSource(text);
@@ -69,9 +72,22 @@ export function readSources(
     }
     for (const found of readExports(masked)) exports.push({ ...found, file });
     for (const found of readWords(text, masked, protocols)) protocolWords.push({ ...found, file });
+    for (const line of readWideComments(text, masked)) wideComments.push({ file, line });
     lines.set(file, text.replace(/\n$/, '').split('\n').length);
   }
-  return { files, sources, imports, exports, protocolWords, lines };
+  return { files, sources, imports, exports, protocolWords, lines, wideComments };
+}
+
+const COLUMNS_MAX = 100;
+
+/** Numbers of lines that are comment alone, and too wide. */
+function readWideComments(text: string, masked: string): number[] {
+  const code = masked.split('\n');
+  return text
+    .split('\n')
+    .flatMap((line, i) =>
+      line.length > COLUMNS_MAX && code[i]?.trim() === '' && !/^\s*\* \|/.test(line) ? [i + 1] : [],
+    );
 }
 
 const IMPORT =
@@ -105,7 +121,10 @@ function readExports(masked: string): Omit<Export, 'file'>[] {
   return [...declared, ...listed];
 }
 
-/** Names and literals of code with one of these words in them: `isOipAddress` has `oip`, `doipad` has not. */
+/**
+ * Names and literals of code with one of these words in them: `isOipAddress` has `oip`, `doipad`
+ * has not.
+ */
 function readWords(
   text: string,
   masked: string,
@@ -130,7 +149,10 @@ function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }
 
-/** @returns The file that a relative path names; undefined for a package, or a file that is not in the project. */
+/**
+ * @returns The file that a relative path names; undefined for a package, or a file that is not in
+ *   the project.
+ */
 function resolve(file: string, path: string, known: ReadonlySet<string>): string | undefined {
   if (!path.startsWith('.')) return undefined;
   const target = posix.join(dirname(file), path);

@@ -6,8 +6,8 @@ import type {
 } from '../../../shared/domain/system-under-test.ts';
 import { ClosedLoop } from '../../bench/wire/closed-loop.ts';
 
-// Goal: the loop of the wire benchmark keeps its number of queries outstanding, counts each once and
-// ends by itself. Method: a SUT that answers in the next turn; no figure is judged.
+// Goal: the loop of the wire benchmark keeps its number of queries outstanding, counts each once
+// and ends by itself. Method: a SUT that answers in the next turn; no figure is judged.
 
 /** Answers each query in the next turn of the event loop; notes how many it held at most. */
 class NextTurnSut implements SystemUnderTest {

@@ -3,7 +3,8 @@ import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { runJob } from '../../bench/engine-job.ts';
 import { IS_THOROUGH } from '../../scenes/host/thorough.ts';
 
-// Goal: the benchmark cannot rot. Method: each kind of job, as small as it can be; no figure is judged.
+// Goal: the benchmark cannot rot. Method: each kind of job, as small as it can be; no figure is
+// judged.
 describe('the engine benchmark', () => {
   it.each(SCENARIOS)('runs %s flat out', async (scenario) => {
     const result = await runJob({ kind: 'flat-out', scenario, count: 1000 });

@@ -28,7 +28,8 @@ describe('UnaryLoop', () => {
     expect(payloads.slice(0, 6)).toEqual([0, 1, 2, 3, 0, 1]);
     const [begun, ended] = edges as [number, number];
     expect(edges).toHaveLength(2);
-    // Between the edges as many completed as were issued, less those that the last one did not issue.
+    // Between the edges as many completed as were issued, less those that the last one did not
+    // issue.
     expect(latenciesUs.length).toBe(ended - begun);
     expect(latenciesUs.length).toBeGreaterThan(0);
     expect(latenciesUs.every((us) => us > 0)).toBe(true);

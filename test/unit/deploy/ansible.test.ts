@@ -18,7 +18,8 @@ import {
   unitValues,
 } from '../../scenes/host/repository.ts';
 
-// Goal: the playbooks say nothing that longhaul, its units or a bare Ansible does not take. test/outside/deploy/ansible.test.ts runs them.
+// Goal: the playbooks say nothing that longhaul, its units or a bare Ansible does not take.
+// test/outside/deploy/ansible.test.ts runs them.
 
 const FOLDER = 'deploy/ansible';
 const ROLE = `${FOLDER}/roles/longhaul`;

@@ -20,11 +20,15 @@ import {
 import { liveSecond } from '../../scenes/simulated-run/summary.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 
-// Goal: a renamed flag or metric is noticed by whoever renames it. Method: every command line in manifests and units of deploy/
-// against the verbs' flags, every name in dashboard and rules against a scrape. `npm run test:outside deploy` starts what is in these files;
+// Goal: a renamed flag or metric is noticed by whoever renames it. Method: every command line in
+// manifests and units of deploy/ against the verbs' flags, every name in dashboard and rules
+// against a scrape. `npm run test:outside deploy` starts what is in these files;
 // test/unit/docs/commands.test.ts has the command lines of pages.
 
-/** Labels of each series' name in a scrape; `instance` and `job`, which Prometheus gives, are not among them. */
+/**
+ * Labels of each series' name in a scrape; `instance` and `job`, which Prometheus gives, are not
+ * among them.
+ */
 type ScrapedMetrics = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Metrics in a scrape of a SUT node and of a LoadGen node, from the program's registries. */
@@ -171,7 +175,10 @@ describe('metrics', async () => {
     ...rules.map(({ alert, record, expr }) => ({ from: alert ?? record, expr })),
   ];
   const recorded = rules.flatMap(({ record = [] }) => record);
-  /** Names of our own series in an expression; promtool reads all of it (test/outside/deploy/monitoring.test.ts). */
+  /**
+   * Names of our own series in an expression; promtool reads all of it
+   * (test/outside/deploy/monitoring.test.ts).
+   */
   const namesIn = (expr: string): string[] =>
     expr.match(/\b(?:\w+:)?(?:longhaul|nodejs|process)_\w+(?::\w+)?/g) ?? [];
 

@@ -11,9 +11,13 @@ import {
 } from '../../scenes/host/repository.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.
-// Method: the commands in the code blocks of all pages against the verbs' own flags; links against the tree.
+// Method: the commands in the code blocks of all pages against the verbs' own flags; links against
+// the tree.
 
-/** Words of a command line, up to the end of the command: a pipe, a redirection, a comment, `&&`, `;`. */
+/**
+ * Words of a command line, up to the end of the command: a pipe, a redirection, a comment, `&&`,
+ * `;`.
+ */
 function wordsOf(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
   const end = words.findIndex((word) => /^(#|\||[0-9]?>|&|;)/.test(word));
@@ -39,7 +43,10 @@ interface Link {
   readonly anchor: string;
 }
 
-/** Links into this tree; the file of one to the same page is empty, and so is the anchor where there is none. */
+/**
+ * Links into this tree; the file of one to the same page is empty, and so is the anchor where there
+ * is none.
+ */
 const linksOf = (page: string): Link[] =>
   [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)
@@ -49,7 +56,10 @@ const linksOf = (page: string): Link[] =>
       anchor: target.replace(/^[^#]*#?/, ''),
     }));
 
-/** Names that GitHub gives to the headings of a page; the second of the same name ends in -1, and so on. */
+/**
+ * Names that GitHub gives to the headings of a page; the second of the same name ends in -1, and so
+ * on.
+ */
 function anchorsOf(page: string): Set<string> {
   const seen = new Map<string, number>();
   const anchors = [...proseOf(page).matchAll(/^#{1,6} +(.*?) *#*$/gm)].map(([, heading = '']) => {

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PAGES, proseOf, repositoryFile, repositoryText } from '../../scenes/host/repository.ts';
 
-// Goal: no page says a thing twice, as a merge that took both sides leaves it; each file that a page names, and each
-// page that a source names, is there; table cells are short. Links: commands.test.ts.
-// Method: headings, lists, paths and tables of all pages; names of pages in all sources.
+// Goal: no page says a thing twice, as a merge that took both sides leaves it; each file that a
+// page names, and each page that a source names, is there; table cells are short. Links:
+// commands.test.ts. Method: headings, lists, paths and tables of all pages; names of pages in all
+// sources.
 
 /** Beginning of a list item that no second item of its list has. */
 const ITEM_START = 40;
@@ -29,7 +30,10 @@ function headingsOf(page: string): string[] {
   return [...proseOf(page).matchAll(/^(#{1,6} +.*?) *#*$/gm)].map(([, heading = '']) => heading);
 }
 
-/** Items of each list, numbered ones with their number: a list ends where a line stands at the margin. */
+/**
+ * Items of each list, numbered ones with their number: a list ends where a line stands at the
+ * margin.
+ */
 function listsOf(page: string): string[][] {
   const lists: string[][] = [];
   let open = new Map<string, string[]>();
@@ -55,8 +59,8 @@ function misnumbered(list: readonly string[]): string[] {
 }
 
 /**
- * Files in backticks that are nowhere. A first folder that is not there is another project's, or made by a command; `./` is
- * where a command runs.
+ * Files in backticks that are nowhere. A first folder that is not there is another project's, or
+ * made by a command; `./` is where a command runs.
  */
 function deadPaths(page: string): string[] {
   const bases = [dirname(page), '.'].map((base) => repositoryFile(base));

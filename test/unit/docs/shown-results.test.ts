@@ -6,12 +6,16 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { PAGES, repositoryText } from '../../scenes/host/repository.ts';
 
-// Goal: a result that a page shows can be that of the command above it: scenario, rate, shortest duration, counts.
-// Method: the run of each shown command is planned, and held against the shown lines.
+// Goal: a result that a page shows can be that of the command above it: scenario, rate, shortest
+// duration, counts. Method: the run of each shown command is planned, and held against the shown
+// lines.
 
 const ADDRESS = '10.0.0.2:50051';
 
-/** First line of a result: `VALID  digits, Server, 100 queries/s for 10 s (...)`, `... SingleStream, 1,743 queries in 10 s (...)`. */
+/**
+ * First line of a result: `VALID  digits, Server, 100 queries/s for 10 s (...)`,
+ *   `... SingleStream, 1,743 queries in 10 s (...)`.
+ */
 const FIRST_LINE =
   /^(VALID|INVALID) +([\w-]+), (\w+), (?:.*, )?(?:([\d.,]+) queries\/s for|([\d,]+) queries in) ([\d.]+) s\b/m;
 

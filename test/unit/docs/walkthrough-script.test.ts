@@ -5,12 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { listBenchmarks } from '../../../loadgen-node/operate/config/starter-file.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
 
-// Goal: docs/submission-walkthrough.sh measures nothing that its last step refuses, and tells why a run ended it. Method: the script
-// itself, with a program in the place of longhaul that ends as an INVALID run does; with real runs it is tested by
-// `npm run test:outside walkthrough`.
+// Goal: docs/submission-walkthrough.sh measures nothing that its last step refuses, and tells why a
+// run ended it. Method: the script itself, with a program in the place of longhaul that ends as an
+// INVALID run does; with real runs it is tested by `npm run test:outside walkthrough`.
 const SCRIPT = resolve(import.meta.dirname, '../../../docs/submission-walkthrough.sh');
 
-/** Lists the benchmarks; runs are INVALID by the rule that the environment says, or "valid"; tests fail. */
+/**
+ * Lists the benchmarks; runs are INVALID by the rule that the environment says, or "valid"; tests
+ * fail.
+ */
 const PROGRAM = `#!/bin/sh
 here=$(dirname "$0")
 if [ "$1" = config ]; then exec cat "$here/benchmarks.json"; fi
@@ -28,7 +31,9 @@ echo 'a line of progress' >&2
 exit 3
 `;
 
-/** Starts the script with these variables. @returns What it said, and the runs that it asked for. */
+/**
+ * Starts the script with these variables. @returns What it said, and the runs that it asked for.
+ */
 function start(variables: Readonly<Record<string, string>>, ...flags: readonly string[]) {
   const folder = tempFolder();
   const program = join(folder, 'program.sh');

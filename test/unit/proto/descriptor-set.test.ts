@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { descriptorSetFile, protoFolder } from '../../../shared/base/files/package-files.ts';
 import { linesIn } from '../../scenes/sut-node/proto-lines.ts';
 
-// Goal: the descriptors that are committed (there is no protoc where the tests run) say what the .proto files
-// say. Method: both as sorted lines of text, one per field, enum value and method, read by
-// protobufjs.
+// Goal: the descriptors that are committed (there is no protoc where the tests run) say what the
+// .proto files say. Method: both as sorted lines of text, one per field, enum value and method,
+// read by protobufjs.
 
 const require = createRequire(import.meta.url);
 const packageFolder = (name: string): string => dirname(require.resolve(`${name}/package.json`));

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import { linesIn } from '../../scenes/sut-node/proto-lines.ts';
 
-// Goal: what was released of the protocol stays as it is, since peers of that release are out there; what is new may come. Method: the
-// .proto file against a committed list of what was released (proto/README.md tells when it grows).
+// Goal: what was released of the protocol stays as it is, since peers of that release are out
+// there; what is new may come. Method: the .proto file against a committed list of what was
+// released (proto/README.md tells when it grows).
 
 const FILE = join(protoFolder(), 'mlperf', 'network', 'v1', 'sut');
 
@@ -23,13 +24,19 @@ function protocolLines(text: string): string[] {
   return linesIn(root);
 }
 
-/** Subject of a line, without its value: `field mlperf.network.v1.Open.run_id`, `enum ...NodeState: NODE_STATE_READY`. */
+/**
+ * Subject of a line, without its value: `field mlperf.network.v1.Open.run_id`,
+ * `enum ...NodeState: NODE_STATE_READY`.
+ */
 function subjectOf(line: string): string {
   if (line.startsWith('enum ')) return line.replace(/ = .*/, '');
   return line.replace(/ = .*/, '').replace(/\(.*/, '');
 }
 
-/** Where a field or an enum value lies on the wire: `mlperf.network.v1.Open 2`; undefined for other lines. */
+/**
+ * Where a field or an enum value lies on the wire: `mlperf.network.v1.Open 2`; undefined for other
+ * lines.
+ */
 function placeOf(line: string): string | undefined {
   const field = /^field (\S+)\.\w+ = (\d+):/.exec(line);
   const value = /^enum (\S+): \w+ = (\d+)$/.exec(line);

@@ -3,7 +3,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
-// Goal: a slow link delays and never reorders: bytes in another order are another message to whoever reads them.
+// Goal: a slow link delays and never reorders: bytes in another order are another message to
+// whoever reads them.
 it('keeps the order of many small writes on a slow link', async () => {
   const received: Buffer[] = [];
   const target = createServer((socket) => socket.on('data', (bytes) => received.push(bytes)));

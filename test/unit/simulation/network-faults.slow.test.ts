@@ -31,7 +31,10 @@ async function faultsOfSeed(seed: number): Promise<string[]> {
   return wrong.map((text) => `LONGHAUL_SEED=${seed}: ${text} (${JSON.stringify(plan)})`);
 }
 
-/** Each sample ends once, as completed with its own bytes or as failed; what LoadGen gave up does not end at all. */
+/**
+ * Each sample ends once, as completed with its own bytes or as failed; what LoadGen gave up does
+ * not end at all.
+ */
 function wrongFates({ samples, hasStruck }: SimulatedNetworkRun): string[] {
   const fates = [...samples.values()];
   const twice = fates.filter(({ completions, failures }) => completions + failures > 1);
@@ -42,7 +45,9 @@ function wrongFates({ samples, hasStruck }: SimulatedNetworkRun): string[] {
   ];
 }
 
-/** Differences between LoadGen's counts and the facts, samples still outstanding or lost in silence. */
+/**
+ * Differences between LoadGen's counts and the facts, samples still outstanding or lost in silence.
+ */
 function wrongCounts({ outcome, samples, heldSamples }: SimulatedNetworkRun): string[] {
   const wrong = heldSamples
     .filter(({ most, allowed }) => most > allowed)
@@ -91,7 +96,10 @@ function toldOf({ outcome, strayCount }: SimulatedNetworkRun): string[] {
   ];
 }
 
-/** The loss of one of several nodes, of which the run asked for none's work any more, may cost nothing. */
+/**
+ * The loss of one of several nodes, of which the run asked for none's work any more, may cost
+ * nothing.
+ */
 function mayGoOn({ onNodeLoss, nodeCount }: NetworkPlan): boolean {
   return onNodeLoss === 'continue' && nodeCount > 1;
 }

@@ -4,8 +4,9 @@ import { writeTree } from '../../scenes/host/folders.ts';
 import { reportHouse, summarizeHouse } from '../../tools/house/report.ts';
 import { HOUSE_RULES, type HouseRules, protocolFolders } from '../../tools/house/rules.ts';
 
-// Goal: each rule refuses what breaks it, says where, and refuses nothing else.
-// Method: small projects in a temporary folder, one offence in each, under the real layers without their exceptions.
+// Goal: each rule refuses what breaks it, says where, and refuses nothing else. Method: small
+// projects in a temporary folder, one offence in each, under the real layers without their
+// exceptions.
 
 const RULES: HouseRules = {
   ...{ ...HOUSE_RULES, sameNames: {}, fullFolders: {}, longVerbs: {} },
@@ -352,6 +353,19 @@ describe('verbs', () => {
     ]);
     const longVerbs = { 'loadgen-node/cli/run.ts': 'a reason' };
     expect(offencesOf(files, { longVerbs })).toEqual([]);
+  });
+});
+
+describe('comments', () => {
+  const wide = 'x'.repeat(98);
+
+  it('end at column 100; tables, literals and code may be wider', () => {
+    const table = `/**\n * | ${wide} |\n */\n`;
+    const literal = `export const a = '${wide}';\nexport const b = \`\n// ${wide}\n\`;\n`;
+    const files = { 'shared/base/a.ts': table + literal, 'shared/base/b.ts': `// ${wide}\n` };
+    expect(offencesOf(files)).toEqual([
+      'wide comment: shared/base/b.ts:1 is a comment above 100 columns: break the line',
+    ]);
   });
 });
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { repositoryText } from '../../scenes/host/repository.ts';
 
-// Goal: "npm ci" downloads nothing but packages. Method: the lock file's marks, by which npm before 12 runs install scripts.
+// Goal: "npm ci" downloads nothing but packages. Method: the lock file's marks, by which npm before
+// 12 runs install scripts.
 
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { placeFaults, readPlantedFaults } from '../../tools/planted-faults-list.ts';
 
-// Goal: each fault of the list can still be planted, wherever its function moves and however its lines are broken, and
-// one that cannot is an error. Method: the list and the program; sources of the test's own.
+// Goal: each fault of the list can still be planted, wherever its function moves and however its
+// lines are broken, and one that cannot is an error. Method: the list and the program; sources of
+// the test's own.
 
 it('places every fault of the list', () => {
   const faults = readPlantedFaults(process.cwd());

@@ -137,7 +137,10 @@ export class IssueQueryController implements DrivenSet {
     return this.#parts.clock.nowNs();
   }
 
-  /** Called by the driver. The clock of the set starts with its first query, which is due at once in every scenario. */
+  /**
+   * Called by the driver. The clock of the set starts with its first query, which is due at once in
+   * every scenario.
+   */
   issue(first: number, count: number, atNs: number): void {
     if (this.#state !== 'issuing') return;
     const { recorder, threadCount } = this.#parts;

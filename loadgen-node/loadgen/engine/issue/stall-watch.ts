@@ -73,7 +73,10 @@ export class StallWatch {
     return Math.max(this.#aliveNs, this.busySinceNs);
   }
 
-  /** Clock at the latest completion or token, or since when samples are outstanding, whichever is later. */
+  /**
+   * Clock at the latest completion or token, or since when samples are outstanding, whichever is
+   * later.
+   */
   #lastSignOfLifeNs(nowNs: number): number {
     const { recorder, stallTimeoutNs } = this.#watched;
     if (recorder.completedSamples !== this.#completedSamples) {

@@ -23,9 +23,10 @@ const SAMPLE_COUNT = dataSetSamplesOf('bert');
 type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;
 
 /**
- * BERT-large on SQuAD v1.1, on the LoadGen node: a folder with dev-v1.1.json and vocab.txt under their official names, or
- * generated questions in the same form. Tokens are made when the data set is opened, untimed.
- * Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token ids using the reference tokenizer".
+ * BERT-large on SQuAD v1.1, on the LoadGen node: a folder with dev-v1.1.json and vocab.txt under
+ * their official names, or generated questions in the same form. Tokens are made when the data set
+ * is opened, untimed. Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token
+ * ids using the reference tokenizer".
  */
 export const benchmark: LoadgenBenchmark = standinBenchmark('bert', {
   holds: `${SQUAD_FILE} of SQuAD v1.1 and BERT's ${VOCABULARY_FILE}`,

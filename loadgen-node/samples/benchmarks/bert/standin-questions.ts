@@ -37,9 +37,10 @@ const WRONG_ONE_OF = 10;
 const PROGRESS_STEP = 200;
 
 /**
- * Finds generated questions in the cache, checked against their checksums, or makes them: dev-v1.1.json in SQuAD's form and a
- * vocab.txt of their own. Their words are made of random syllables and mean nothing; an answer stands between a key word and its
- * closing word, and its question has that key word. Of so many questions one has the key word of another answer.
+ * Finds generated questions in the cache, checked against their checksums, or makes them:
+ * dev-v1.1.json in SQuAD's form and a vocab.txt of their own. Their words are made of random
+ * syllables and mean nothing; an answer stands between a key word and its closing word, and its
+ * question has that key word. Of so many questions one has the key word of another answer.
  * @returns Folder of the data set, which has `sampleCount` samples.
  * @throws MlperfError `ERR_CACHE`
  */
@@ -78,7 +79,10 @@ function makeVocabulary(): string[] {
   return tokens;
 }
 
-/** A word as texts have them: of one token mostly, else of two, a number, or with accent, capital or punctuation. */
+/**
+ * A word as texts have them: of one token mostly, else of two, a number, or with accent, capital or
+ * punctuation.
+ */
 function drawWord(random: SeededRandom): string {
   const { size, firstKey, keyCount } = VOCABULARY;
   // Neither key words nor closing ones.
@@ -100,7 +104,9 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** One context with its questions; the sequence of `index` in the seed's family decides all of it. */
+/**
+ * One context with its questions; the sequence of `index` in the seed's family decides all of it.
+ */
 function makeParagraph(seed: number, index: number) {
   const random = new SeededRandom(seed, index);
   const isLong = index % LONG_EVERY === LONG_EVERY - 1;

@@ -43,7 +43,10 @@ const SIDES = { min: 600, max: 1024 } as const;
 const [SIDE_MIN, SIDE_MAX] = [0.15, 0.5] as const;
 const BRIGHTNESS = 0.7;
 
-/** Of so many objects one carries another kind, and one a box that is moved by this share of its width. */
+/**
+ * Of so many objects one carries another kind, and one a box that is moved by this share of its
+ * width.
+ */
 const WRONG_ONE_OF = 8;
 const MOVED = 0.15;
 
@@ -108,7 +111,10 @@ function fileName(index: number): string {
   return `standin_${String(index + 1).padStart(8, '0')}.jpg`;
 }
 
-/** In COCO's form, as tools/openimages.py of MLCommons inference writes it too; ids of images and objects count from 1. */
+/**
+ * In COCO's form, as tools/openimages.py of MLCommons inference writes it too; ids of images and
+ * objects count from 1.
+ */
 function annotationsOf(scenes: readonly Scene[], { categoryIds, placeOf, title }: DetectionFolder) {
   const annotations = scenes.flatMap(({ size, objects }, image) =>
     objects.map(({ kind, box: [left, top, width, height] }) => {

@@ -59,8 +59,8 @@ const DIGITS_DATA: DrawnData<number> = {
 };
 
 /**
- * The embedded example on the LoadGen node: images of digits that longhaul draws itself, or a folder
- * of the user's with the same layout. The response is the class (see
+ * The embedded example on the LoadGen node: images of digits that longhaul draws itself, or a
+ * folder of the user's with the same layout. The response is the class (see
  * shared/benchmarks/digits/response.ts); accuracy is the share of right classes.
  */
 export const benchmark: LoadgenBenchmark = {

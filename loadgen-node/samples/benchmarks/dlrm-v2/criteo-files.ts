@@ -17,7 +17,8 @@ import {
 import { readNpzMembers } from '../../tensors/npy/npz-file.ts';
 import type { ClickLabels } from './click-score.ts';
 
-// Files of the reference's data set. Source: multihot_criteo.py of MLCommons inference, recommendation/dlrm_v2/pytorch/python.
+// Files of the reference's data set. Source: multihot_criteo.py of MLCommons inference,
+// recommendation/dlrm_v2/pytorch/python.
 export const DENSE_FILE = 'day_23_dense.npy';
 export const SPARSE_FILE = 'day_23_sparse_multi_hot.npz';
 export const LABEL_FILE = 'day_23_labels.npy';

@@ -24,19 +24,25 @@ const CHUNK_ROWS = 16_384;
 const LABEL_STREAM: number = TABLE_ROWS.length;
 const DENSE_STREAM: number = LABEL_STREAM + 1;
 
-/** Share of pairs that are clicks, and deviation of the planted logit, whose mean is 1 for a click and -1 for none. */
+/**
+ * Share of pairs that are clicks, and deviation of the planted logit, whose mean is 1 for a click
+ * and -1 for none.
+ */
 const CLICK_SHARE = 0.25;
 const LOGIT_DEVIATION = 0.5;
 
 /** Of so many pairs one has the logit of the other label. */
 const WRONG_ONE_OF = 5;
 
-/** Bytes of a header of a .npy file here: the elements begin at a multiple of 64, as NumPy aligns them. */
+/**
+ * Bytes of a header of a .npy file here: the elements begin at a multiple of 64, as NumPy aligns
+ * them.
+ */
 const NPY_HEADER_BYTES = 128;
 
 /**
- * Finds made-up data in the layout of the official files in the cache, or makes it. A larger set of a seed begins with
- * the samples of a smaller one.
+ * Finds made-up data in the layout of the official files in the cache, or makes it. A larger set of
+ * a seed begins with the samples of a smaller one.
  * @returns Its folder.
  * @throws MlperfError `ERR_CACHE`
  */
@@ -146,7 +152,10 @@ const ELSEWHERE = 0xffff_ffff;
 /** Version of ZIP64, and 1 January 1980. */
 const [VERSION, DAY] = [45, 0x21];
 
-/** The tables as numpy.savez writes them: a ZIP file (npz-file.ts) of stored members, with ZIP64 since a table may exceed 4 GB. */
+/**
+ * The tables as numpy.savez writes them: a ZIP file (npz-file.ts) of stored members, with ZIP64
+ * since a table may exceed 4 GB.
+ */
 async function writeArchive(path: string, rowCount: number, draw: (table: number) => Pieces) {
   const file = await open(path, 'wx');
   try {
@@ -203,7 +212,8 @@ function record(...fields: readonly number[]): Buffer {
   const parts: Buffer[] = [];
   for (let i = 0; i < fields.length; i += 2) {
     const part = Buffer.alloc(fields[i] as number);
-    part.writeUIntLE(fields[i + 1] as number, 0, Math.min(6, part.length)); // 48 bits are enough for a file.
+    // 48 bits are enough for a file.
+    part.writeUIntLE(fields[i + 1] as number, 0, Math.min(6, part.length));
     parts.push(part);
   }
   return Buffer.concat(parts);

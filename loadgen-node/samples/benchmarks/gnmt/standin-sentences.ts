@@ -21,7 +21,8 @@ const WORDS_SPREAD = 36;
 const WRONG_ONE_OF = 12;
 
 /**
- * Finds made-up sentences in the cache, checked against their checksums, or makes them, in the form of the data set.
+ * Finds made-up sentences in the cache, checked against their checksums, or makes them, in the form
+ * of the data set.
  * @returns Folder of the data set.
  * @throws MlperfError `ERR_CACHE`
  */

@@ -3,9 +3,10 @@ import { scoreByRouge } from '../language/scorers.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 
 /**
- * Summaries by GPT-J on the LoadGen node: cnn_eval.json of CNN/DailyMail's validation set as the reference's script writes it, and
- * GPT-J's tokenizer. Prompts become tokens when a sample is loaded, untimed. Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token
- * ids using the reference tokenizer".
+ * Summaries by GPT-J on the LoadGen node: cnn_eval.json of CNN/DailyMail's validation set as the
+ * reference's script writes it, and GPT-J's tokenizer. Prompts become tokens when a sample is
+ * loaded, untimed. Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token ids
+ * using the reference tokenizer".
  */
 export const benchmark: LoadgenBenchmark = languageBenchmark({
   key: 'gptj',

@@ -15,10 +15,15 @@ import { IMAGENET_CLASSES, VAL_MAP } from './imagenet-data-set.ts';
 /** Most images of ImageNet have sides between these. */
 const SIDES = { min: 320, max: 500 } as const;
 
-/** Top-1 of the stand-in models on the standard images: 61 of 1,536 carry the code of another class. */
+/**
+ * Top-1 of the stand-in models on the standard images: 61 of 1,536 carry the code of another class.
+ */
 export const STANDIN_TOP1: number = 1 - 61 / 1536;
 
-/** Image `index` of a set: the code of its class in the middle; of {@link WRONG_ONE_OF} one has that of the next class. */
+/**
+ * Image `index` of a set: the code of its class in the middle; of {@link WRONG_ONE_OF} one has that
+ * of the next class.
+ */
 export async function drawClass({ seed }: GeneratedSet, index: number) {
   const random = new SeededRandom(seed, index);
   const label = random.integerBelow(IMAGENET_CLASSES);
@@ -36,7 +41,8 @@ export async function drawClass({ seed }: GeneratedSet, index: number) {
 }
 
 /**
- * The stand-in's data set: JPEG files of varied size and `val_map.txt`, laid out as ImageNet's validation set is.
+ * The stand-in's data set: JPEG files of varied size and `val_map.txt`, laid out as ImageNet's
+ * validation set is.
  */
 export const STANDIN_IMAGES: DrawnData<number> = {
   name: 'imagenet-standin-data-set',

@@ -101,7 +101,10 @@ async function makeStandin(
 export interface PreparedStandin {
   readonly benchmark: string;
   readonly imageCount: number;
-  /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
+  /**
+   * Flags of a run that ask for these images, with a blank before them; empty for the standard
+   * ones.
+   */
   readonly dataFlags: string;
   /** The cache folder that was named, if one was. */
   readonly cacheDir: string | undefined;

@@ -50,7 +50,10 @@ function sumOfNumbers(program: string): number {
   return (program.match(/\d+/g) ?? []).reduce((sum, digits) => sum + Number(digits), 0);
 }
 
-/** Each id is a word of three syllables, a number or a part of what ends a program; others are special. */
+/**
+ * Each id is a word of three syllables, a number or a part of what ends a program; others are
+ * special.
+ */
 function standinTokenizer({ vocabularySize, kinds }: StandinTexts): TextTokenizer {
   const marks = new Map(kinds.includes('code') ? PROGRAM_END.map((id, i) => [id, MARKS[i]]) : []);
   const textOf = (id: number): string => {

@@ -13,8 +13,9 @@ import { featureStatistics } from '../../metrics/frechet-distance.ts';
 import { cosineOf } from './onnx-judge.ts';
 import type { PictureJudge } from './picture-score.ts';
 
-// In place of Inception and CLIP: features are means and deviations of colours, by region; a caption fits where the colours of its
-// words are where they belong. Real pictures are drawn for the prompts of another seed, no two alike.
+// In place of Inception and CLIP: features are means and deviations of colours, by region; a
+// caption fits where the colours of its words are where they belong. Real pictures are drawn for
+// the prompts of another seed, no two alike.
 
 /** Pictures that the reference is made of, and their seed. */
 const REFERENCE: GeneratedSet = { seed: 62, sampleCount: 256 };
@@ -22,7 +23,10 @@ const REFERENCE: GeneratedSet = { seed: 62, sampleCount: 256 };
 /** Regions along each side. */
 const REGIONS = 3;
 
-/** Cells from the middle of a picture, in which a disc surely is, and outside of which surely none is. */
+/**
+ * Cells from the middle of a picture, in which a disc surely is, and outside of which surely none
+ * is.
+ */
 const INNER = DISC_RADIUS / 2;
 const OUTER: number = DISC_RADIUS * 1.5;
 
@@ -51,7 +55,9 @@ export async function standinJudge(
   };
 }
 
-/** A picture of a sample's prompt: place and size of its disc, its light and its grain are its own. */
+/**
+ * A picture of a sample's prompt: place and size of its disc, its light and its grain are its own.
+ */
 function drawPicture(set: GeneratedSet, index: number): Cells {
   const { thing, place } = standinPrompt(set, index);
   const random = new SeededRandom(set.seed + 1, index);

@@ -9,7 +9,8 @@ export interface NpzMember {
   readonly isDeflated: boolean;
 }
 
-// A ZIP file ends with its directory. Rule: PKWARE, APPNOTE 6.3.9, 4.3 (records) and 4.5.3 (ZIP64: what does not fit 32 bits).
+// A ZIP file ends with its directory. Rule: PKWARE, APPNOTE 6.3.9, 4.3 (records) and 4.5.3 (ZIP64:
+// what does not fit 32 bits).
 const END_MARK = 0x06054b50;
 const END_BYTES = 22;
 const COMMENT_BYTES_MAX = 0xffff;

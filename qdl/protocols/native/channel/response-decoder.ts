@@ -6,8 +6,8 @@ import type { PayloadEncoding } from '../../../../shared/domain/system-under-tes
 /**
  * Decompresses the responses of one stream inside the timed region, and changes them in no other
  * way (rule: inference_rules v4.1, Network division, QDL constraints: "If an SUT compresses its
- * output, the QDL must decompress the output. Decompression is a timed operation. No other post-processing
- * in the QDL is allowed").
+ * output, the QDL must decompress the output. Decompression is a timed operation. No other
+ * post-processing in the QDL is allowed").
  */
 export class ResponseDecoder {
   /** By index into Open.response_encodings; undefined if the node did not choose it. */

@@ -49,7 +49,8 @@ export class LargeSample implements UnsentRest {
 
   sendNext(): void {
     const { query, querySampleCount, samples, bytes: total } = this.#part;
-    const { id, sampleIndex, payload: whole } = samples[0] as OutgoingSample; // In range: the part has one sample.
+    // In range: the part has one sample.
+    const { id, sampleIndex, payload: whole } = samples[0] as OutgoingSample;
     const offset = this.#offset;
     const payload = whole.subarray(offset, offset + this.nextBytes);
     this.#offset += payload.length;

@@ -54,8 +54,8 @@ interface OipChannelParts {
 }
 
 /**
- * The way to one node that speaks the Open Inference Protocol: a share of a connection, or one stream. A part is one
- * request.
+ * The way to one node that speaks the Open Inference Protocol: a share of a connection, or one
+ * stream. A part is one request.
  *
  *     open ──given up► draining ──┐
  *      │ └──retire()─► retired ───┤ connection or stream lost ──► closed (onLost)
@@ -104,7 +104,8 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     const ids: number[] = [];
     const payloads: Uint8Array[] = [];
     for (let i = 0; i < samples.length; i += 1) {
-      const { id, payload } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
+      // In range: i < length.
+      const { id, payload } = samples[i] as OutgoingPart['samples'][number];
       ids.push(id);
       payloads.push(payload);
     }

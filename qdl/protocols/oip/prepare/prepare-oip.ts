@@ -112,7 +112,8 @@ function layoutOf(
   { run: { rules, encodingName, payloadBytes }, asked }: AskedRun,
   facts: readonly OipModelFacts[],
 ): RequestLayout {
-  const model = facts[0] as OipModelFacts; // In range: one per node. All of them describe one model.
+  // In range: one per node. All of them describe one model.
+  const model = facts[0] as OipModelFacts;
   return batchLayout(rules, model, asked, encodingName, payloadBytes);
 }
 

@@ -75,7 +75,8 @@ export interface OipDispatch extends ProtocolSettings {
 
 /** The service and the model in the flags. */
 export function oipSettingsOf(values: ProtocolValues): OipDispatch {
-  const { model, oipService: service = OIP_SERVICE_NAME } = values as OipValues; // The values come from these flags.
+  // The values come from these flags.
+  const { model, oipService: service = OIP_SERVICE_NAME } = values as OipValues;
   return { name: OIP_NAME, service, model: modelRef(model) };
 }
 
@@ -90,7 +91,8 @@ export interface OipAsked extends InputsAsked {
 /** @throws MlperfError `ERR_CONFIG_INVALID` if the model is missing or a shape is malformed */
 export function oipAsked(values: ProtocolRunValues): OipAsked {
   const { sut, inputShape } = values;
-  const { model, oipMethod, oipContents, oipBatch } = values as OipValues; // The values come from these flags.
+  // The values come from these flags.
+  const { model, oipMethod, oipContents, oipBatch } = values as OipValues;
   if (model === undefined) {
     throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,

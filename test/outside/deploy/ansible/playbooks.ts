@@ -17,7 +17,9 @@ export class Playbooks {
   /** Of the inventory, of results and of certificates. */
   readonly folder: string;
 
-  /** @param ssh Of ssh's configuration. @param variables For all hosts, beside those that ssh needs. */
+  /**
+   * @param ssh Of ssh's configuration. @param variables For all hosts, beside those that ssh needs.
+   */
   constructor(folder: string, ssh: string, groups: object, variables: object) {
     this.folder = folder;
     const all = {

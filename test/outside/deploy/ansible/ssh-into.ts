@@ -15,8 +15,8 @@ export function whyNoAnsible(): string | undefined {
 }
 
 /**
- * Makes keys and a configuration for `ssh -F`. Each connection starts an sshd of its own inside its host, so that a host needs no
- * address for it.
+ * Makes keys and a configuration for `ssh -F`. Each connection starts an sshd of its own inside its
+ * host, so that a host needs no address for it.
  * @param hosts By name: command and arguments that run something inside.
  * @param folder For keys and configuration. @param inside The same folder as the hosts see it.
  * @returns Path of the configuration.
@@ -35,7 +35,8 @@ export function sshInto(
     join(folder, known),
     `the-host ${readFileSync(join(folder, `${host}.pub`), 'utf8')}`,
   );
-  // In a shell below another one bash reads no profile of this machine's user, which may take seconds for each command.
+  // In a shell below another one bash reads no profile of this machine's user, which may take
+  // seconds for each command.
   writeFileSync(
     join(folder, sshd),
     `HostKey ${join(inside, host)}

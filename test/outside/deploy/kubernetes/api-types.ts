@@ -12,9 +12,11 @@ const OPTIONS = {
 };
 
 /**
- * Compares objects with the API's types (kubernetes-models, made of the API's own schema): each is written down as a literal of
- * its interface, and the compiler finds unknown fields, at any depth, wrong types and what is missing.
- * @returns `Kind/name: message`, in the order of the objects; an object whose type is not known is one of them.
+ * Compares objects with the API's types (kubernetes-models, made of the API's own schema): each is
+ * written down as a literal of its interface, and the compiler finds unknown fields, at any depth,
+ * wrong types and what is missing.
+ * @returns `Kind/name: message`, in the order of the objects; an object whose type is not known
+ *   is one of them.
  */
 export function typeErrors(objects: readonly KubeObject[]): string[] {
   mkdirSync(join(MODULES, '.cache'), { recursive: true });

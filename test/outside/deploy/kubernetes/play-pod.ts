@@ -22,8 +22,8 @@ export interface PodScene {
 }
 
 /**
- * Starts a container of a rendered pod as its manifest has it: volumes at their paths, user and groups, no capabilities, arguments
- * and variables, in the pod's network namespace.
+ * Starts a container of a rendered pod as its manifest has it: volumes at their paths, user and
+ * groups, no capabilities, arguments and variables, in the pod's network namespace.
  */
 export function playPod(
   scene: PodScene,

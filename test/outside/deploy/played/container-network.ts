@@ -10,7 +10,10 @@ export function whyNoContainers(): string | undefined {
   return missing === undefined ? undefined : `needs the command ${missing}`;
 }
 
-/** A network namespace for each container, joined by bridges of another one, the hub, which leads nowhere else. */
+/**
+ * A network namespace for each container, joined by bridges of another one, the hub, which leads
+ * nowhere else.
+ */
 export class ContainerNetwork {
   readonly #prefix = `played-${process.pid}`;
   readonly #names: readonly string[];
@@ -19,8 +22,10 @@ export class ContainerNetwork {
   readonly #namespaces: string[] = [];
 
   /**
-   * @param members Networks of each container; the first has 10 at the end of its addresses, the next one 11.
-   * @param subnets The first three numbers of the addresses of each network; the hub has 1 at the end.
+   * @param members Networks of each container; the first has 10 at the end of its addresses, the
+   *   next one 11.
+   * @param subnets The first three numbers of the addresses of each network; the hub has 1 at the
+   *   end.
    */
   constructor(
     members: Readonly<Record<string, readonly string[]>>,
@@ -53,7 +58,9 @@ export class ContainerNetwork {
     return `${this.#subnets[network]}.${10 + this.#names.indexOf(name)}`;
   }
 
-  /** Command and arguments that run something in a container's namespace; without one in the hub. */
+  /**
+   * Command and arguments that run something in a container's namespace; without one in the hub.
+   */
   inside(command: readonly string[], name = 'hub'): string[] {
     return ['ip', 'netns', 'exec', `${this.#prefix}-${name}`, ...command];
   }

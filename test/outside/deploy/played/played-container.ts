@@ -38,8 +38,9 @@ const IMAGE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts a container as a process, without an engine: its network namespace, a root file system with this machine's /usr, this
- * program and its mounts, its user, rights and variables. Limits of memory, processes and cores are not applied.
+ * Starts a container as a process, without an engine: its network namespace, a root file system
+ * with this machine's /usr, this program and its mounts, its user, rights and variables. Limits of
+ * memory, processes and cores are not applied.
  */
 export function play(container: Container, network: ContainerNetwork): LonghaulProcess {
   const { name, root, isReadOnly, mounts, memory = {}, rights, folder, command } = container;

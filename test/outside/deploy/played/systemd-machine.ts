@@ -95,7 +95,10 @@ export class SystemdMachine {
   }
 }
 
-/** systemd's rights may be fewer here than on a machine: only with CAP_SYS_RESOURCE may it lower a score. */
+/**
+ * systemd's rights may be fewer here than on a machine: only with CAP_SYS_RESOURCE may it lower a
+ * score.
+ */
 function lacksResourceRight(): boolean {
   const [, set] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
   return (BigInt(`0x${set ?? '0'}`) & (1n << 24n)) === 0n;

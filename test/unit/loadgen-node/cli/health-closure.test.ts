@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-// Goal: a probe costs little beside a measurement, and goes where only the SUT half is installed. Method: what the verb's file
-// imports, and what that imports, read from the sources.
+// Goal: a probe costs little beside a measurement, and goes where only the SUT half is installed.
+// Method: what the verb's file imports, and what that imports, read from the sources.
 
 /** Every module that loading one makes Node load, as paths below the root and names of packages. */
 function closureOf(file: URL, found = new Set<string>()): Set<string> {

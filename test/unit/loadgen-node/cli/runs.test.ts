@@ -21,8 +21,8 @@ import {
 } from '../../../scenes/simulated-run/steady-probe.ts';
 import { reportSummary } from '../../../scenes/simulated-run/summary.ts';
 
-// Goal: the list has every run below a folder, newest first, and hides no damage. Method: summaries written by hand in a tree
-// of folders; the command inside this process.
+// Goal: the list has every run below a folder, newest first, and hides no damage. Method: summaries
+// written by hand in a tree of folders; the command inside this process.
 
 describe('longhaul runs', () => {
   const top = suiteFolder();

@@ -1,6 +1,7 @@
 /*
- * Goal: every command that a build prints works as it is printed, in every round.
- * Method: a tree of each round by the verb, its folder with a blank in its name; then the printed lines, in their order.
+ * Goal: every command that a build prints works as it is printed, in every round. Method: a tree of
+ * each round by the verb, its folder with a blank in its name; then the printed lines, in their
+ * order.
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

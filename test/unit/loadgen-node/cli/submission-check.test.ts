@@ -1,4 +1,6 @@
-/** `longhaul submission check` as a user types it: exit codes, the text, the report for machines. */
+/**
+ * `longhaul submission check` as a user types it: exit codes, the text, the report for machines.
+ */
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -51,7 +53,10 @@ const RUNS = ['bert-99', 'bert-99.9'].flatMap((model) =>
   ['Server', 'Offline'].map((scenario) => `acme/${model}/${scenario}`),
 );
 
-/** A tree of the Network division as submitters had them: by another LoadGen, without documents, with the same fault in every run. */
+/**
+ * A tree of the Network division as submitters had them: by another LoadGen, without documents,
+ * with the same fault in every run.
+ */
 function submitted(): string {
   const root = tempFolder();
   for (const model of ['bert-99', 'bert-99.9']) {

@@ -6,7 +6,8 @@ import type { Severity } from '../../../../loadgen-node/submission/check/rules/r
 import { tempFolder, writeTree } from '../../../scenes/host/folders.ts';
 import { verbHere } from '../../../scenes/host/processes.ts';
 
-// Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
+// Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check
+// that finds one thing.
 
 const PLAIN = ['--encryption', 'none'];
 

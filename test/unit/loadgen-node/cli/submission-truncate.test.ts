@@ -1,4 +1,7 @@
-/** `longhaul submission truncate` as a user types it: whose round's rules it cuts by, and what it refuses. */
+/**
+ * `longhaul submission truncate` as a user types it: whose round's rules it cuts by, and what it
+ * refuses.
+ */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

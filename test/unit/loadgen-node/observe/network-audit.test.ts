@@ -16,7 +16,8 @@ import { tempFolder } from '../../../scenes/host/folders.ts';
 import { auditFacts, nodeEvidence } from '../../../scenes/simulated-run/audit-facts.ts';
 import { ownBuild } from '../../../scenes/sut-node/protocol-builds.ts';
 
-// Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.
+// Goal: what is read is what was written, or a clear error. Method: files that are made and
+// damaged.
 
 const ROOT = ownBuild().root;
 

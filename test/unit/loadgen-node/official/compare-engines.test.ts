@@ -39,8 +39,8 @@ function folderOf(
   return folder;
 }
 
-// Goal: two engines that planned, counted or logged otherwise are found; figures by two clocks may differ.
-// Method: logs of two engines with one difference each.
+// Goal: two engines that planned, counted or logged otherwise are found; figures by two clocks may
+// differ. Method: logs of two engines with one difference each.
 describe('compareEngines', () => {
   it('finds equal engines equal, whatever their clocks say', async () => {
     const own = { ...RECORDS, 'result_99.00_percentile_latency_ns': 1_990_000 };
@@ -98,7 +98,8 @@ describe('compareEngines', () => {
   });
 });
 
-// Goal: the end of a run tells what the C++ LoadGen's log has against it. Method: logs of two engines.
+// Goal: the end of a run tells what the C++ LoadGen's log has against it. Method: logs of two
+// engines.
 describe('the logs of a run by the C++ LoadGen', () => {
   it('have nothing against it where both agree', async () => {
     const end = await readLogsOf(folderOf(RECORDS, RECORDS));

@@ -13,7 +13,10 @@ const COMMIT = '6776245e99dce0600cfc9a6fb61efd310f87de3d';
 
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** Doubts about a library that lists the files of a checkout. @param change Of the checkout, after cmake had configured. */
+/**
+ * Doubts about a library that lists the files of a checkout. @param change Of the checkout, after
+ * cmake had configured.
+ */
 function doubts(gitStatus = '', change: Readonly<Record<string, string>> = {}): string[] {
   const inferenceDir = tempFolder();
   const files = { 'loadgen.cc': 'int main;', 'mlperf.conf': CONF, 'mlperf_conf.h': HEADER };
@@ -38,8 +41,8 @@ function doubts(gitStatus = '', change: Readonly<Record<string, string>> = {}): 
   return doubtsAbout({ folder: inferenceDir, addonPath: 'bridge.node', manifest });
 }
 
-// Goal: `link` doubts a library exactly where it may not be that of its commit, or where LoadGen will log an error because of it.
-// Method: a manifest, and a checkout beside it.
+// Goal: `link` doubts a library exactly where it may not be that of its commit, or where LoadGen
+// will log an error because of it. Method: a manifest, and a checkout beside it.
 describe('doubts about a linked LoadGen', () => {
   it('are none where the library lists the files of the checkout', () => {
     expect(headerOfConf(CONF)).toBe(HEADER);

@@ -22,7 +22,10 @@ const AGREES: DriverEnd = {
   otherSettings: null,
 };
 
-/** A LoadGen that issues the plan of the engine, each query `latenessNs` after it is due, and judges as it is told to. */
+/**
+ * A LoadGen that issues the plan of the engine, each query `latenessNs` after it is due, and judges
+ * as it is told to.
+ */
 function scriptedDriver(
   test: ReturnType<typeof simulatedTest>,
   {
@@ -71,8 +74,8 @@ async function plannedSet(): Promise<Uint32Array> {
   return test.qsl.loads[0] as Uint32Array;
 }
 
-// Goal: the engine follows another LoadGen: it records what that one issues by its own clock, hands every response on, takes
-// its verdict, and ends by itself where the other one would wait for ever.
+// Goal: the engine follows another LoadGen: it records what that one issues by its own clock, hands
+// every response on, takes its verdict, and ends by itself where the other one would wait for ever.
 // Method: a scripted LoadGen in simulated time.
 describe('an engine that follows another LoadGen', () => {
   async function followed(

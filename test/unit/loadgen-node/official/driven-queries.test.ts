@@ -12,9 +12,9 @@ function planOf(sampleIndices: readonly number[], samplesPerQuery = 1): QueryPla
   };
 }
 
-// Goal: each query of the C++ LoadGen is found in the plan, whatever threads issue it and in however many parts it comes; other
-// samples are counted and put into the plan.
-// Method: generated plans and orders of issue; rings that wrap.
+// Goal: each query of the C++ LoadGen is found in the plan, whatever threads issue it and in
+// however many parts it comes; other samples are counted and put into the plan. Method: generated
+// plans and orders of issue; rings that wrap.
 describe('queries of the C++ LoadGen', () => {
   it('are found whatever the order of the threads', () => {
     const inputs = fc.record({

@@ -40,8 +40,9 @@ function scripted(name: () => Promise<string> = () => Promise.resolve('Network S
   };
 }
 
-// Goal: in a stream the next query comes with the call that completes the one before, however many there are. Method: a bridge whose
-// LoadGen goes on inside that call, and a SUT that completes inside issueQuery.
+// Goal: in a stream the next query comes with the call that completes the one before, however many
+// there are. Method: a bridge whose LoadGen goes on inside that call, and a SUT that completes
+// inside issueQuery.
 it('reads the queries that LoadGen issues while it takes responses, without nesting', () => {
   const count = 3000;
   let views: BridgeViews | undefined;
@@ -97,7 +98,8 @@ it('reads the queries that LoadGen issues while it takes responses, without nest
   expect(isEnded).toBe(true);
 });
 
-// Goal: who waits for the C++ LoadGen is never left waiting. Method: a bridge that breaks before the first query.
+// Goal: who waits for the C++ LoadGen is never left waiting. Method: a bridge that breaks before
+// the first query.
 describe('a C++ LoadGen that breaks before a query', () => {
   it('whose test ends with an error ends the wait for its samples', async () => {
     const { driver, event } = scripted();

@@ -50,7 +50,8 @@ function listOf(...tags: readonly object[]): string {
 
 const V7 = { tag: 'v7.0', version: '7.0.1', files: FILES };
 
-// Goal: a user's list names a LoadGen, and nothing that is said of it hides whose word that is. Method: a manifest as `link` leaves it.
+// Goal: a user's list names a LoadGen, and nothing that is said of it hides whose word that is.
+// Method: a manifest as `link` leaves it.
 it('names a LoadGen by the list that has its sources, and keeps the doubt', () => {
   const { cache, linked } = link();
   expect(loadgenNameOf(linked)).toBe('7.0.1');

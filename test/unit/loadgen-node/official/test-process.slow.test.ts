@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { suiteFolder } from '../../../scenes/host/folders.ts';
 
-// Goal: whatever ends the process of a test, its parent ends with a documented exit code, and the folder of the run says what
-// happened; signals reach it once; it ends with its parent. Method: a program that starts itself again, as the commands do, and then
-// does what the case says.
+// Goal: whatever ends the process of a test, its parent ends with a documented exit code, and the
+// folder of the run says what happened; signals reach it once; it ends with its parent. Method: a
+// program that starts itself again, as the commands do, and then does what the case says.
 
 const MODULE = new URL('../../../../dist/loadgen-node/official/test-process.js', import.meta.url);
 

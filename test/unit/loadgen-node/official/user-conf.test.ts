@@ -11,9 +11,9 @@ function ofRound(round: (typeof ROUNDS)[number], scenario: TestSettings['scenari
   return readConfFiles({ round, model: 'resnet50', scenario }).settings.toTestSettings();
 }
 
-// Goal: the user.conf of a run gives the C++ LoadGen the settings of that run, in as few lines as say them; what no line can say
-// is refused.
-// Method: the reader of LoadGen's files, which is compared with the C++ LoadGen elsewhere, reads the text again.
+// Goal: the user.conf of a run gives the C++ LoadGen the settings of that run, in as few lines as
+// say them; what no line can say is refused. Method: the reader of LoadGen's files, which is
+// compared with the C++ LoadGen elsewhere, reads the text again.
 describe('user.conf of a run by the C++ LoadGen', () => {
   it('is empty where the round says all', () => {
     for (const round of ROUNDS) {

@@ -20,8 +20,9 @@ async function next(asked: Partial<TestSettings>, isExtended = true) {
   };
 }
 
-// Goal: a run for which LoadGen planned too little is made again with what was seen, and then lasts long enough.
-// Method: runs under simulated time, of which the second has the settings that the first one led to.
+// Goal: a run for which LoadGen planned too little is made again with what was seen, and then lasts
+// long enough. Method: runs under simulated time, of which the second has the settings that the
+// first one led to.
 describe('nextRun', () => {
   it.each([
     ['SingleStream', { singleStreamExpectedLatencyNs: 20_000_000 }],

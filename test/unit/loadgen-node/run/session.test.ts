@@ -12,8 +12,9 @@ import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 import { SILENT_HOST } from '../../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: however a run ends, its SUT is stopped once and its folder holds nothing of an earlier run beside its own files.
-// Method: a SUT in this process that answers at once, or fails at one step; a folder in which an earlier result lies.
+// Goal: however a run ends, its SUT is stopped once and its folder holds nothing of an earlier run
+// beside its own files. Method: a SUT in this process that answers at once, or fails at one step; a
+// folder in which an earlier result lies.
 
 /** Counts how often it is stopped. */
 class CountedSut extends NullSut {

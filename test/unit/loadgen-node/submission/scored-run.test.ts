@@ -19,7 +19,8 @@ function recorded(yaml: string): string {
 
 const OTHER_IMAGES = 'benchmark: digits, round: v5.0, dataSeed: 77, dataCount: 300';
 
-// Goal: a log is scored with the data that its run was over, or not at all. Method: records and logs as text.
+// Goal: a log is scored with the data that its run was over, or not at all. Method: records and
+// logs as text.
 describe('scoredRun', () => {
   it("takes benchmark, round and data set from the record of the log's run", () => {
     expect(scoredRun(recorded(OTHER_IMAGES), {})).toMatchObject({

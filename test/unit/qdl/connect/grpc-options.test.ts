@@ -14,8 +14,8 @@ function handshakeWith(address: string): { servername?: string; host?: string } 
   return (connector as unknown as { connectionOptions: object }).connectionOptions;
 }
 
-// Goal: grpc-js gives Node.js no IP address as the server name, which warns of it and from 26 on throws.
-// Method: grpc-js's own connector, whose options it hands to tls.connect.
+// Goal: grpc-js gives Node.js no IP address as the server name, which warns of it and from 26 on
+// throws. Method: grpc-js's own connector, whose options it hands to tls.connect.
 describe('connectionCredentials with TLS', () => {
   it.each(['127.0.0.1', '[::1]'])('name no server for the address %s', (host) => {
     expect(handshakeWith(`${host}:50051`).servername).toBe('');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BackPressure } from '../../../../qdl/dispatch/back-pressure.ts';
 
-// Goal: the time in which queries waited is counted by what they waited for. Method: instants by hand.
+// Goal: the time in which queries waited is counted by what they waited for. Method: instants by
+// hand.
 describe('BackPressure', () => {
   it('counts what is missing from one change to the next, and nothing while nothing is', () => {
     const pressure = new BackPressure();

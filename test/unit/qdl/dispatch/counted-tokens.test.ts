@@ -21,12 +21,15 @@ import { tempFolder } from '../../../scenes/host/folders.ts';
 import { MemoryQsl } from '../../../scenes/simulated-run/memory-qsl.ts';
 import { V41_SETTINGS } from '../../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: a protocol that tells tokens by their number, as a stream of server-sent events does, gives LoadGen the times between
-// them. Method: a whole test of the engine over the QDL, whose channel answers by the simulated clock.
+// Goal: a protocol that tells tokens by their number, as a stream of server-sent events does, gives
+// LoadGen the times between them. Method: a whole test of the engine over the QDL, whose channel
+// answers by the simulated clock.
 
 const MS = 1e6;
 
-/** Tells a first token after 1 ms, two more after 3 ms, another one after 6 ms, and the end with it. */
+/**
+ * Tells a first token after 1 ms, two more after 3 ms, another one after 6 ms, and the end with it.
+ */
 class CountingChannel implements DispatchChannel {
   readonly place: ChannelPlace;
   readonly outstanding: OutstandingTable;

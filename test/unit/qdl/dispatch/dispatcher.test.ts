@@ -19,8 +19,9 @@ import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random
 import { ClaimBook } from '../../../../shared/evidence/node-claims.ts';
 import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
 
-// Goal: whatever nodes, sockets and losses do, each sample ends once, parts hold one query, and no limit is exceeded.
-// Method: a simulation without network or time. A seed decides who does the next step; the seed is in the title.
+// Goal: whatever nodes, sockets and losses do, each sample ends once, parts hold one query, and no
+// limit is exceeded. Method: a simulation without network or time. A seed decides who does the next
+// step; the seed is in the title.
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const NODES = 3;
@@ -30,7 +31,10 @@ const STEPS = 20_000;
 const NODE_OUTSTANDING_MAX = 12;
 const LIMITS = { bytesMax: 64, samplesMax: 8, sampleBytesMax: 500 };
 
-/** Bytes of the payload of each sample: most fit a part, some are larger, few are more than a node takes. */
+/**
+ * Bytes of the payload of each sample: most fit a part, some are larger, few are more than a node
+ * takes.
+ */
 function payloadBytes(sampleIndex: number): number {
   if (sampleIndex % 97 === 5) return 600;
   return sampleIndex % 13 === 3 ? 150 : 1 + (sampleIndex % 20);
@@ -167,7 +171,10 @@ function scene(policy: DispatchPolicy, onNodeLoss: NodeLossPolicy) {
   return { dispatcher, channels, router, sink, ledgers, claims, check };
 }
 
-/** A run of {@link SAMPLES} samples. @param loss Node 0 is lost in the middle, and this policy says what that means. */
+/**
+ * A run of {@link SAMPLES} samples. @param loss Node 0 is lost in the middle, and this policy says
+ * what that means.
+ */
 function simulate(policy: DispatchPolicy, seed: number, loss?: NodeLossPolicy) {
   const random = new SeededRandom(seed, 0);
   const below = (limit: number): number => random.nextUint32() % limit;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { resolveNodeAddresses } from '../../../../qdl/index.ts';
 
-// Goal: a name becomes one address per machine, in a stable order; what cannot be is told. Method: a name
-// service of the test's own, since that of the machine would answer differently everywhere.
+// Goal: a name becomes one address per machine, in a stable order; what cannot be is told. Method:
+// a name service of the test's own, since that of the machine would answer differently everywhere.
 
 const lookup = vi.hoisted(() => vi.fn());
 vi.mock('node:dns/promises', () => ({ lookup }));

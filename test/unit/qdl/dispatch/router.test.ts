@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRouter, NodeLoad, type RoutedChannel } from '../../../../qdl/dispatch/router.ts';
 
-// Goal: each policy sends queries where its name says, keeps a fast node busy where it can know, and
-// never chooses a channel that cannot take the part. Method: channels that only count.
+// Goal: each policy sends queries where its name says, keeps a fast node busy where it can know,
+// and never chooses a channel that cannot take the part. Method: channels that only count.
 
 /** A channel that only counts. */
 interface CountingChannel extends RoutedChannel {
@@ -78,7 +78,8 @@ describe('least-outstanding', () => {
     const served = [0, 0];
     const [fast, slow] = scene as [CountingChannel, CountingChannel];
     for (let tick = 0; tick < 3_000; tick += 1) {
-      // Eight queries outstanding; the fast node answers one per tick, the slow one every third tick.
+      // Eight queries outstanding; the fast node answers one per tick, the slow one every third
+      // tick.
       while (fast.place.load.outstanding + slow.place.load.outstanding < 8) pick();
       for (const [i, channel] of scene.entries()) {
         if ((i === 1 && tick % 3 !== 0) || channel.place.load.outstanding === 0) continue;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { UsageSeries } from '../../../../qdl/dispatch/usage-series.ts';
 
-// Goal: what a node tells of its machine stays in bounded memory, loses no CPU time and no peak of memory, and is told as the present
-// only while it is. Method: made-up reports.
+// Goal: what a node tells of its machine stays in bounded memory, loses no CPU time and no peak of
+// memory, and is told as the present only while it is. Method: made-up reports.
 
 const second = { intervalNs: 1e9, cpuNs: 5e8, residentBytes: 100, machineBusyNs: 15e8 };
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { WaitingQueries } from '../../../../qdl/dispatch/waiting-queries.ts';
 
 // Goal: queries leave in the order of issue with their own ids and indices, whatever the ring does.
-// Method: one index array for all queries, as the engine has it; push and advance past every border.
+// Method: one index array for all queries, as the engine has it; push and advance past every
+// border.
 
 const indices = Uint32Array.from({ length: 10_000 }, (_, i) => 10_000 - i);
 

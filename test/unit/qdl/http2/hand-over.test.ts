@@ -14,8 +14,9 @@ import {
   word,
 } from '../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: a server gives up connections wherever it likes, and each call is answered once, or fails by name; none goes out
-// again that the server may have processed. Method: a server on loopback that keeps what it processed, by a plan of each connection.
+// Goal: a server gives up connections wherever it likes, and each call is answered once, or fails
+// by name; none goes out again that the server may have processed. Method: a server on loopback
+// that keeps what it processed, by a plan of each connection.
 
 /** What a server does with one connection. */
 interface Conduct {

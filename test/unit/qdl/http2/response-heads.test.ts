@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { ResponseHeads } from '../../../../qdl/http2/grpc-calls.ts';
 
-// Goal: a block that is known by its bytes means what the table of that moment says, wherever it lay. Method: one index, two
-// entries; two indices in one buffer that is written over, as a socket does it.
+// Goal: a block that is known by its bytes means what the table of that moment says, wherever it
+// lay. Method: one index, two entries; two indices in one buffer that is written over, as a socket
+// does it.
 
 /** A literal with incremental indexing. */
 const named = (name: string, value: string): Buffer =>

@@ -14,8 +14,9 @@ import {
   word,
 } from '../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: a unary call is answered when its status came, once, and what comes before takes memory within a bound. Method: a peer on
-// loopback that sends nothing but the frames that a test names; buffers are overwritten when they are given back.
+// Goal: a unary call is answered when its status came, once, and what comes before takes memory
+// within a bound. Method: a peer on loopback that sends nothing but the frames that a test names;
+// buffers are overwritten when they are given back.
 
 const { data, headers, rstStream, ping } = FRAME_TYPE;
 const OK = { 'grpc-status': '0' };

@@ -13,8 +13,8 @@ import {
 } from '../../../../shared/compression/codec.ts';
 
 // Goal: what goes through a codec comes back the same; what does not come from it is refused, in
-// bounded memory, whatever it is.
-// Method: every codec of this process, and both implementations of LZ4, on chosen and on random bytes.
+// bounded memory, whatever it is. Method: every codec of this process, and both implementations of
+// LZ4, on chosen and on random bytes.
 
 const native = nativeLz4();
 const blocks = [

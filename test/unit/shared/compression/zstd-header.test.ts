@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { zstdContentSize } from '../../../../shared/compression/codec.ts';
 
 // Goal: the size in a frame's header is read wherever it stands, also by a Node that has no zstd.
-// Method: headers written by hand from RFC 8878, 3.1.1.1, and beginnings of frames that Node 22 made.
+// Method: headers written by hand from RFC 8878, 3.1.1.1, and beginnings of frames that Node 22
+// made.
 describe('zstdContentSize', () => {
   it.each([
     ['one byte, single segment', '28b52ffd 20 07', 7],

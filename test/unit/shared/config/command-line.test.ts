@@ -7,7 +7,8 @@ import {
 } from '../../../../shared/config/command-line.ts';
 import { addressList, choice, duration } from '../../../../shared/config/setting.ts';
 
-// Goal: what a person types means what it looks like. Method: commands of commander without a process.
+// Goal: what a person types means what it looks like. Method: commands of commander without a
+// process.
 
 const TABLE = {
   sut: addressList('nodes', { required: true }),

@@ -5,8 +5,8 @@ import { FLAG_ALIASES, FLAG_TOPICS } from '../../../../shared/config/flag-names.
 import { showAllFlags } from '../../../../shared/config/help.ts';
 import { text, toggle } from '../../../../shared/config/setting.ts';
 
-// Goal: the help of a verb with many flags has those that it is about; --help-all has all, by topic.
-// Method: a small table, and the names of topics and aliases against each other.
+// Goal: the help of a verb with many flags has those that it is about; --help-all has all, by
+// topic. Method: a small table, and the names of topics and aliases against each other.
 
 const TABLE = {
   common: text('name', 'common'),

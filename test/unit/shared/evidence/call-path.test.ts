@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { callPathOf } from '../../../../qdl/connect/call-path.ts';
 import { HEADERS_MAX, keptHeaders, plainAddress } from '../../../../shared/evidence/call-path.ts';
 
-// Goal: what is kept of a call is bounded, holds no secret, and lets two ends compare addresses. Method: calls by hand.
+// Goal: what is kept of a call is bounded, holds no secret, and lets two ends compare addresses.
+// Method: calls by hand.
 
 describe('headers that are kept', () => {
   it('have values only where those hold no secret, and no pseudo-headers', () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
 import { otherWorkOf } from '../../../../shared/evidence/other-work.ts';
 
-// Goal: what a node did for others is told with its number, and with who they were as far as the node knows. Method: evidence by hand.
+// Goal: what a node did for others is told with its number, and with who they were as far as the
+// node knows. Method: evidence by hand.
 
 const evidence = (fields: object): NodeEvidence => fields as NodeEvidence;
 

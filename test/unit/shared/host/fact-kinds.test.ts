@@ -20,8 +20,8 @@ import {
   serverTree,
 } from '../../../scenes/host/machines.ts';
 
-// Goal: what a node reads arrives as it was, unknown as unknown, and what later or careless nodes send does no harm.
-// Method: through the bytes of the real message.
+// Goal: what a node reads arrives as it was, unknown as unknown, and what later or careless nodes
+// send does no harm. Method: through the bytes of the real message.
 
 const components = [{ name: 'node', version: '20.20.2' }];
 

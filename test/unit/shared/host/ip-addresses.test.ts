@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isAddress, toldAddresses } from '../../../../shared/host/network-facts.ts';
 import { ip } from '../../../scenes/host/machines.ts';
 
-// Goal: addresses are told as far as they give no MAC address away, and connections still find theirs.
+// Goal: addresses are told as far as they give no MAC address away, and connections still find
+// theirs.
 
 describe('addresses that are told', () => {
   it.each([

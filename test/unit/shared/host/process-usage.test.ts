@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { UsageMeter } from '../../../../shared/host/process-usage.ts';
 
-// Goal: CPU and memory of this process and of its children are what the system counts. Method: this process works for a while; a
-// child does.
+// Goal: CPU and memory of this process and of its children are what the system counts. Method: this
+// process works for a while; a child does.
 
 /** Keeps a core busy for so many ms of CPU time. */
 function work(ms: number): void {

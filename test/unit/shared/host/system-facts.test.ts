@@ -22,8 +22,9 @@ import {
   withFile,
 } from '../../../scenes/host/machines.ts';
 
-// Goal: what is there is read, what is not is null, and nothing that must stay secret comes out. Method: folders that
-// look like the root of a machine, with the files of /proc and /sys that the kernel would have there.
+// Goal: what is there is read, what is not is null, and nothing that must stay secret comes out.
+// Method: folders that look like the root of a machine, with the files of /proc and /sys that the
+// kernel would have there.
 
 const gather = (source: MachineSource): Promise<SystemFacts> => gatherSystemFacts(source, []);
 const server = plantMachine(serverTree(), suiteFolder());

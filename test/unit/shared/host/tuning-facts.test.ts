@@ -9,8 +9,8 @@ import {
 import { SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
 import { plantMachine, withFile } from '../../../scenes/host/machines.ts';
 
-// Goal: what there is to read of a machine's settings is read, and what is not there is unknown, not wrong.
-// Method: made-up trees of files, and the bytes of the real message.
+// Goal: what there is to read of a machine's settings is read, and what is not there is unknown,
+// not wrong. Method: made-up trees of files, and the bytes of the real message.
 
 const POLICY = 'sys/devices/system/cpu/cpufreq';
 

@@ -5,7 +5,8 @@ import { FrameReader, type FrameReceiver } from '../../../../shared/http2/frame-
 import { FLAG, FRAME_TYPE, Http2Error } from '../../../../shared/http2/frames.ts';
 import { frame } from '../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: frames are found wherever the bytes are cut. Method: all splits of a sequence that has every kind.
+// Goal: frames are found wherever the bytes are cut. Method: all splits of a sequence that has
+// every kind.
 
 /** Writes down what it hears; pieces of DATA are joined. */
 class Recorder implements FrameReceiver {

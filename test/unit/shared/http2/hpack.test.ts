@@ -4,7 +4,8 @@ import { Http2Error } from '../../../../shared/http2/frames.ts';
 import { HpackDecoder, HpackEncoder } from '../../../../shared/http2/hpack.ts';
 import { decodeHuffman } from '../../../../shared/http2/huffman.ts';
 
-// Goal: header blocks mean what RFC 7541 says. Method: all examples of its appendix C, then damaged blocks.
+// Goal: header blocks mean what RFC 7541 says. Method: all examples of its appendix C, then damaged
+// blocks.
 
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 

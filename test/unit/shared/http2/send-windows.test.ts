@@ -22,9 +22,10 @@ import {
 } from '../../../scenes/oip-server/raw-http2-peer.ts';
 import { HELLO, inferHead, ServerScene, turns } from '../../../scenes/sut-node/http2-server.ts';
 
-// Goal: both ends send what the windows of their peer allow, no more and no less, whatever the peer does with them.
-// Method: any legal order of settings, updates, messages and ends; a model of the windows (RFC 9113, 5.2 and 6.9) holds
-// each frame that comes against what was allowed at that instant.
+// Goal: both ends send what the windows of their peer allow, no more and no less, whatever the peer
+// does with them. Method: any legal order of settings, updates, messages and ends; a model of the
+// windows (RFC 9113, 5.2 and 6.9) holds each frame that comes against what was allowed at that
+// instant.
 
 const { data, settings, windowUpdate } = FRAME_TYPE;
 const CALL_COUNT = 3;

@@ -14,8 +14,9 @@ const ENTRIES = Object.entries(GOLDEN).flatMap(([table, entries]) =>
   Object.keys(entries).map((entry) => ({ table, entry })),
 );
 
-// Goal: every table that follows from the cards of the benchmarks has the values that it had when it was written by hand.
-// Method: the tables against the golden ones, value by value and digit by digit. A later benchmark may be among them.
+// Goal: every table that follows from the cards of the benchmarks has the values that it had when
+// it was written by hand. Method: the tables against the golden ones, value by value and digit by
+// digit. A later benchmark may be among them.
 it.each(ENTRIES)('$table: $entry', ({ table, entry }) => {
   const ours = OURS[table]?.[entry] ?? null;
   const golden = GOLDEN[table]?.[entry];

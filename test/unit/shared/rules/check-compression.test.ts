@@ -8,8 +8,9 @@ import {
 import { COMPRESSION_RULES, compressionRule } from '../../../../shared/rules/compression-rules.ts';
 import { ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 
-// Goal: what the rules' tables allow goes, anything else is refused with their words; open refuses only
-// what cannot be done. Method: the table of round v4.1 row by row, and where other rounds differ.
+// Goal: what the rules' tables allow goes, anything else is refused with their words; open refuses
+// only what cannot be done. Method: the table of round v4.1 row by row, and where other rounds
+// differ.
 
 function plan(fields: Partial<CompressionPlan> & { form?: string; by?: string }): CompressionPlan {
   const { form = 'raw', by = 'identity', ...others } = fields;

@@ -11,8 +11,8 @@ import {
 } from '../../../../shared/security/client-security.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 
-// Goal: only the token opens the door, no message shows it, and it never leaves the machine unprotected.
-// Method: tokens and files of every shape.
+// Goal: only the token opens the door, no message shows it, and it never leaves the machine
+// unprotected. Method: tokens and files of every shape.
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 

@@ -13,8 +13,9 @@ const KEYS = [
   ...CARDS.filter(({ language }) => language !== undefined).map(({ key }) => key),
 ];
 
-// Goal: every benchmark of the rules has a SUT side: a folder here, a built-in model (create-model.test.ts), or all on its card.
-// Method: the keys of the rules against the folders; ask for each key, and for one that does not exist.
+// Goal: every benchmark of the rules has a SUT side: a folder here, a built-in model
+// (create-model.test.ts), or all on its card. Method: the keys of the rules against the folders;
+// ask for each key, and for one that does not exist.
 describe('sutBenchmark', () => {
   it('has a side of every benchmark of the rules', () => {
     const found = [...KEYS, ...SYNTHETIC_BENCHMARKS];

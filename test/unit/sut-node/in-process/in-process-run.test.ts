@@ -11,8 +11,9 @@ import { ManualClock } from '../../../scenes/clock.ts';
 import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
 import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
-// Goal: a run in process hands every sample to the node's own batcher once, holds no more than it may, and gives
-// LoadGen every answer. Method: the real batcher, a worker that answers when the test says so.
+// Goal: a run in process hands every sample to the node's own batcher once, holds no more than it
+// may, and gives LoadGen every answer. Method: the real batcher, a worker that answers when the
+// test says so.
 const SAMPLES_MAX = 4;
 const PAYLOADS: SamplePayloads = {
   payloadOf: (index) => Uint8Array.of(index),

@@ -3,8 +3,8 @@ import { sampleGrouping } from '../../../../sut-node/inference/onnx-model.ts';
 import { openPipeline } from '../../../../sut-node/pipeline/open-pipeline.ts';
 import { waitingSample } from '../../../scenes/simulated-run/sut-parts.ts';
 
-// Goal: samples that may share an inference are in one group, and no others where their lengths are known.
-// Method: models with and without free axes, samples of some bytes.
+// Goal: samples that may share an inference are in one group, and no others where their lengths are
+// known. Method: models with and without free axes, samples of some bytes.
 
 const ENCODINGS = [
   { form: 'raw', compression: 'identity' },

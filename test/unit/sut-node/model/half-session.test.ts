@@ -3,8 +3,9 @@ import { toSmallFloat } from '../../../../loadgen-node/samples/tensors/small-flo
 import { asFloats, floatSession, halvesOf } from '../../../../sut-node/model/onnx/half-session.ts';
 import type { ModelSession } from '../../../../sut-node/model/onnx/ort-session.ts';
 
-// Goal: a pipeline that counts in float runs a model of float16, each number rounded once and to the nearest. Method: all float16
-// there and back; random floats against the writer of .jsonl samples; a session that answers with its input.
+// Goal: a pipeline that counts in float runs a model of float16, each number rounded once and to
+// the nearest. Method: all float16 there and back; random floats against the writer of .jsonl
+// samples; a session that answers with its input.
 
 const ALL = Uint16Array.from({ length: 65_536 }, (_, half) => half);
 

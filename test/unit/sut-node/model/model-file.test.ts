@@ -37,8 +37,9 @@ describe('checkModelFile', () => {
   });
 });
 
-// Goal: weights pass for the reference only where their checksum is a published one, of either kind.
-// Method: a file whose checksums are computed here, against lists that hold one, the other or none.
+// Goal: weights pass for the reference only where their checksum is a published one, of either
+// kind. Method: a file whose checksums are computed here, against lists that hold one, the other or
+// none.
 describe('isReferenceFile', () => {
   const digest = (algorithm: string): string => createHash(algorithm).update(CONTENT).digest('hex');
 

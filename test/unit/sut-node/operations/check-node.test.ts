@@ -6,8 +6,8 @@ import { failSamples } from '../../../../sut-node/inference/workers/batch-answer
 import { checkNode, checkReportText } from '../../../../sut-node/operations/check-node.ts';
 import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
-// Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real
-// one is checked by test/integration/sut-node/operations.test.ts.
+// Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX;
+// the real one is checked by test/integration/sut-node/operations.test.ts.
 
 const settings = { ...TEST_SETTINGS, benchmark: 'null', batchSizeMax: 3 };
 

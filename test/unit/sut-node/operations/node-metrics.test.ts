@@ -4,8 +4,8 @@ import { Observations } from '../../../../sut-node/operations/observations.ts';
 import { NodeStatus } from '../../../../sut-node/server/describe/node-offer.ts';
 import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
-// Goal: the metrics tell what the node counted, in base units, each time they are requested. Method: a node
-// that is numbers, its metrics as Prometheus would read them.
+// Goal: the metrics tell what the node counted, in base units, each time they are requested.
+// Method: a node that is numbers, its metrics as Prometheus would read them.
 
 const TOTALS = {
   runCount: 1,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Patience } from '../../../../sut-node/operations/patience.ts';
 
-// Goal: the end of a node waits as long as is documented, and no longer when somebody is in a hurry.
+// Goal: the end of a node waits as long as is documented, and no longer when somebody is in a
+// hurry.
 describe('Patience', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { encodeModel, GraphBuilder } from '../../../../sut-node/model/onnx/graph-builder.ts';
 import { cacheAdditions } from '../../../../sut-node/pipeline/cache-additions.ts';
 
-// Goal: a model gets outputs of its new keys and values only where it certainly joins them with the earlier ones. That ONNX Runtime
-// reads what comes of it, and gives them, cached-decoder.slow.test.ts shows.
+// Goal: a model gets outputs of its new keys and values only where it certainly joins them with the
+// earlier ones. That ONNX Runtime reads what comes of it, and gives them,
+// cached-decoder.slow.test.ts shows.
 
 type Change = (join: { operator: string; inputs: string[]; attributes: { axis: number } }) => void;
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { indexOfNotFinite } from '../../../../sut-node/pipeline/tensor-preprocessor.ts';
 
-// Goal: no NaN and no infinity goes unseen, wherever it stands, and no finite number is taken for one.
-// Method: one bad number at every place of a short tensor; the largest and smallest numbers there are.
+// Goal: no NaN and no infinity goes unseen, wherever it stands, and no finite number is taken for
+// one. Method: one bad number at every place of a short tensor; the largest and smallest numbers
+// there are.
 
 const LENGTH = 11;
 const BAD = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { DecoderLayout } from '../../../../sut-node/model/model-facts.ts';
 import { sequenceBytes, sequencesThatFit } from '../../../../sut-node/pipeline/decoder-fit.ts';
 
-// Goal: the keys and values of all sequences under way never exceed their share of the memory. Method: sizes of a model, by hand.
+// Goal: the keys and values of all sequences under way never exceed their share of the memory.
+// Method: sizes of a model, by hand.
 
 const LAYOUT: DecoderLayout = {
   ...{ layers: 4, heads: 8, headWidth: 64, vocabulary: 1000, hasPositions: true },

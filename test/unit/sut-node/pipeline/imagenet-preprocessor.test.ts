@@ -9,9 +9,9 @@ import {
   imagenetPreprocessor,
 } from '../../../../sut-node/pipeline/imagenet-preprocessor.ts';
 
-// Goal: each form of an image reaches the model's input as the reference has it, in either layout, and what is
-// no image is refused in words that help.
-// Method: images of which one pixel is known, and payloads that are wrong in one way each.
+// Goal: each form of an image reaches the model's input as the reference has it, in either layout,
+// and what is no image is refused in words that help. Method: images of which one pixel is known,
+// and payloads that are wrong in one way each.
 const PIXELS = IMAGENET_ELEMENTS / 3;
 /** The pixel that is looked at: row 3, column 7. */
 const PLACE = 3 * 224 + 7;

@@ -7,8 +7,8 @@ import {
 } from '../../../../sut-node/model/model-facts.ts';
 import { openPipeline } from '../../../../sut-node/pipeline/open-pipeline.ts';
 
-// Goal: a description joins a model with pre- and post-processing, and one that does not fit is refused in words
-// that help. Method: models as ONNX Runtime tells them, outputs by hand.
+// Goal: a description joins a model with pre- and post-processing, and one that does not fit is
+// refused in words that help. Method: models as ONNX Runtime tells them, outputs by hand.
 
 const tensor = (name: string, elementType: string, ...shape: number[]): ModelTensor => ({
   name,

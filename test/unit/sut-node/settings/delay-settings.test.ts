@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DELAY_OPTIONS } from '../../../../sut-node/settings/delay-settings.ts';
 
-// Goal: what --delay-model and --delay-tokens may say, as a flag or in a file, and that all else is refused with
-// what would be right. Method: texts in, meanings or messages out.
+// Goal: what --delay-model and --delay-tokens may say, as a flag or in a file, and that all else is
+// refused with what would be right. Method: texts in, meanings or messages out.
 
 function meaning(key: 'delayModel' | 'delayTokens', value: unknown): unknown {
   return DELAY_OPTIONS[key].schema.parse(value);

@@ -8,7 +8,8 @@ function settings(flags: Record<string, string>) {
   return toModelSettings({ ...values, benchmark: 'digits', batchPreset: 'none' });
 }
 
-// Goal: ONNX Runtime ignores threads for operators side by side unless it runs them so; the node does not.
+// Goal: ONNX Runtime ignores threads for operators side by side unless it runs them so; the node
+// does not.
 describe('toModelSettings', () => {
   it('takes threads for operators side by side where there are any', () => {
     expect(settings({ interThreads: '2', executionMode: 'parallel' }).interThreads).toBe(2);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import { fitRidge, type LabelledFeatures } from '../../../tools/fit/ridge.ts';
 
-// Goal: the closed form is the solution of ridge regression, not something near it.
-// Method: a case that can be solved on paper, and the gradient of the loss, which is 0 at its minimum.
+// Goal: the closed form is the solution of ridge regression, not something near it. Method: a case
+// that can be solved on paper, and the gradient of the loss, which is 0 at its minimum.
 function toExamples(rows: readonly (readonly number[])[], labels: number[]): LabelledFeatures {
   return {
     features: Float32Array.from(rows.flat()),

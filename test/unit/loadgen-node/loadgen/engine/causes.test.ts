@@ -11,8 +11,9 @@ import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 import { generatorHealth, monitorThatTells } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: words follow causes: each row of the table of causes is claimed where a SUT of that behaviour was measured, no later row beside
-// it, and no reason that only follows from it. Method: simulated time; the queue of the SUT is one worker.
+// Goal: words follow causes: each row of the table of causes is claimed where a SUT of that
+// behaviour was measured, no later row beside it, and no reason that only follows from it. Method:
+// simulated time; the queue of the SUT is one worker.
 
 const SERVER: Partial<TestSettings> = {
   scenario: 'Server',
@@ -26,7 +27,10 @@ interface Given extends SutOptions {
   readonly settings?: Partial<TestSettings>;
   readonly health?: Partial<GeneratorHealth>;
   readonly arrivals?: OtherArrivals;
-  /** Work of so many ms on LoadGen's thread every 20 ms, of `otherWorkMs`; once, of `stopMs`, after 10 s. */
+  /**
+   * Work of so many ms on LoadGen's thread every 20 ms, of `otherWorkMs`; once, of `stopMs`, after
+   * 10 s.
+   */
   readonly otherWorkMs?: number;
   readonly stopMs?: number;
 }
@@ -59,7 +63,10 @@ async function judged(given: Given) {
   };
 }
 
-/** Work of a SUT that stands still from the sample of 10 s on for so long, then does each in `serviceNs`. */
+/**
+ * Work of a SUT that stands still from the sample of 10 s on for so long, then does each in
+ * `serviceNs`.
+ */
 const standing = (stillNs: number, serviceNs: number) => (sample: number) =>
   sample === 1000 ? stillNs : serviceNs;
 
@@ -229,7 +236,8 @@ describe('the cause of an INVALID run', () => {
   });
 
   it('is a SUT that stopped answering: it is not silent while nothing waits, and what failed does not wait', async () => {
-    // One a second until 10 s, then three more from 110 s on, of which none is answered. Sample 3 fails.
+    // One a second until 10 s, then three more from 110 s on, of which none is answered. Sample 3
+    // fails.
     const dueNs = Float64Array.from({ length: 14 }, (_, i) => (i < 11 ? i : i + 99) * 1e9);
     const given: Given = {
       arrivals: { kind: 'trace', text: 'trace:a', dueNs },

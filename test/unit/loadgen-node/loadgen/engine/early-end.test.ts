@@ -18,8 +18,8 @@ const SERVER: Partial<TestSettings> = {
 
 const LATENCY: QueryBound = { name: 'latency', ns: 10e6, percentile: 0.99 };
 
-// Goal: a performance run ends when who asked for it has seen enough, its logs say so, and no one takes it for a result.
-// Method: SUTs of known latency under simulated time.
+// Goal: a performance run ends when who asked for it has seen enough, its logs say so, and no one
+// takes it for a result. Method: SUTs of known latency under simulated time.
 describe('a run that may end early', () => {
   it('is asked ten times a second with what is known', async () => {
     const looks: SetProgress[] = [];
@@ -52,7 +52,8 @@ describe('a run that may end early', () => {
     const looks: SetProgress[] = [];
     const bounds = { serverTtftLatencyNs: 10e6, serverTpotLatencyNs: 5e6 };
     const settings = { ...SERVER, ...bounds, useTokenLatencies: true };
-    // First tokens after 2 ms, but of every tenth after 17; of every fifth each other one takes 6 ms, not 1.
+    // First tokens after 2 ms, but of every tenth after 17; of every fifth each other one takes 6
+    // ms, not 1.
     const lengthNs = (id: number): number => (id % 5 === 2 ? 18e6 : 3e6);
     const { performance } = await simulatedTest(settings, {
       serviceNs: (id) => lengthNs(id) + (id % 10 === 3 ? 17e6 : 2e6),

@@ -13,8 +13,8 @@ const SERVER: Partial<TestSettings> = {
   minDurationMs: 1000,
 };
 
-// Goal: what is wrong before the first query refuses the test, and what breaks around it later costs no result.
-// Method: a disk, a library or a judge that fails, under simulated time.
+// Goal: what is wrong before the first query refuses the test, and what breaks around it later
+// costs no result. Method: a disk, a library or a judge that fails, under simulated time.
 describe('the environment', () => {
   it('is checked before the SUT is asked for anything', async () => {
     const test = simulatedTest(SERVER);

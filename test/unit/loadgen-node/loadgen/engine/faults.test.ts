@@ -44,8 +44,9 @@ function expectBalance(outcome: TestOutcome): void {
   }
 }
 
-// Goal: a run ends whatever the SUT does, every issued sample is accounted for, and nothing that went
-// wrong ends as VALID. Method: a SUT that breaks the contract in one way, under simulated time.
+// Goal: a run ends whatever the SUT does, every issued sample is accounted for, and nothing that
+// went wrong ends as VALID. Method: a SUT that breaks the contract in one way, under simulated
+// time.
 describe('a SUT that loses samples', () => {
   it('goes on after a failed sample and is INVALID in both verdicts', async () => {
     const test = simulatedTest(SINGLE_STREAM, {

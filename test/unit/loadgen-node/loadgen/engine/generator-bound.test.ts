@@ -8,8 +8,9 @@ import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import { generatorHealth, monitorThatTells } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: a run whose LoadGen was starved is generator-bound, says what starved it, and is INVALID; one whose SUT is slow is not,
-// however slow. Method: simulated time; other work on LoadGen's thread is time that passes inside a call of its own.
+// Goal: a run whose LoadGen was starved is generator-bound, says what starved it, and is INVALID;
+// one whose SUT is slow is not, however slow. Method: simulated time; other work on LoadGen's
+// thread is time that passes inside a call of its own.
 
 const SERVER: Partial<TestSettings> = {
   scenario: 'Server',

@@ -2,7 +2,8 @@ import { expect, it, vi } from 'vitest';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: a SUT drops what it still has of a set with lost samples, and only then. Method: one lost sample, or none.
+// Goal: a SUT drops what it still has of a set with lost samples, and only then. Method: one lost
+// sample, or none.
 
 it.each([
   { lostId: 20, calls: 1 },
@@ -22,7 +23,8 @@ it.each([
   expect(giveUp).toHaveBeenCalledTimes(calls);
 });
 
-// A node that lags does not break the contract: a sample that LoadGen gave up may still be answered, once; one that was answered may not.
+// A node that lags does not break the contract: a sample that LoadGen gave up may still be
+// answered, once; one that was answered may not.
 it.each([
   { lateId: 20, times: 1, contractErrors: 0, lateResponses: 1 },
   { lateId: 20, times: 2, contractErrors: 2, lateResponses: 1 },
@@ -55,7 +57,8 @@ it.each([
   },
 );
 
-// The SUT says that it waits no more: so its nodes answer late where it gave up, and wrongly where it said that all is over.
+// The SUT says that it waits no more: so its nodes answer late where it gave up, and wrongly where
+// it said that all is over.
 it.each([
   { isGivenUp: true, contractErrors: 0, lateResponses: 1 },
   { isGivenUp: false, contractErrors: 1, lateResponses: 0 },

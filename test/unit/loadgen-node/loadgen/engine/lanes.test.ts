@@ -34,8 +34,9 @@ const SLOW_HIGH = {
   serviceNs: (_id: number, index: number) => (index >= HIGH.samples.first ? 7e6 : 1e6),
 };
 
-// Goal: queries of several classes are judged by the bounds of their own class, and LoadGen's verdict is that of the whole.
-// Method: two lanes over one library under simulated time, counted again from the records.
+// Goal: queries of several classes are judged by the bounds of their own class, and LoadGen's
+// verdict is that of the whole. Method: two lanes over one library under simulated time, counted
+// again from the records.
 describe('lanes', () => {
   it('have verdicts of their own, also over the parts of a run that went on', async () => {
     const lanes: readonly Lane[] = [

@@ -34,8 +34,8 @@ async function loadTest(
   };
 }
 
-// Goal: queries go out when the arrivals say, latency counts from there, and no log looks like MLPerf's.
-// Method: whole tests under simulated time.
+// Goal: queries go out when the arrivals say, latency counts from there, and no log looks like
+// MLPerf's. Method: whole tests under simulated time.
 describe('load test', () => {
   it('issues the queries of a trace when they are due, and ends with the last', async () => {
     const dueNs = Float64Array.of(0, 100e6, 100e6, 350e6, 2e9);

@@ -33,9 +33,9 @@ function tokenTest(
   });
 }
 
-// Goal: a SUT that is wrong about tokens is named, counted and INVALID for longhaul; LoadGen's verdict,
-// which ignores errors, stays as it is.
-// Method: one sample of a good run breaks the contract in one way.
+// Goal: a SUT that is wrong about tokens is named, counted and INVALID for longhaul; LoadGen's
+// verdict, which ignores errors, stays as it is. Method: one sample of a good run breaks the
+// contract in one way.
 describe('contract of token models', () => {
   it.each<[string, (sink: ResponseSink, id: number, atNs: number) => void, string]>([
     [

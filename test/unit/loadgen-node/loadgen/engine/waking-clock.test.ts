@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { WakingClock } from '../../../../../loadgen-node/loadgen/engine/waking-clock.ts';
 
-// Goal: planned calls come once, in order, never early, whatever their distance, and also without the thread.
-// Method: the real clock and its thread; nothing is said about how late a call may be.
+// Goal: planned calls come once, in order, never early, whatever their distance, and also without
+// the thread. Method: the real clock and its thread; nothing is said about how late a call may be.
 
 const MS = 1e6;
 
@@ -41,7 +41,8 @@ describe('WakingClock', () => {
       await Promise.all(calls);
       return order;
     };
-    // A turn of the event loop that comes late finds several calls due, whose order is then open: tried until none came late.
+    // A turn of the event loop that comes late finds several calls due, whose order is then open:
+    // tried until none came late.
     await expect.poll(inOrder, { interval: 1, timeout: 30_000 }).toEqual([10, 20, 30]);
     clock.close();
   });

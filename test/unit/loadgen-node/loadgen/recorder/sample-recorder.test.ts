@@ -126,7 +126,8 @@ function applyEvent(
 }
 
 describe('ResponseRecorder', () => {
-  // A transport's messages are Buffers, whose `slice` is a view: the next message would replace what is kept.
+  // A transport's messages are Buffers, whose `slice` is a view: the next message would replace
+  // what is kept.
   it('keeps copies of payloads whose memory is used again', () => {
     const message = Buffer.from('first');
     const kept: LoggedResponse[] = [];
@@ -140,7 +141,8 @@ describe('ResponseRecorder', () => {
   });
 });
 
-// Goal: what a node tells of its time is believed as far as the two clocks can differ, and no further. Method: lengths.
+// Goal: what a node tells of its time is believed as far as the two clocks can differ, and no
+// further. Method: lengths.
 
 const NO_TIMES = {
   ...{ receiveNs: 0, queueNs: 0, batchWaitNs: 0, preprocessNs: 0 },

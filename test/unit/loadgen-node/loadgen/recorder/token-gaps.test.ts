@@ -7,8 +7,9 @@ import {
   spreadValues,
 } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 
-// Goal: gaps between tokens are those of LoadGen's clock, all of them are counted, and their percentiles are within a bucket.
-// Method: instants by hand and at random, held against the same gaps in a list.
+// Goal: gaps between tokens are those of LoadGen's clock, all of them are counted, and their
+// percentiles are within a bucket. Method: instants by hand and at random, held against the same
+// gaps in a list.
 
 const MS = 1_000_000;
 

@@ -43,7 +43,8 @@ const QUESTIONS = fc.record({
   confidence: fc.double({ min: 0.5, max: 0.999, noNaN: true }),
 });
 
-// Goal: early stopping never gets easier when it should get harder. Method: random questions, pairs.
+// Goal: early stopping never gets easier when it should get harder. Method: random questions,
+// pairs.
 describe('early stopping', () => {
   it('asks for no less with each query above the bound', () => {
     fc.assert(

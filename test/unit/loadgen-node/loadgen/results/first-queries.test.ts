@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareFirstQueries } from '../../../../../loadgen-node/loadgen/results/first-queries.ts';
 
-// Goal: neighbours are counted as the definition says. Method: short lists of queries, reckoned by hand.
+// Goal: neighbours are counted as the definition says. Method: short lists of queries, reckoned by
+// hand.
 describe('compareFirstQueries', () => {
   it.each([
     // First, first, repeat, repeat, first: the pairs are (5, 4) and (4, 7).

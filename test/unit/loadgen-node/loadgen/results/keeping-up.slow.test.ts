@@ -5,8 +5,9 @@ import {
   keepingUp,
 } from '../../../../../loadgen-node/loadgen/results/queue-growth.ts';
 
-// Goal: a SUT that does not keep up is told, in whatever order it answers, and one that does is not accused. Method: queues with one server
-// and Poisson arrivals, from fixed seeds; loads are in services.
+// Goal: a SUT that does not keep up is told, in whatever order it answers, and one that does is not
+// accused. Method: queues with one server and Poisson arrivals, from fixed seeds; loads are in
+// services.
 
 type Law = 'M/D/1' | 'M/M/1';
 

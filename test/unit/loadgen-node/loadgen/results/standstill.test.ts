@@ -4,12 +4,16 @@ import {
   lateSamplesOf,
 } from '../../../../../loadgen-node/loadgen/results/standstill.ts';
 
-// Goal: late samples that come of a stretch without answers are told from those of a load, of batches, and of answers that take long by themselves.
-// Method: times by hand, 100 queries a second.
+// Goal: late samples that come of a stretch without answers are told from those of a load, of
+// batches, and of answers that take long by themselves. Method: times by hand, 100 queries a
+// second.
 
 const EVERY_NS = 10e6;
 
-/** Looks at a run whose query `i` is answered at `doneNs(i, issued)`. @param boundNs Above it a query is late. */
+/**
+ * Looks at a run whose query `i` is answered at `doneNs(i, issued)`. @param boundNs Above it a
+ * query is late.
+ */
 function lookAt(
   queries: number,
   boundNs: number,

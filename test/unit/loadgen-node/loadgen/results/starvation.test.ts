@@ -6,8 +6,8 @@ import {
 } from '../../../../../loadgen-node/loadgen/results/generator-health.ts';
 import { generatorHealth } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: LoadGen is called starved where its process says so and the SUT cannot be the cause, never else; and the cause is
-// named. Method: what a monitor would tell, by hand.
+// Goal: LoadGen is called starved where its process says so and the SUT cannot be the cause, never
+// else; and the cause is named. Method: what a monitor would tell, by hand.
 
 const LATE = { p50Ns: 8e6, p99Ns: 20e6, maxNs: 30e6 };
 const NO_CORE = {

@@ -12,7 +12,8 @@ function settingsOf(settings: Partial<TestSettings>): TestSettings {
   return { ...V41_SETTINGS, ...settings };
 }
 
-// Goal: what LoadGen accepts is accepted, what it runs into is refused. Method: one setting at a time.
+// Goal: what LoadGen accepts is accepted, what it runs into is refused. Method: one setting at a
+// time.
 describe('checkSettings', () => {
   it.each<Partial<TestSettings>>([
     { scenario: 'Server', serverMaxAsyncQueries: 2 ** 64 },

@@ -7,8 +7,8 @@ import {
   type TestSettings,
 } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 
-// Goal: settings that ask for more than a plan can have are refused before any of it is made, with the number asked for, the
-// limit, and the setting to change.
+// Goal: settings that ask for more than a plan can have are refused before any of it is made, with
+// the number asked for, the limit, and the setting to change.
 
 const TEN_MINUTES = { minDurationMs: 600_000 };
 

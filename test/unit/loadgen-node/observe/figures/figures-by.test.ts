@@ -41,8 +41,9 @@ const GROUPS: readonly (readonly [string, (records: SampleRecords) => RowGroups]
   ],
 ];
 
-// Goal: figures of groups, added up, are those of all rows, to the bit, also where a query has samples in several groups.
-// Method: records of each scenario, in every kind of group, beside the figures of all rows at once.
+// Goal: figures of groups, added up, are those of all rows, to the bit, also where a query has
+// samples in several groups. Method: records of each scenario, in every kind of group, beside the
+// figures of all rows at once.
 describe('figures by group', () => {
   const QUEUE = { rowCount: 3000, nodes: 3, seed: 11 };
   it.each(

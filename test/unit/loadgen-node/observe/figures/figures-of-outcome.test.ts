@@ -70,7 +70,10 @@ function measured(run: RandomRun) {
   return simulatedTest(settings, sutOf(run)).measure({ extendsUntilDecided });
 }
 
-/** MultiStream's rate is added up in another order, and of a run with losses until the last one was known. */
+/**
+ * MultiStream's rate is added up in another order, and of a run with losses until the last one was
+ * known.
+ */
 function withoutRounding(
   figures: RunFigures,
   { settings: { scenario }, lostShare }: RandomRun,
@@ -80,8 +83,9 @@ function withoutRounding(
   return lostShare > 0 ? others : { ...others, completed_qps: Number(rate.toPrecision(12)) };
 }
 
-// Goal: a run whose records were lost to the disk has the same figures as one whose records were kept.
-// Method: random settings and losses under simulated time; both ways to the figures beside one another.
+// Goal: a run whose records were lost to the disk has the same figures as one whose records were
+// kept. Method: random settings and losses under simulated time; both ways to the figures beside
+// one another.
 describe('figures of a run without records', () => {
   it('are those that its records would give', { timeout: 30_000 }, async () => {
     await fc.assert(

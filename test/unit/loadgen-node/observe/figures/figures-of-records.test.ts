@@ -29,8 +29,9 @@ function expectLatencies(figures: RunFigures, seen: LatencyStatistics): void {
 const uneven = (sample: number): number => 1_000_000 + ((sample * 7919) % 4001) * 1000;
 const SHORT: Partial<TestSettings> = { minDurationMs: 3000, minQueryCount: 100 };
 
-// Goal: what is derived from the records is, to the bit, what the run itself said.
-// Method: simulated runs of each scenario; the summary of LoadGen's results beside the figures of the records.
+// Goal: what is derived from the records is, to the bit, what the run itself said. Method:
+// simulated runs of each scenario; the summary of LoadGen's results beside the figures of the
+// records.
 describe('figures of a run, from its records', () => {
   it.each<[what: string, settings: Partial<TestSettings>]>([
     ['Server', { scenario: 'Server', serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS }],

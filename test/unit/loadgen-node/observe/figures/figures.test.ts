@@ -71,7 +71,8 @@ const ESTIMATES: readonly FigureName[] = ['p50', 'p90', 'p95', 'p97', 'p99', 'p9
 const EXACT: readonly FigureName[] = ['max', 'lag_max', 'queries', 'samples', 'lost'];
 
 // Goal: a figure is the same figure wherever it is shown: live, in the summary, from the records.
-// Method: one simulated run per scenario, with losses, that is watched, recorded and summed up at once.
+// Method: one simulated run per scenario, with losses, that is watched, recorded and summed up at
+// once.
 describe('figures of one run', () => {
   it.each<[what: string, settings: Partial<TestSettings>]>([
     ['Server', { scenario: 'Server', serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS }],

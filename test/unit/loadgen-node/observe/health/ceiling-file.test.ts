@@ -8,7 +8,8 @@ import {
 import { generatorCeiling } from '../../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: a ceiling is told only where it holds. Method: files that are good, of another machine, and damaged.
+// Goal: a ceiling is told only where it holds. Method: files that are good, of another machine, and
+// damaged.
 
 const ceiling = {
   measuredAt: '2026-01-31T12:00:00.000Z',

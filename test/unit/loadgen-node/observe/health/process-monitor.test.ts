@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { Throttling } from '../../../../../loadgen-node/observe/health/process-monitor.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: a CPU limit that stopped LoadGen is known by its counters. Method: files as the kernel writes them for control groups of version 1 and 2.
+// Goal: a CPU limit that stopped LoadGen is known by its counters. Method: files as the kernel
+// writes them for control groups of version 1 and 2.
 
 /** Folder of a control group, and what writes its cpu.stat. */
 function controlGroup() {

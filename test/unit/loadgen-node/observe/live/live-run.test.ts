@@ -7,7 +7,8 @@ import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 // Goal: what is shown while a run goes on adds up to what the run says of itself in the end.
-// Method: tests of the engine under simulated time, looked at once a second, in all scenarios and phases.
+// Method: tests of the engine under simulated time, looked at once a second, in all scenarios and
+// phases.
 
 async function watch(
   settings: Partial<TestSettings>,

@@ -10,7 +10,10 @@ import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/
 import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
 import { V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
 
-/** Memory of arrays that are held. They are freed beside the program: it is read until it stays the same. */
+/**
+ * Memory of arrays that are held. They are freed beside the program: it is read until it stays the
+ * same.
+ */
 async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
@@ -25,8 +28,9 @@ async function heldBytes(): Promise<number> {
   return before;
 }
 
-// Goal: a run keeps its records at a stated price in memory. Method: memory before and after all arrays of a run are taken; a
-// file of its own, since what other tests leave behind would be freed in between.
+// Goal: a run keeps its records at a stated price in memory. Method: memory before and after all
+// arrays of a run are taken; a file of its own, since what other tests leave behind would be freed
+// in between.
 it('plan, recorder and times of the SUT take at most 96 B per query before a block goes out', async () => {
   const queries = 200_000;
   const qsl = new MemoryQsl(100);

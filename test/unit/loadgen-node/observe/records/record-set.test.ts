@@ -43,8 +43,9 @@ async function withList(change: (text: string) => string): Promise<string> {
   return folder;
 }
 
-// Goal: a run of several LoadGen hosts reads as the same run of one host does, and files that do not belong together are refused.
-// Method: the rows of one run are split as hosts k, k + n of one plan; all that is made of them is compared to the bit.
+// Goal: a run of several LoadGen hosts reads as the same run of one host does, and files that do
+// not belong together are refused. Method: the rows of one run are split as hosts k, k + n of one
+// plan; all that is made of them is compared to the bit.
 describe('the records of several hosts', () => {
   it.each<[Scenario, number, Parameters<typeof folderOf>[2]]>([
     ['Server', 2, QUEUE],

@@ -51,8 +51,9 @@ function expectSame(seen: SampleRecords, written: SampleRecords | undefined): vo
   expect(bytes(seen)).toEqual(bytes(written));
 }
 
-// Goal: what is written is read back to the bit, and what was cut is read up to the cut, and said so.
-// Method: seeded tables of more than one block, through a recorder into a file in a folder of the test.
+// Goal: what is written is read back to the bit, and what was cut is read up to the cut, and said
+// so. Method: seeded tables of more than one block, through a recorder into a file in a folder of
+// the test.
 /** A copy of the first rows. */
 function firstRows(records: SampleRecords, rowCount: number): SampleRecords {
   const hasTokens = records.tokenCount !== null;

@@ -10,13 +10,17 @@ import { recordsOfSet } from '../../../../../loadgen-node/observe/records/sample
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { ABOUT_RECORDS } from '../../../../scenes/simulated-run/records.ts';
 
-// Goal: the gaps between tokens are in the file once per part, whatever blocks it has, and give the figures that the run had.
-// Method: two parts of a simulated clock, one of them of more rows than a block.
+// Goal: the gaps between tokens are in the file once per part, whatever blocks it has, and give the
+// figures that the run had. Method: two parts of a simulated clock, one of them of more rows than a
+// block.
 
 const MS = 1_000_000;
 const TOKENS = 4;
 
-/** Samples one after the other, each with a first token and tokens so many ms behind one another; every seventh is lost. */
+/**
+ * Samples one after the other, each with a first token and tokens so many ms behind one another;
+ * every seventh is lost.
+ */
 function partOf(rowCount: number, part: number, gapMs: number) {
   const scheduledDeltaNs = Float64Array.from({ length: rowCount }, (_, i) => i * 100 * MS);
   const plan = {

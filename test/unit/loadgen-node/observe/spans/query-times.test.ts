@@ -8,8 +8,8 @@ import {
 import { QuerySpanIds } from '../../../../../loadgen-node/observe/spans/span-ids.ts';
 import { recordedSet } from '../../../../scenes/simulated-run/records.ts';
 
-// Goal: a span has the times of its query's record, also where the response never came, at the right time of the day.
-// Method: a set of two queries, of which one is lost.
+// Goal: a span has the times of its query's record, also where the response never came, at the
+// right time of the day. Method: a set of two queries, of which one is lost.
 
 function timesOf(firstQueryId: number): QueryTimes[] {
   const records = allocateRecords(2, { hasTokens: false, hasFirstTokens: false });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { QuerySpanIds } from '../../../../../loadgen-node/observe/spans/span-ids.ts';
 
-// Goal: the header of a query's calls and the span that is made after the run have the same ids, and as many queries are
-// sampled as were asked for. Method: ids of many queries.
+// Goal: the header of a query's calls and the span that is made after the run have the same ids,
+// and as many queries are sampled as were asked for. Method: ids of many queries.
 
 const QUERIES = Array.from({ length: 20_000 }, (_, query) => query);
 

@@ -9,8 +9,8 @@ import { rowsOfRecords } from '../../../../../loadgen-node/observe/split/split-s
 import { whyInShort } from '../../../../../loadgen-node/observe/split/split-text.ts';
 import { type PartRow, partRecords } from '../../../../scenes/simulated-run/records.ts';
 
-// Goal: the parts of a latency add up to it, and the split names the part that grows, with its size.
-// Method: records made from parts that are known; random ones for the sum.
+// Goal: the parts of a latency add up to it, and the split names the part that grows, with its
+// size. Method: records made from parts that are known; random ones for the sum.
 
 const MS = 1e6;
 

@@ -5,7 +5,8 @@ import {
 } from '../../../../../loadgen-node/observe/split/server-statistics.ts';
 import { oipStatistics } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 
-// Goal: means are of what was counted, and nothing is divided by nothing. Method: statistics by hand.
+// Goal: means are of what was counted, and nothing is divided by nothing. Method: statistics by
+// hand.
 
 const NONE = { count: 0, ns: 0 };
 const nothing = oipStatistics({

@@ -4,12 +4,15 @@ import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-
 import { textsOfBounds, whyInShort } from '../../../../../loadgen-node/observe/split/split-text.ts';
 import { type PartRow, partRecords } from '../../../../scenes/simulated-run/records.ts';
 
-// Goal: where a run times first tokens, its slowest samples are those of late first tokens and slow tokens, not those of long
-// answers. Method: records made from parts that are known.
+// Goal: where a run times first tokens, its slowest samples are those of late first tokens and slow
+// tokens, not those of long answers. Method: records made from parts that are known.
 
 const MS = 1e6;
 
-/** Every 200th answer is 50 times as long; of the last ten of 1,000 the prompt waited 300 ms in the queue. */
+/**
+ * Every 200th answer is 50 times as long; of the last ten of 1,000 the prompt waited 300 ms in the
+ * queue.
+ */
 function longAnswers(): PartRow[] {
   return Array.from({ length: 1000 }, (_, i): PartRow => {
     const tokens = i % 200 === 0 ? 501 : 11;

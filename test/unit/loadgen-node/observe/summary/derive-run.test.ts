@@ -54,8 +54,8 @@ function changeSummary(folder: string, from: RegExp, to: string): void {
   writeFileSync(path, text.replace(from, to));
 }
 
-// Goal: what a summary says is believed only as far as the records say the same; every other folder is named for what it is.
-// Method: folders of a run, then one thing about them changed.
+// Goal: what a summary says is believed only as far as the records say the same; every other folder
+// is named for what it is. Method: folders of a run, then one thing about them changed.
 describe('a run folder that is read again', () => {
   it('has figures, split and counts that follow from the records, to the ns', async () => {
     const run = await deriveRun(await recordsFolder());

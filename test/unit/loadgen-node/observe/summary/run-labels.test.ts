@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { labelSetting, labelText } from '../../../../../loadgen-node/observe/summary/run-labels.ts';
 
-// Goal: labels are kept as they were given, and what is no label is refused with what would be right.
-// Method: the setting alone, from flags and from a file.
+// Goal: labels are kept as they were given, and what is no label is refused with what would be
+// right. Method: the setting alone, from flags and from a file.
 
 const setting = labelSetting('');
 const ofFlag = (text: string) => setting.schema.safeParse(setting.fromFlag(text));

@@ -9,8 +9,8 @@ import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/link-fi
 import { PROTOCOL_VERSION } from '../../../../../shared/wire/protocol-versions.ts';
 import { madeUpLink } from '../../../../scenes/host/measured-link.ts';
 
-// Goal: the report says what to do, in text and for programs, and no text of another machine steers the terminal.
-// Method: few findings, and the text that comes of them.
+// Goal: the report says what to do, in text and for programs, and no text of another machine steers
+// the terminal. Method: few findings, and the text that comes of them.
 
 describe('the report', () => {
   const groups = [

@@ -9,8 +9,9 @@ import {
 } from '../../../../../shared/host/tuning-facts.ts';
 import { containerTree, plantMachine } from '../../../../scenes/host/machines.ts';
 
-// Goal: what would spoil a run is told with what to do, and what nobody can look at is said to be that.
-// Method: one good machine, of which one thing is changed at a time; and machines of which nothing can be read.
+// Goal: what would spoil a run is told with what to do, and what nobody can look at is said to be
+// that. Method: one good machine, of which one thing is changed at a time; and machines of which
+// nothing can be read.
 
 const GOOD: TuningFacts = {
   governors: ['performance'],

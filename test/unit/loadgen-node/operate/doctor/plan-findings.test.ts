@@ -9,8 +9,9 @@ import { testCacheFolder } from '../../../../scenes/host/folders.ts';
 import { type LinkChange, madeUpLink } from '../../../../scenes/host/measured-link.ts';
 import { SILENT_HOST } from '../../../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: a load that link or generator cannot carry is an error before the run, with figures that a reader can check.
-// Method: made-up plans against a link of 9.2 Gbit/s and a ceiling of 80,000 queries/s.
+// Goal: a load that link or generator cannot carry is an error before the run, with figures that a
+// reader can check. Method: made-up plans against a link of 9.2 Gbit/s and a ceiling of 80,000
+// queries/s.
 
 const PLAN: PlannedLoad = {
   benchmark: 'resnet50',

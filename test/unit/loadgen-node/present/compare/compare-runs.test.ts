@@ -21,8 +21,9 @@ import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.
 import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: differences are what they are, with intervals that neither hide nor invent them.
-// Method: simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:outside statistics.
+// Goal: differences are what they are, with intervals that neither hide nor invent them. Method:
+// simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:outside
+// statistics.
 
 const REPLICATES = 100;
 
@@ -118,7 +119,8 @@ describe('compareRuns', () => {
     const names = (...runs: ComparedRun[]) =>
       compareRuns(runs, REPLICATES).settings.map(({ name }) => name);
     expect(names(of('a', plain), of('b', other))).toEqual(['streams', 'minDuration']);
-    // Which certificate it is matters as little as in which flag it stands; whether there is one does.
+    // Which certificate it is matters as little as in which flag it stands; whether there is one
+    // does.
     const secure = { ...plain, tlsCa: 'ca.pem' };
     expect(names(of('a', secure), of('b', { ...plain, tls: 'true' }))).toEqual([]);
     expect(names(of('a', secure), of('b', plain))).toEqual(['tls']);

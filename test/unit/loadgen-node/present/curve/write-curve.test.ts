@@ -22,7 +22,8 @@ import {
   tokenCurveReport,
 } from '../../../../scenes/simulated-run/curve.ts';
 
-// Goal: table, plot, page, picture and CSV say the same of the points, and knee and peak are what they say.
+// Goal: table, plot, page, picture and CSV say the same of the points, and knee and peak are what
+// they say.
 describe('curve for people', () => {
   it('finds knee and peak', () => {
     const { knee, kneeText, peak, peakText } = curveReport().findings;

@@ -9,7 +9,8 @@ import {
 } from '../../../../../loadgen-node/present/live/chart-specs.ts';
 import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: what the page draws is what was measured, and nothing where nothing was. Method: the lines of its charts.
+// Goal: what the page draws is what was measured, and nothing where nothing was. Method: the lines
+// of its charts.
 
 const SPEC: ChartSpec = {
   title: 'a',

@@ -5,7 +5,8 @@ import { LiveMetrics } from '../../../../../loadgen-node/present/live/live-metri
 import type { LiveRunFacts } from '../../../../../loadgen-node/present/live/live-state.ts';
 import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: Prometheus reads what happened, over several runs of one command. Method: the text of a scrape.
+// Goal: Prometheus reads what happened, over several runs of one command. Method: the text of a
+// scrape.
 
 const FACTS: LiveRunFacts = {
   title: 'run_1',

@@ -7,8 +7,9 @@ import {
 import { LiveState, type RunVerdict } from '../../../../../loadgen-node/present/live/live-state.ts';
 import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: the live page says how it stands, in texts that nothing that a run or a node is called can turn into markup.
-// Method: its panels, made in Node. test/outside/browser looks at the page in a browser.
+// Goal: the live page says how it stands, in texts that nothing that a run or a node is called can
+// turn into markup. Method: its panels, made in Node. test/outside/browser looks at the page in a
+// browser.
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const FACTS = { title: 't', benchmark: 'delay', scenario: 'Server', mode: 'm', output: HOSTILE };

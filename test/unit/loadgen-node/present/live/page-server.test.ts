@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { eventText, isOwnHost } from '../../../../../loadgen-node/present/live/page-server.ts';
 
-// Goal: the page answers those who ask for it by a name of this machine. Method: Host headers as browsers send them.
+// Goal: the page answers those who ask for it by a name of this machine. Method: Host headers as
+// browsers send them.
 
 describe('isOwnHost', () => {
   it.each([

@@ -12,8 +12,9 @@ import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit
 import { partRecords, queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: a report says what the summary says, whatever it is made of, and nothing that a SUT or a user wrote is more than text.
-// Method: simulated queues; the page as a text. test/outside/browser looks at it in a browser.
+// Goal: a report says what the summary says, whatever it is made of, and nothing that a SUT or a
+// user wrote is more than text. Method: simulated queues; the page as a text. test/outside/browser
+// looks at it in a browser.
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> ' onfocus='x \u0000\u202e\ud800</title></style>`;
 

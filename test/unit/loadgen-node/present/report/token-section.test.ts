@@ -5,8 +5,9 @@ import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 import { type TokenQueue, tokenRecords } from '../../../../scenes/simulated-run/token-queue.ts';
 
-// Goal: the report of a token model shows both times against their bounds, over time and by length, and no chart of what was not measured.
-// Method: simulated sequences whose first token takes 60 µs for each token of the prompt, and 10 ms beside.
+// Goal: the report of a token model shows both times against their bounds, over time and by length,
+// and no chart of what was not measured. Method: simulated sequences whose first token takes 60 µs
+// for each token of the prompt, and 10 ms beside.
 
 const QUEUE: TokenQueue = {
   ...{ sequences: 1000, firstTokenNs: 10e6, tokenNs: 5e6, perSequenceNs: 0 },

@@ -5,8 +5,8 @@ import {
   metricText,
 } from '../../../../../loadgen-node/present/text/headline.ts';
 
-// Goal: the figures at the head of a report are those of its scenario, and none stands for what was not measured.
-// Method: figures by hand.
+// Goal: the figures at the head of a report are those of its scenario, and none stands for what was
+// not measured. Method: figures by hand.
 
 const figures = { samples: 1000, lost: 0, errors: 0, p50: 2e6, p90: 3e6, p99: 5e6, 'p99.9': 8e6 };
 const seen = (run: HeadOfRun) =>

@@ -7,8 +7,8 @@ import { partRecords } from '../../../../scenes/simulated-run/records.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import { generatorHealth, monitorThatTells } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: the screen says where the time went and why not more, and of LoadGen only what matters. Method: a run under simulated
-// time for the outcome, parts by hand.
+// Goal: the screen says where the time went and why not more, and of LoadGen only what matters.
+// Method: a run under simulated time for the outcome, parts by hand.
 
 const CEILING = {
   measuredAt: '2026-03-01T10:00:00.000Z',

@@ -16,8 +16,8 @@ import {
   nodeEvidence,
 } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: each rule gets the verdict that the evidence allows, and no other. Method: the facts of a run in
-// which everything holds, with one thing changed.
+// Goal: each rule gets the verdict that the evidence allows, and no other. Method: the facts of a
+// run in which everything holds, with one thing changed.
 
 function findingOf(facts: AuditFacts, id: string): AuditFinding {
   const found = composeAudit(facts).rules.find((rule) => rule.id === id);

@@ -4,7 +4,8 @@ import { handOverTexts } from '../../../../../loadgen-node/run/audit/hand-overs.
 import { protocolNamed } from '../../../../../qdl/protocols/index.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: a reader learns of every connection that another one took over from. Method: the facts of a run, with such ends.
+// Goal: a reader learns of every connection that another one took over from. Method: the facts of a
+// run, with such ends.
 
 it('connections and streams that ended at no cost of a sample are evidence, and break no rule', () => {
   const handOvers = {

@@ -21,8 +21,9 @@ import {
 } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { nameCall } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: over the Open Inference Protocol no rule holds that this end cannot know, and none is broken because the
-// protocol lacks something. Method: the facts of a run in which nothing contradicts a rule, with one thing changed.
+// Goal: over the Open Inference Protocol no rule holds that this end cannot know, and none is
+// broken because the protocol lacks something. Method: the facts of a run in which nothing
+// contradicts a rule, with one thing changed.
 
 const good = oipFacts();
 const node = oipNode('sut-a');

@@ -14,8 +14,9 @@ import {
   nodeEvidence,
 } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: what stands between the two ends gets the verdict that its signs allow: harm is broken, what may harm is not
-// provable. Method: the facts of a run with nothing between, with one call changed.
+// Goal: what stands between the two ends gets the verdict that its signs allow: harm is broken,
+// what may harm is not provable. Method: the facts of a run with nothing between, with one call
+// changed.
 
 const node = nodeEvidence('sut-a');
 const direct = directPath();

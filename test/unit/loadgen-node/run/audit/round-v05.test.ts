@@ -10,8 +10,9 @@ import { divisionMarks } from '../../../../../loadgen-node/run/judge/run-notes.t
 import { divisionInWords } from '../../../../../shared/rules/rounds/rounds.ts';
 import { auditFacts } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: the audit of a run of round v0.5, which has no Network division, says whose rules it is held to, and quotes v0.5 where that
-// has a rule. Method: the facts of a run in which everything holds, in both rounds.
+// Goal: the audit of a run of round v0.5, which has no Network division, says whose rules it is
+// held to, and quotes v0.5 where that has a rule. Method: the facts of a run in which everything
+// holds, in both rounds.
 
 function factsOf(round: string, scenario = 'Server'): AuditFacts {
   const facts = auditFacts();

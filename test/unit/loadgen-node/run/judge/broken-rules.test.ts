@@ -3,7 +3,8 @@ import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audi
 import { brokenRules } from '../../../../../loadgen-node/run/judge/judge-run.ts';
 import { auditFacts } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: a rule of the Network division that is broken makes the run INVALID, by name. Method: an audit with one finding changed.
+// Goal: a rule of the Network division that is broken makes the run INVALID, by name. Method: an
+// audit with one finding changed.
 
 const audit = composeAudit(auditFacts());
 const rule = audit.rules.find(({ kind }) => kind === 'rule');

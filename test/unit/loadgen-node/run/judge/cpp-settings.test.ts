@@ -6,8 +6,8 @@ import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
-// Goal: a run whose LoadGen had other settings than were requested is INVALID by longhaul's verdict. Method: the judge of a run, and
-// what a driver's log came to.
+// Goal: a run whose LoadGen had other settings than were requested is INVALID by longhaul's
+// verdict. Method: the judge of a run, and what a driver's log came to.
 
 const OTHER = {
   text: 'The C++ LoadGen ran with other settings than were requested: effective_min_duration_ms 60000 (requested: 600000).',

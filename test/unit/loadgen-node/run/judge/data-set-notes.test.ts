@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { dataSetMarks } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 
-// Goal: who has no list of checksums is told how to write one for the data at hand. Method: data sets of one file.
+// Goal: who has no list of checksums is told how to write one for the data at hand. Method: data
+// sets of one file.
 
 const CHECK = { name: 'x', folder: '/d', sampleCount: 1, digest: 'd', list: undefined };
 

@@ -14,7 +14,8 @@ import {
 import { lateNotes, unansweredNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: no note holds a node to samples that LoadGen gave up. Method: two nodes of which the second was lost or not, by the way a run ended.
+// Goal: no note holds a node to samples that LoadGen gave up. Method: two nodes of which the second
+// was lost or not, by the way a run ended.
 
 type Phase = Parameters<typeof unansweredNotes>[2]['performance'];
 type Qdl = Parameters<typeof unansweredNotes>[1];

@@ -15,8 +15,8 @@ import type { ServerEvidence } from '../../../../../shared/evidence/evidence-sch
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { auditFacts } from '../../../../scenes/simulated-run/audit-facts.ts';
 
-// Goal: a result over the Open Inference Protocol names servers and models, and claims neither the other's ledger nor its
-// model's identity. Method: notes, details and summary of facts by hand.
+// Goal: a result over the Open Inference Protocol names servers and models, and claims neither the
+// other's ledger nor its model's identity. Method: notes, details and summary of facts by hand.
 
 function auditOf(...nodes: Partial<ServerEvidence>[]): NetworkAudit {
   return composeAudit(oipFacts(nodes.map((fields, i) => oipNode(`sut-${i}`, fields))));

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { writeAccuracyFile } from '../../../../../loadgen-node/run/keep/accuracy-file.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: a checker finds one line of accuracy and people find what the number is not. Method: the file itself.
+// Goal: a checker finds one line of accuracy and people find what the number is not. Method: the
+// file itself.
 const REPORT = { metric: 'top-1', value: 0.75, correctCount: 3, sampleCount: 4 };
 const scriptLine = 'accuracy=75.000%, good=3, total=4';
 

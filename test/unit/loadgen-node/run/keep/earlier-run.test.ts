@@ -19,7 +19,8 @@ function put(path: string): void {
   writeFileSync(path, 'old\n');
 }
 
-// Goal: nothing of an earlier run stands beside the files of another, and none is lost unasked. Method: folders with such files.
+// Goal: nothing of an earlier run stands beside the files of another, and none is lost unasked.
+// Method: folders with such files.
 describe('refuseUsedOutput', () => {
   it.each([
     'mlperf_log_summary.txt',

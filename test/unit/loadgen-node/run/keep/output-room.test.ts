@@ -11,8 +11,9 @@ import { RUN_SETTINGS, type RunValues } from '../../../../../loadgen-node/run/pl
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: a run that this machine cannot hold or keep is refused before anything starts, with the figures.
-// Method: plans, a folder of the real disk, and a memory that the test decides. test/integration/run/ends.alone.test.ts has small disks.
+// Goal: a run that this machine cannot hold or keep is refused before anything starts, with the
+// figures. Method: plans, a folder of the real disk, and a memory that the test decides.
+// test/integration/run/ends.alone.test.ts has small disks.
 
 function plan(flags: Readonly<Record<string, string>>) {
   const asked = { sut: '10.0.1.1:50051', benchmark: 'null', minDuration: '10s', ...flags };

@@ -3,8 +3,8 @@ import { configJsonSchema } from '../../../../../loadgen-node/operate/config/ins
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-settings.ts';
 
-// Goal: the JSON Schema that editors read is the one of the code.
-// Method: compare the committed file; `npx vitest run -u --project unit config-schema` writes it again.
+// Goal: the JSON Schema that editors read is the one of the code. Method: compare the committed
+// file; `npx vitest run -u --project unit config-schema` writes it again.
 describe('docs/longhaul.schema.json', () => {
   it('is what the tables of settings say', async () => {
     const schema = configJsonSchema({ run: RUN_SETTINGS, sut: SUT_OPTIONS });

@@ -134,8 +134,8 @@ const REFUSALS: readonly (readonly [string, (departing: Flags) => unknown, strin
   ],
 ];
 
-// Goal: whoever refuses or marks a run that is no scenario of MLPerf knows every setting that makes it one.
-// Method: each such setting, as a flag, at each place that asks.
+// Goal: whoever refuses or marks a run that is no scenario of MLPerf knows every setting that makes
+// it one. Method: each such setting, as a flag, at each place that asks.
 describe.each(cases)('--$key $value', ({ key, value, mark, inPlaceOf }) => {
   const flags = { [key]: value };
 

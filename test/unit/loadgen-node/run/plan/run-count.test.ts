@@ -4,7 +4,8 @@ import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.
 import { onlyTarget } from '../../../../../loadgen-node/run/plan/target.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
-// Goal: Server of round v0.5 has five performance runs, whatever they are made with; nothing else has. Method: flags as texts.
+// Goal: Server of round v0.5 has five performance runs, whatever they are made with; nothing else
+// has. Method: flags as texts.
 
 it.each([
   ['v0.5', 'server', 'performance', 5],

@@ -16,12 +16,16 @@ import { mlperfConfOf } from '../../../../../shared/rules/rounds/rounds.ts';
 import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import { verbHere } from '../../../../scenes/host/processes.ts';
 
-// Goal: a run by the C++ LoadGen has the settings of the round and of the checkout, as a run by longhaul has them; what that LoadGen
-// cannot do is refused. Method: a linked LoadGen whose files are there, and which is never loaded.
+// Goal: a run by the C++ LoadGen has the settings of the round and of the checkout, as a run by
+// longhaul has them; what that LoadGen cannot do is refused. Method: a linked LoadGen whose files
+// are there, and which is never loaded.
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Writes what `loadgen link` writes, for v4.1. @param mlperfConf Text of the checkout's. @returns The cache folder */
+/**
+ * Writes what `loadgen link` writes, for v4.1. @param mlperfConf Text of the checkout's. @returns
+ * The cache folder
+ */
 function linkedV41(mlperfConf: string, cacheFolder = suiteFolder(), version = '4.1'): string {
   const inferenceDir = suiteFolder();
   writeFileSync(join(inferenceDir, 'mlperf.conf'), mlperfConf);

@@ -34,8 +34,8 @@ function fileOf(text: string): string {
 const LOADGENS = { extendsUntilDecided: false };
 const OPEN = { division: 'open', arrivals: 'constant' };
 
-// Goal: a run of which nobody says how long it is ends decided; all others are as LoadGen makes them.
-// Method: flags as texts, up to the plan.
+// Goal: a run of which nobody says how long it is ends decided; all others are as LoadGen makes
+// them. Method: flags as texts, up to the plan.
 describe('a run that goes on until it is decided', () => {
   it.each([
     ['Server', {}, 459],

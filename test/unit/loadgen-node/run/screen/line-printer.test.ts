@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { linePrinter } from '../../../../../loadgen-node/run/screen/line-printer.ts';
 
-// Goal: a row of a table fits the terminal that it goes to, and is whole in a file, whatever the other streams are.
+// Goal: a row of a table fits the terminal that it goes to, and is whole in a file, whatever the
+// other streams are.
 const ROW = 'x'.repeat(200);
 
 it.each([

@@ -23,8 +23,9 @@ import {
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
-// Goal: somebody who sees a result for the first time reads verdict, request, answers, latency and what to change, in short lines.
-// Method: runs under simulated time, printed as `longhaul run` does, with a plan and evidence made for them.
+// Goal: somebody who sees a result for the first time reads verdict, request, answers, latency and
+// what to change, in short lines. Method: runs under simulated time, printed as `longhaul run`
+// does, with a plan and evidence made for them.
 
 /** Lines that people see; ten, with the verdict eleven. */
 const LINES_MAX = 11;

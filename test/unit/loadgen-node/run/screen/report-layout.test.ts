@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { layoutReport as styledReport } from '../../../../../loadgen-node/run/screen/report-layout.ts';
 
-// Goal: a result is read at a glance on a terminal, and is as it was for programs. Method: a short result in several widths.
+// Goal: a result is read at a glance on a terminal, and is as it was for programs. Method: a short
+// result in several widths.
 
 const TEXT = `INVALID       digits, Server, 100 queries/s for 10 s
   1. The latency bound was missed: needed is 15 ms, seen was 28 ms.

@@ -5,8 +5,8 @@ import {
   isGeneratedData,
 } from '../../../../../loadgen-node/samples/benchmarks/generated-data.ts';
 
-// Goal: seed and count choose among the images that longhaul draws, and are never passed over where they say nothing.
-// Method: requests as the settings of a run make them.
+// Goal: seed and count choose among the images that longhaul draws, and are never passed over where
+// they say nothing. Method: requests as the settings of a run make them.
 const NOTHING: DataRequest = {
   ...{ benchmark: 'digits', dataDir: undefined, dataSeed: undefined, dataCount: undefined },
 };

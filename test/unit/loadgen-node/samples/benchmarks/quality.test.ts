@@ -12,7 +12,8 @@ import type {
 } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
 
-// Goal: the gate is the round's, and decided by counts. Method: counts on either side of each target.
+// Goal: the gate is the round's, and decided by counts. Method: counts on either side of each
+// target.
 const DATA = {} as DataSet;
 
 function reportOf(correctCount: number, sampleCount: number): AccuracyReport {

@@ -44,7 +44,8 @@ describe('scoreEach', () => {
   });
 });
 
-// Goal: a log is worth what its first responses are worth. Method: logs by hand; a response of a byte is right.
+// Goal: a log is worth what its first responses are worth. Method: logs by hand; a response of a
+// byte is right.
 const FIVE = syntheticDataSet({
   ...{ name: 'five', sampleBytes: 1, sampleCount: 5, metric: 'answered' },
   isRight: (response) => response.length === 1,

@@ -10,7 +10,8 @@ import {
 } from '../../../../../loadgen-node/samples/data-set/checksum-list.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: lists are those of sha256sum, both ways. Method: the tool itself, and lists with one fault each.
+// Goal: lists are those of sha256sum, both ways. Method: the tool itself, and lists with one fault
+// each.
 const SHA = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 function sha256(text: string): string {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { readCocoAnnotations } from '../../../../../loadgen-node/samples/metrics/coco-annotations.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: whatever is wrong in a file of annotations is told with file and entry. Method: one good file, and one change each.
+// Goal: whatever is wrong in a file of annotations is told with file and entry. Method: one good
+// file, and one change each.
 
 const GOOD = {
   images: [{ id: 1, file_name: 'a.jpg', width: 10, height: 20, license: null }],

@@ -4,8 +4,9 @@ import { scoreCoco } from '../../../../../loadgen-node/samples/metrics/coco-map.
 import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-random.ts';
 import { floatsOf, sceneOf } from '../../../../scenes/simulated-run/coco-scene.ts';
 
-// Goal: what must not matter to COCO's mAP does not: the order of the log and of the file, the ids, the scale of the scores, the
-// index of the sample in a detection; and who finds every object exactly has 100 %. Method: 1,000 random sets of images.
+// Goal: what must not matter to COCO's mAP does not: the order of the log and of the file, the ids,
+// the scale of the scores, the index of the sample in a detection; and who finds every object
+// exactly has 100 %. Method: 1,000 random sets of images.
 
 describe('scoreCoco', () => {
   it('keeps what must not matter from mattering, in 1,000 random sets', async () => {

@@ -13,8 +13,8 @@ import { readDetections } from '../../../../../loadgen-node/samples/metrics/coco
 import { scoreCoco } from '../../../../../loadgen-node/samples/metrics/coco-map.ts';
 import { floatsOf, sceneOf } from '../../../../scenes/simulated-run/coco-scene.ts';
 
-// Goal: the printed digits are those of pycocotools under MLCommons' scripts. Method: logs of which those scripts printed the
-// expected lines (test/golden/benchmarks); odd cases worked out by hand.
+// Goal: the printed digits are those of pycocotools under MLCommons' scripts. Method: logs of which
+// those scripts printed the expected lines (test/golden/benchmarks); odd cases worked out by hand.
 
 const GOLDEN = 'test/golden/benchmarks';
 const GOLDENS = [
@@ -42,7 +42,8 @@ describe('scoreDetections', () => {
     expect(report.value).toBeCloseTo(Number(/mAP=(.*)%/.exec(report.scriptLine ?? '')?.[1]) / 100);
   });
 
-  // The log of the golden has ids, so the official script made its lines without --use-inv-map; a log of ssd-resnet34 has places.
+  // The log of the golden has ids, so the official script made its lines without --use-inv-map; a
+  // log of ssd-resnet34 has places.
   it('reads labels as places of categories for ssd-resnet34 alone, which gives another mAP', async () => {
     const dataFolder = join(GOLDEN, 'ssd/resnet34-a');
     const open = { dataFolder, cacheFolder: '', isScoreOnly: true, onProgress: () => undefined };

@@ -58,7 +58,8 @@ it('of features that take seconds lets the event loop turn in every step', async
   );
   const turns = countedTurns();
   const own = await featureStatistics(rows, turns);
-  expect(turns.count).toBe(16 + 4); // Tiles below each other: 4 in each of the 4 strips of 512 rows, 4 in the rest.
+  // Tiles below each other: 4 in each of the 4 strips of 512 rows, 4 in the rest.
+  expect(turns.count).toBe(16 + 4);
   const before = turns.count;
   await frechetDistance(own, own, turns);
   expect(turns.count - before).toBe(16 + 4 + 4 + 15 + 16);

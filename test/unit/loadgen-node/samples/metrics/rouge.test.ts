@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { sentencesOfText } from '../../../../../loadgen-node/samples/metrics/punkt-sentences.ts';
 import { bySentence, RougeScorer } from '../../../../../loadgen-node/samples/metrics/rouge.ts';
 
-// Goal: ROUGE as rouge_score has it. Method: values that follow from the definitions by hand; texts of the goldens in random
-// order for what must hold of any two texts. The printed figures of the goldens are compared in language-benchmarks.test.ts.
+// Goal: ROUGE as rouge_score has it. Method: values that follow from the definitions by hand; texts
+// of the goldens in random order for what must hold of any two texts. The printed figures of the
+// goldens are compared in language-benchmarks.test.ts.
 
 const SENTENCES = 'test/golden/benchmarks/text/punkt-sentences.json';
 const FILE = 'test/golden/benchmarks/text/llama2-70b/decoded.json';

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { sortInTurns } from '../../../../../loadgen-node/samples/metrics/sort-in-turns.ts';
 import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-random.ts';
 
-// Goal: millions of keys are sorted as Array's sort does it, with turns of the event loop between pieces.
-// Method: a small piece, and keys that are random, sorted, turned round, or few.
+// Goal: millions of keys are sorted as Array's sort does it, with turns of the event loop between
+// pieces. Method: a small piece, and keys that are random, sorted, turned round, or few.
 
 const COUNT = 5_000;
 const random = new SeededRandom(9, 0);

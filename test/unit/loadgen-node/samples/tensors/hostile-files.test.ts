@@ -12,12 +12,15 @@ import {
   type OipDataType,
 } from '../../../../../shared/domain/tensors.ts';
 
-// Goal: whatever is in a file, it is a sample that fits the model, or refused in words.
-// Method: arbitrary JSON for inputs of any datatype; headers of .npy files with a few characters changed.
+// Goal: whatever is in a file, it is a sample that fits the model, or refused in words. Method:
+// arbitrary JSON for inputs of any datatype; headers of .npy files with a few characters changed.
 
 const DATATYPES = Object.keys(OIP_ELEMENT_BYTES) as OipDataType[];
 
-/** Values near what a sample has: arrays, objects of the keys that mean something, numbers at the edges. */
+/**
+ * Values near what a sample has: arrays, objects of the keys that mean something, numbers at the
+ * edges.
+ */
 const data = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },

@@ -7,8 +7,8 @@ import {
   type OipTensor,
 } from '../../../../../shared/domain/tensors.ts';
 
-// Goal: made-up samples have the values that the docs promise, in every datatype, and are the same in every run.
-// Method: look at all elements of a sample of some thousand.
+// Goal: made-up samples have the values that the docs promise, in every datatype, and are the same
+// in every run. Method: look at all elements of a sample of some thousand.
 
 const COUNT = 4_096;
 

@@ -7,8 +7,9 @@ import { readNpzMembers } from '../../../../../loadgen-node/samples/tensors/npy/
 import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-random.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: arrays are found in an archive of NumPy, and any other file is an error of one line. Method: archives that NumPy and
-// Python's zipfile wrote (test/golden/npy/make-archives.py), cut and damaged ones.
+// Goal: arrays are found in an archive of NumPy, and any other file is an error of one line.
+// Method: archives that NumPy and Python's zipfile wrote (test/golden/npy/make-archives.py), cut
+// and damaged ones.
 
 const GOLDEN = new URL('../../../../golden/npy/archives/', import.meta.url).pathname;
 

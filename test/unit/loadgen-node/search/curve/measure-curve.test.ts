@@ -93,7 +93,8 @@ describe('curve of a queue', PATIENCE, () => {
 });
 
 // Goal: a point of a token model lasts until as many sequences run at once as its load makes.
-// Method: event simulation; answers of 6 s alone and 15 s at 20/s, where theory says 50.25 ms per token (TokenQueue's meanTokenTime).
+// Method: event simulation; answers of 6 s alone and 15 s at 20/s, where theory says 50.25 ms per
+// token (TokenQueue's meanTokenTime).
 describe('point of a token model', PATIENCE, () => {
   const queue: TokenQueue = {
     ...{ sequences: 100_000, firstTokenNs: 50e6, tokenNs: 20e6, perSequenceNs: 1e5 },
@@ -138,7 +139,8 @@ describe('point of a token model', PATIENCE, () => {
   });
 
   it('has intervals by five batches of what counts, however few answers that is', () => {
-    // Two answers of 12 s at 15 queries per second. Half of each of three batches of a third of an answer is above the median.
+    // Two answers of 12 s at 15 queries per second. Half of each of three batches of a third of an
+    // answer is above the median.
     const latenciesNs = new Float64Array(360).fill(12e9);
     const isAbove = (i: number) => (i < 108 ? i % 54 < 27 : i < 126);
     const perOutputNs = latenciesNs.map((_, i) => (isAbove(i - 144) ? 1000 + i : i));

@@ -11,7 +11,8 @@ import { Turns } from '../../../../../loadgen-node/search/efficiency/measure-sid
 import { ASKED, delaySearch, searchDelay } from '../../../../scenes/simulated-run/queue.ts';
 import { sideOf } from './sides.ts';
 
-// Goal: the efficiency and its ends follow from both sides' figures, what differs is told, and unlike is not compared.
+// Goal: the efficiency and its ends follow from both sides' figures, what differs is told, and
+// unlike is not compared.
 const MS = 1e6;
 
 function runOf(figures: RunFigures, load: number | null = null, networkNs = 0): SideRun {

@@ -15,7 +15,8 @@ import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { keptProbe, searchOf } from '../../../../scenes/simulated-run/steady-probe.ts';
 import { sideOf } from './sides.ts';
 
-// Goal: a program that reads a file of efficiency knows its form by its version, and one of another version is called that.
+// Goal: a program that reads a file of efficiency knows its form by its version, and one of another
+// version is called that.
 const RUN: SideRun = {
   ...{ load: 80, isValid: true, whyInvalid: null, split: null, folder: 'run_1' },
   figures: { completed_qps: 80, p50: 4e6, p99: 9e6 },

@@ -7,7 +7,8 @@ import {
 } from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
-// Goal: what is searched, and how it is confirmed, follows from the flags and the round; what cannot be searched is refused.
+// Goal: what is searched, and how it is confirmed, follows from the flags and the round; what
+// cannot be searched is refused.
 
 function planOf(flags: Readonly<Record<string, string>>): FindPeakPlan {
   const all = { sut: '10.0.1.1:50051', benchmark: 'delay', ...flags };

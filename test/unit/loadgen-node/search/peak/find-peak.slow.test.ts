@@ -15,8 +15,9 @@ import {
 } from '../../../../scenes/simulated-run/queue.ts';
 import { END, RULE, searchOf, steady } from '../../../../scenes/simulated-run/steady-probe.ts';
 
-// Goal: the search finds what theory says of queues, says how sure it is, and names every other end by its cause.
-// Method: queues by Lindley's recursion in place of runs, seeded; how often the interval is right: docs/find-peak.md.
+// Goal: the search finds what theory says of queues, says how sure it is, and names every other end
+// by its cause. Method: queues by Lindley's recursion in place of runs, seeded; how often the
+// interval is right: docs/find-peak.md.
 const QUEUES: [string, ServiceLaw, number][] = [
   ['M/M/1', 'M/M/1', 15e6],
   ['M/D/1', 'M/D/1', 8e6],

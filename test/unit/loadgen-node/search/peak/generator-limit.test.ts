@@ -9,8 +9,8 @@ import { END, RULE, searchOf, steady } from '../../../../scenes/simulated-run/st
 /** Of one bound: no query is known. */
 const NONE = { known: 0, over: 0 };
 
-// Goal: a limit that is LoadGen's own is never called the SUT's, and costs no more time than any other.
-// Method: probes by hand in place of runs, with the judgement of the engine.
+// Goal: a limit that is LoadGen's own is never called the SUT's, and costs no more time than any
+// other. Method: probes by hand in place of runs, with the judgement of the engine.
 describe('findPeak beside a LoadGen that is too slow', () => {
   const search = searchOf(10e6, {
     precision: 0.05,

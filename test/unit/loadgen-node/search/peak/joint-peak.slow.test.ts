@@ -17,8 +17,9 @@ import {
   tokenProbes,
 } from '../../../../scenes/simulated-run/token-queue.ts';
 
-// Goal: under two bounds, each at its percentile, the search finds the lower of two limits, and says whose it is.
-// Method: token models by event simulation, seeded; the limit of TTFT by Erlang's C, that of TPOT by one long run of the same model.
+// Goal: under two bounds, each at its percentile, the search finds the lower of two limits, and
+// says whose it is. Method: token models by event simulation, seeded; the limit of TTFT by Erlang's
+// C, that of TPOT by one long run of the same model.
 
 const SEQUENCES = 4;
 /** Service of 100 ms on average, nearly exponential: the wait is that of M/M/4. */
@@ -85,8 +86,9 @@ describe('findPeak under bounds on tokens', PATIENCE, () => {
     }
   });
 
-  // Answers of 6 s alone and 12 s at the bound, 27 times the bound on the first token: a run of 50 bounds ends before as many run at
-  // once as its load makes, and passes at loads a quarter above the limit.
+  // Answers of 6 s alone and 12 s at the bound, 27 times the bound on the first token: a run of 50
+  // bounds ends before as many run at once as its load makes, and passes at loads a quarter above
+  // the limit.
   it.each([
     ['lengths as asked for by default', LONG, 10, 120],
     ['fixed lengths, full runs of a minute', FIXED, 60, 120],

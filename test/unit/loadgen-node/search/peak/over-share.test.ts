@@ -47,8 +47,8 @@ describe('the share of late queries', () => {
   });
 
   it('has five batches all the same where too few answers are left between those that are cut', () => {
-    // Two answers of 12 s at 15 queries per second. Of 144 queries that count each third of three batches of a third of an answer is
-    // late, so that those would vary no more than by chance.
+    // Two answers of 12 s at 15 queries per second. Of 144 queries that count each third of three
+    // batches of a third of an answer is late, so that those would vary no more than by chance.
     const latenciesNs = new Float64Array(360).fill(12e9);
     const isLate = (i: number) => (i < 108 ? i % 54 < 18 : i < 120);
     const perOutputNs = latenciesNs.map((_, i) => (i >= 144 && isLate(i - 144) ? 50e6 : 1e6));

@@ -18,8 +18,8 @@ function planOf(output: string): RunPlan {
   return { output, rules, lanes } as unknown as RunPlan;
 }
 
-// Goal: a search leaves its probes as a curve whose peak is the confirmed one, also where it was broken off.
-// Method: a simulated search of a queue, drawn into a folder.
+// Goal: a search leaves its probes as a curve whose peak is the confirmed one, also where it was
+// broken off. Method: a simulated search of a queue, drawn into a folder.
 describe('curve of a search', () => {
   it('marks the confirmed peak', async () => {
     const output = tempFolder();

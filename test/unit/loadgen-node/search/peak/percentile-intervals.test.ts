@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { percentileIntervals } from '../../../../../loadgen-node/search/peak/percentile-intervals.ts';
 import { ASKED, delaySearch, queueProbes } from '../../../../scenes/simulated-run/queue.ts';
 
-// Goal: intervals of percentiles hold what an endless run would have, also where latencies come in clusters.
-// Method: an M/M/1 queue at 60 % load, whose latencies are exponential: theory gives every percentile.
+// Goal: intervals of percentiles hold what an endless run would have, also where latencies come in
+// clusters. Method: an M/M/1 queue at 60 % load, whose latencies are exponential: theory gives
+// every percentile.
 describe('percentiles with intervals', () => {
   it('hold the percentiles of theory in 85 of 100 runs or more', { timeout: 60_000 }, async () => {
     const serviceNs = 20e6;

@@ -12,8 +12,9 @@ import {
   searchDelay,
 } from '../../../../scenes/simulated-run/queue.ts';
 
-// Goal: a run whose queue grew all through confirms nothing, and no search names more than the SUT completes.
-// Method: a simulated queue of 20 ms and one server, which completes 50/s; 1,000 searches of it are in test/outside/peak.
+// Goal: a run whose queue grew all through confirms nothing, and no search names more than the SUT
+// completes. Method: a simulated queue of 20 ms and one server, which completes 50/s; 1,000
+// searches of it are in test/outside/peak.
 
 const [HASTY, DEFAULT] = ASKED;
 

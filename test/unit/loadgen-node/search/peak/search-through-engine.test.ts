@@ -18,8 +18,9 @@ import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
 import { theoreticalPeak } from '../../../../scenes/simulated-run/queue.ts';
 import { simulatedTest, V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
 
-// Goal: probes of the real engine (issue loop, recorder, verdicts, early end) lead a search to the limit that theory gives.
-// Method: an M/D/1 queue as SUT under simulated time, at percentile 90, which needs the fewest queries.
+// Goal: probes of the real engine (issue loop, recorder, verdicts, early end) lead a search to the
+// limit that theory gives. Method: an M/D/1 queue as SUT under simulated time, at percentile 90,
+// which needs the fewest queries.
 
 const SERVICE_NS = 1e6;
 const BASE: TestSettings = {

@@ -6,7 +6,8 @@ import {
 } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
 import { refuseFasterLink } from '../../../../../loadgen-node/search/sweep/link-hook.ts';
 
-// Goal: a grid means what a person would think, and what means nothing is refused with flag and value.
+// Goal: a grid means what a person would think, and what means nothing is refused with flag and
+// value.
 describe('the grid of a sweep', () => {
   it('takes a unit for the numbers before it, and 0 without one', () => {
     const grid = parseLinkGrid({ delay: '0,1,5,10ms', rate: '100,250mbit,1gbit', loss: '0,0.1%' });
@@ -54,7 +55,8 @@ describe('the grid of a sweep', () => {
   });
 });
 
-// Goal: a link is measured, not believed, and measurements that scatter refuse none. Method: rules of thumb by hand.
+// Goal: a link is measured, not believed, and measurements that scatter refuse none. Method: rules
+// of thumb by hand.
 describe('a link that was measured', () => {
   const link = { delayNs: 5e6, bitsPerSecond: 100e6, lossShare: 0 };
   const check = (roundTripP50Ns: number, bitsPerSecond: number | null): void =>

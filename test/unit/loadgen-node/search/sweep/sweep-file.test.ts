@@ -16,7 +16,8 @@ import {
 } from '../../../../../loadgen-node/search/sweep/sweep-file.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
+// Goal: a sweep that was broken off goes on with the cells that are done, and never with those of
+// another question.
 const SWEEP: Sweep = {
   schemaVersion: 3,
   longhaul: '0.1.0',

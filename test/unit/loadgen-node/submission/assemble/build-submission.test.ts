@@ -25,9 +25,9 @@ import {
 } from '../../../../scenes/submission-tree/wrong-submissions.ts';
 
 /*
- * Goal: submission build makes the tree that the official tools want from good runs, and refuses everything else
- * without leaving a file.
- * Method: one set of simulated runs of full length, made once; each case changes the configuration.
+ * Goal: submission build makes the tree that the official tools want from good runs, and refuses
+ * everything else without leaving a file. Method: one set of simulated runs of full length, made
+ * once; each case changes the configuration.
  */
 
 let scene: Scene;
@@ -38,7 +38,8 @@ let built: BuiltTree;
 beforeAll(async () => {
   scene = await prepareScene({ folder: suiteFolder() });
   for (const scenario of ['Server', 'Offline']) {
-    // Nothing here reads the answers, or which samples were loaded: a build copies them, however many there are.
+    // Nothing here reads the answers, or which samples were loaded: a build copies them, however
+    // many there are.
     const folder = join(scene.folder, 'runs', scenario, 'accuracy');
     writeFileSync(join(folder, 'mlperf_log_accuracy.json'), '[\n]\n');
     const log = join(folder, 'mlperf_log_detail.txt');

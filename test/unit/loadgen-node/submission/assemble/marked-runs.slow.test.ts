@@ -18,16 +18,19 @@ import {
 } from '../../../../scenes/submission-tree/built-tree.ts';
 
 /*
- * Goal: runs over the Open Inference Protocol become a tree that says what they cannot prove, for lack of which nothing fails; a test
- * that was rehearsed becomes none. Method: one scene of the Network division whose nodes are any server; the texts, and what the
- * check finds of the audits.
+ * Goal: runs over the Open Inference Protocol become a tree that says what they cannot prove, for
+ * lack of which nothing fails; a test that was rehearsed becomes none. Method: one scene of the
+ * Network division whose nodes are any server; the texts, and what the check finds of the audits.
  */
 
 let scene: Scene;
 let tree: string;
 let warnings: readonly string[];
 
-/** The same run by another protocol: nothing of the other end but what ServerMetadata and ModelMetadata tell. */
+/**
+ * The same run by another protocol: nothing of the other end but what ServerMetadata and
+ * ModelMetadata tell.
+ */
 function overOip(facts: AuditFacts): AuditFacts {
   const nodes = facts.nodes.map(({ ours }) =>
     oipNode('sut-a', { serverName: 'triton', requestCount: ours.sampleCount }, ours),

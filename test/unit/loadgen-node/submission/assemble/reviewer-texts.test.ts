@@ -1,6 +1,7 @@
 /*
- * Goal: the texts of a tree tell a reviewer what is so, in words that need nothing outside of the tree.
- * Method: one small scene of open in which both ends are one machine, nodes run a stand-in and much is still TODO.
+ * Goal: the texts of a tree tell a reviewer what is so, in words that need nothing outside of the
+ * tree. Method: one small scene of open in which both ends are one machine, nodes run a stand-in
+ * and much is still TODO.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

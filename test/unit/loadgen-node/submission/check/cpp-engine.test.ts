@@ -42,8 +42,8 @@ async function proofIn({ version = '4.1 @ 379ee5345a', files = FILES, engine, la
   return proofOfEngine(audit, runLog('log', await readDetailLog(path)), path);
 }
 
-// Goal: the C++ LoadGen counts as that of a tag only where its own log says so, unchanged, and the evidence agrees.
-// Method: LoadGen v4.1's list of its files, as its log has it, whole and changed.
+// Goal: the C++ LoadGen counts as that of a tag only where its own log says so, unchanged, and the
+// evidence agrees. Method: LoadGen v4.1's list of its files, as its log has it, whole and changed.
 describe('the LoadGen that a tree proves', () => {
   it('is that of a tag', async () => {
     expect(await proofIn({})).toEqual({ kind: 'tag', tag: 'v4.1' });

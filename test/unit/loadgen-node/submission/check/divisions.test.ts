@@ -1,6 +1,7 @@
 /**
- * Differences between divisions and suites: inferred results of edge systems, open without bounds, closed
- * with or without the keys of a network, links of several nodes. Trees are in the words of the C++ LoadGen.
+ * Differences between divisions and suites: inferred results of edge systems, open without bounds,
+ * closed with or without the keys of a network, links of several nodes. Trees are in the words of
+ * the C++ LoadGen.
  */
 import { expect, it } from 'vitest';
 import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
@@ -202,7 +203,8 @@ const renamed = (name: string): Change[] =>
     move(`open/ACME/${kind}/resnet50`, `open/ACME/${kind}/${name}`),
   );
 
-// The official checkers were run on each: "has an invalid model digits" and no result; "model not known".
+// The official checkers were run on each: "has an invalid model digits" and no result; "model not
+// known".
 it.each([
   ['of no model', 'digits', undefined, ['model-unknown']],
   ['of the name of the folder', 'digits', 'resnet50', ['model-mapping-wrong', 'model-unknown']],

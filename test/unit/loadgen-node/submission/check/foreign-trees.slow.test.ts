@@ -1,6 +1,7 @@
 /**
- * Trees of another LoadGen, of other models, rounds and divisions: logs in the words of the C++ LoadGen, written from its
- * key list. First the tree without a fault, then what only such trees can break.
+ * Trees of another LoadGen, of other models, rounds and divisions: logs in the words of the C++
+ * LoadGen, written from its key list. First the tree without a fault, then what only such trees can
+ * break.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

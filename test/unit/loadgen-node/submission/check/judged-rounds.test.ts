@@ -1,6 +1,7 @@
 /**
- * Goal: trees of rounds that are judged and not run are judged by their own rules, and the round is found by itself.
- * Method: generated trees in the words of the C++ LoadGen: first without a fault, then what the rounds differ in.
+ * Goal: trees of rounds that are judged and not run are judged by their own rules, and the round is
+ * found by itself. Method: generated trees in the words of the C++ LoadGen: first without a fault,
+ * then what the rounds differ in.
  */
 import { expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';

@@ -1,4 +1,7 @@
-/** Shapes of published submissions of v5.0 and later, and the figures that the report has of results. */
+/**
+ * Shapes of published submissions of v5.0 and later, and the figures that the report has of
+ * results.
+ */
 import { expect, it } from 'vitest';
 import type { FindingId } from '../../../../../loadgen-node/submission/check/rules/findings.ts';
 import {

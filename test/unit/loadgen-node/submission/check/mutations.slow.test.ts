@@ -12,8 +12,9 @@ import { FAULTS } from '../../../../scenes/submission-tree/faults.ts';
 import { idsOf } from '../../../../scenes/submission-tree/submission-tree.ts';
 
 /**
- * The self-check finds single faults: each is planted in a good tree, is named by its id and its file, and leads to
- * nothing else than the consequences that stand beside it. The tree is built once, from simulated runs of 600 s.
+ * The self-check finds single faults: each is planted in a good tree, is named by its id and its
+ * file, and leads to nothing else than the consequences that stand beside it. The tree is built
+ * once, from simulated runs of 600 s.
  */
 
 /** The engine is longhaul: this one is always there. */
@@ -34,7 +35,10 @@ beforeAll(async () => {
   cpSync(tree, before, { recursive: true });
 });
 
-/** Takes out what no rule is about and every check would read: longhaul's own sources, the lists of loaded samples. */
+/**
+ * Takes out what no rule is about and every check would read: longhaul's own sources, the lists of
+ * loaded samples.
+ */
 function lighten(root: string): void {
   const code = join(root, 'network/ACME/code/resnet50/longhaul');
   for (const name of readdirSync(code)) rmSync(join(code, name), { recursive: true });
@@ -75,7 +79,8 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
   const planted = new Set<string>(FAULTS.map(({ finding }) => finding));
   const ids = Object.values(RULE_GROUPS).flatMap((table) => Object.keys(table));
   expect(ids.filter((id) => !planted.has(id)).sort()).toEqual([
-    // Of other models, other rounds, other divisions, other LoadGens and their names of the SUT: the tests beside this one.
+    // Of other models, other rounds, other divisions, other LoadGens and their names of the SUT:
+    // the tests beside this one.
     'accuracy-above-limit',
     'accuracy-file-missing',
     'accuracy-not-shown',

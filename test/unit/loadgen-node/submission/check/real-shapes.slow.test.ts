@@ -1,6 +1,7 @@
 /**
- * Shapes of published submissions: those that the official tool of the round accepts lead to no error, what a
- * rule's text asks for is a warning, and an error where it is asked to be strict. What the tool refuses is refused.
+ * Shapes of published submissions: those that the official tool of the round accepts lead to no
+ * error, what a rule's text asks for is a warning, and an error where it is asked to be strict.
+ * What the tool refuses is refused.
  */
 import { expect, it } from 'vitest';
 import {
@@ -59,7 +60,9 @@ function cut(text: string): string {
   return `${text.slice(0, CUT)}\n\n...\n\n${text.slice(-CUT)}`;
 }
 
-/** {@link cut} on Windows: line ends of two bytes, in the log that is cut and in what is written. */
+/**
+ * {@link cut} on Windows: line ends of two bytes, in the log that is cut and in what is written.
+ */
 function cutOnWindows(text: string): string {
   const tail = text.replaceAll('\n', '\r\n').slice(-CUT).replaceAll('\r\n', '\n').replace('\r', '');
   return `${text.slice(0, CUT)}\n\n...\n\n${tail}`.replaceAll('\n', '\r\n');
@@ -308,7 +311,8 @@ it.each<FindingId>([
   expect(new Set(severities)).toEqual(new Set(['error']));
 });
 
-// Shapes that an official tool of their round refuses, and a rate that is no number, which the tools report.
+// Shapes that an official tool of their round refuses, and a rate that is no number, which the
+// tools report.
 it.each<readonly [string, TreeOptions, readonly Change[], FindingId]>([
   [
     'a latency bound above the table, in open',

@@ -1,6 +1,7 @@
 /**
- * Trees of round v0.5, with logs of today's form and of the round's own. Goal: a good tree of each model and scenario has no error; each
- * fault is found, by the rule that the round's paper has, and no other is. Method: a tree with one fault, planted in its files.
+ * Trees of round v0.5, with logs of today's form and of the round's own. Goal: a good tree of each
+ * model and scenario has no error; each fault is found, by the rule that the round's paper has, and
+ * no other is. Method: a tree with one fault, planted in its files.
  */
 import { describe, expect, it } from 'vitest';
 import {

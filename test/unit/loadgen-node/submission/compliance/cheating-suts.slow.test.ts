@@ -9,9 +9,9 @@ import {
 } from '../../../../scenes/simulated-run/cheating.ts';
 import { caches } from '../../../../scenes/simulated-run/conduct.ts';
 
-// Goal: a system that answers a sample rightly only once, or keeps answers, is found, in Offline and in Server, whatever
-// the official fallback says; an honest one passes. Method: short runs of round v4.1 under simulated time, in which TEST01
-// logs every response.
+// Goal: a system that answers a sample rightly only once, or keeps answers, is found, in Offline
+// and in Server, whatever the official fallback says; an honest one passes. Method: short runs of
+// round v4.1 under simulated time, in which TEST01 logs every response.
 const ROWS = CHEATING_ROWS.flatMap((row) =>
   (['Offline', 'Server'] as const).map((scenario) => ({ ...row, row, scenario })),
 );

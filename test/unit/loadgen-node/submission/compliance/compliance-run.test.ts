@@ -55,7 +55,8 @@ describe('performTestRun', () => {
   });
 });
 
-// Goal: a test's run is the submission's run but for what the test changes. Method: plans, without a SUT.
+// Goal: a test's run is the submission's run but for what the test changes. Method: plans, without
+// a SUT.
 describe('planTestRun', () => {
   it('marks a rehearsal in all its logs', () => {
     const mark = /^a rehearsal of TEST01 .*: it counts for no submission$/;

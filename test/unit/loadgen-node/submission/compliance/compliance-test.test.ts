@@ -34,8 +34,9 @@ function testWith(
   return complianceTest(test, asked, { flags, tell: (text) => expect.fail(text) });
 }
 
-// Goal: a run that exists, of whichever LoadGen, can be verified without a SUT; a wrong demand is told at once.
-// Method: the command's own function over simulated runs, which have no longhaul_run.yaml.
+// Goal: a run that exists, of whichever LoadGen, can be verified without a SUT; a wrong demand is
+// told at once. Method: the command's own function over simulated runs, which have no
+// longhaul_run.yaml.
 describe('complianceTest', () => {
   it('verifies a run that is there, replaces what an earlier verification left, and keeps the rest', async () => {
     const output = tempFolder();

@@ -25,8 +25,8 @@ import {
 import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
 import { readTree, tempFolder, writeTree } from '../../../../scenes/host/folders.ts';
 
-// Goal: the tarball has every division and nothing else, is the same for the same tree, and opens with its key alone.
-// Method: small trees; what comes out is unpacked again.
+// Goal: the tarball has every division and nothing else, is the same for the same tree, and opens
+// with its key alone. Method: small trees; what comes out is unpacked again.
 const FILES = {
   'README.md': 'read me\n',
   'closed/ACME/systems/a.json': '{}\n',

@@ -1,6 +1,7 @@
 /**
- * The tables of the rounds against those of the official checkers, figure by figure. Where two official tools of one round
- * differ, or the inference rules and a tool do, ours has what both accept: those places are listed here.
+ * The tables of the rounds against those of the official checkers, figure by figure. Where two
+ * official tools of one round differ, or the inference rules and a tool do, ours has what both
+ * accept: those places are listed here.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

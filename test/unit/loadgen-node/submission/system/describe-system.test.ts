@@ -17,8 +17,8 @@ import {
   twin,
 } from '../../../../scenes/host/described-systems.ts';
 
-// Goal: a description says what was read, marks what was not, and never says more. Method: descriptions of machines
-// whose files are known, over links whose ends are known.
+// Goal: a description says what was read, marks what was not, and never says more. Method:
+// descriptions of machines whose files are known, over links whose ends are known.
 
 describe('a system of servers over a network', () => {
   it('has all fields as texts, with only those open that no machine knows', () => {

@@ -8,8 +8,8 @@ import {
 import { descriptionReport } from '../../../../../loadgen-node/submission/system/describe-system.ts';
 import { describeSystem, node, server } from '../../../../scenes/host/described-systems.ts';
 
-// Goal: what only people know comes from their file, and what is wrong in it is named with its place. Method: files of a few
-// lines over machines whose facts are known.
+// Goal: what only people know comes from their file, and what is wrong in it is named with its
+// place. Method: files of a few lines over machines whose facts are known.
 
 describe("the user's file", () => {
   const YAML = `# what nobody else knows

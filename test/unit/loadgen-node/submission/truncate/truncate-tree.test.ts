@@ -10,8 +10,9 @@ import {
 import { readTree, tempFolder, writeTree } from '../../../../scenes/host/folders.ts';
 import { accuracyLogOf } from '../../../../scenes/submission-tree/submission-tree.ts';
 
-// Goal: what the official tool leaves of a log, and never less than the original somewhere.
-// Method: trees by hand. The expected bytes are what truncate_accuracy_log.py of the rounds was seen to write.
+// Goal: what the official tool leaves of a log, and never less than the original somewhere. Method:
+// trees by hand. The expected bytes are what truncate_accuracy_log.py of the rounds was seen to
+// write.
 const RESULT = 'network/ACME/results/sys/resnet50/Offline';
 const LOG = `${RESULT}/accuracy/mlperf_log_accuracy.json`;
 const TEXT = `${RESULT}/accuracy/accuracy.txt`;

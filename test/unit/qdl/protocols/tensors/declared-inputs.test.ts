@@ -5,8 +5,9 @@ import { parseInputShapes } from '../../../../../shared/domain/input-shapes.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
-// Goal: where a server does not tell its tensors, the user says the inputs and an answer the outputs; where it does, nobody
-// overrules it. Method: metadata with and without tensors, declarations right and wrong.
+// Goal: where a server does not tell its tensors, the user says the inputs and an answer the
+// outputs; where it does, nobody overrules it. Method: metadata with and without tensors,
+// declarations right and wrong.
 
 function facts(inputs: readonly OipTensor[]): OipModelFacts {
   return {

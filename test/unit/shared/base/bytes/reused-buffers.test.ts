@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ReusedBuffers } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 
-// Goal: memory is used again, and a small message does not hold a large message's memory where a smaller one is free.
-// Method: buffers of several sizes, taken and given back.
+// Goal: memory is used again, and a small message does not hold a large message's memory where a
+// smaller one is free. Method: buffers of several sizes, taken and given back.
 
 const KIB = 1024;
 

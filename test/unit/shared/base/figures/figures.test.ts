@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { grouped, percentage, rounded, upperMedian } from '../../../../../shared/base/text.ts';
 
-// Goal: figures read the same wherever they are printed. Method: a value on each side of every border.
+// Goal: figures read the same wherever they are printed. Method: a value on each side of every
+// border.
 
 describe('figures', () => {
   it('keep significant digits and no zeros behind them', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkedForm } from '../../../../../shared/base/files/json-form.ts';
 
-// Goal: what is wrong with a user's JSON is told without words of a library: where, what would be right, what is there.
-// Method: one form, a fault at a time.
+// Goal: what is wrong with a user's JSON is told without words of a library: where, what would be
+// right, what is there. Method: one form, a fault at a time.
 
 const FORM = z.object({
   name: z.string().min(1),

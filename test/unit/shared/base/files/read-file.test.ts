@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { readBounded, readBoundedText } from '../../../../../shared/base/files/read-file.ts';
 
-// Goal: a file that a setting names is read whole, or refused in words within seconds, whatever it is.
+// Goal: a file that a setting names is read whole, or refused in words within seconds, whatever it
+// is.
 
 let folder = '';
 beforeAll(() => {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { parseGoodYaml, parseYaml } from '../../../../../shared/base/files/yaml-text.ts';
 
-// Goal: YAML that is wrong is refused in words of ours with its place, in a time that grows with the text.
+// Goal: YAML that is wrong is refused in words of ours with its place, in a time that grows with
+// the text.
 
 it('takes 100 levels and no more', () => {
   const nested = (depth: number): string => `a: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;

@@ -9,7 +9,8 @@ import {
 } from '../../../../../shared/base/process/terminal.ts';
 import { listFiles } from '../../../../tools/list-files.ts';
 
-// Goal: one line that is written over on a terminal, few plain lines elsewhere. Method: what is written to a stream.
+// Goal: one line that is written over on a terminal, few plain lines elsewhere. Method: what is
+// written to a stream.
 
 function terminalOf(stream: { isTTY?: boolean; columns?: number }, term = 'xterm') {
   const written: string[] = [];

@@ -13,8 +13,9 @@ import {
 import { lossReason } from '../../../../../shared/security/connection-errors.ts';
 import { failureText } from '../../../../../shared/wire/responses-codec.ts';
 
-// Goal: no character of another machine's text steers a terminal or makes it look like another text; JSON keeps its value.
-// Method: every control character and mark of direction, in every form that leaves the program.
+// Goal: no character of another machine's text steers a terminal or makes it look like another
+// text; JSON keeps its value. Method: every control character and mark of direction, in every form
+// that leaves the program.
 
 const CONTROLS = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, i) => 0x7f + i)];
 const MARKS = [0x61c, 0x200e, 0x200f, 0x2028, 0x2029, ...range(0x202a, 5), ...range(0x2066, 4)];

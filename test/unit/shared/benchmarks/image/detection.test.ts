@@ -7,8 +7,9 @@ import {
 } from '../../../../../shared/benchmarks/image/detection.ts';
 import { detectionElements } from '../../../../../shared/rules/cards/detection.ts';
 
-// Goal: images are resized as OpenCV's INTER_LINEAR resizes floats: between the centres of the two nearest pixels, clamped at
-// the edges, without regard to the shape. Method: images of few pixels, whose values are worked out by hand.
+// Goal: images are resized as OpenCV's INTER_LINEAR resizes floats: between the centres of the two
+// nearest pixels, clamped at the edges, without regard to the shape. Method: images of few pixels,
+// whose values are worked out by hand.
 
 const SIDE = 800;
 
@@ -27,7 +28,8 @@ describe('detectionFloats', () => {
     const planes = await retinanetPlanes(image);
     const at = (channel: number, y: number, x: number) =>
       (planes[channel * SIDE * SIDE + y * SIDE + x] as number) * 255;
-    // Pixel x has its centre at (x + 0.5) / 400 - 0.5 of the source: up to 199 it is left of the first centre.
+    // Pixel x has its centre at (x + 0.5) / 400 - 0.5 of the source: up to 199 it is left of the
+    // first centre.
     expect(at(0, 0, 0)).toBe(0);
     expect(at(0, 5, 199)).toBe(0);
     expect(at(0, 5, 200)).toBeCloseTo(100 * (200.5 / 400 - 0.5), 4);

@@ -6,9 +6,9 @@ import {
 } from '../../../../../shared/benchmarks/image/imagenet.ts';
 import { encodeJpeg } from '../../../../../shared/benchmarks/image/jpeg.ts';
 
-// Goal: an image becomes what the reference makes of it: short side 256, centre of 224 x 224, normalised.
-// Method: images whose result can be told by hand. Against OpenCV itself (4.6, INTER_AREA and
-// INTER_LINEAR, 18 generated images) no byte differed by more than 1.
+// Goal: an image becomes what the reference makes of it: short side 256, centre of 224 x 224,
+// normalised. Method: images whose result can be told by hand. Against OpenCV itself (4.6,
+// INTER_AREA and INTER_LINEAR, 18 generated images) no byte differed by more than 1.
 const SIDE = 224;
 const IMAGE_BYTES = SIDE * SIDE * 3;
 
@@ -68,7 +68,8 @@ describe('decodeImagenetJpeg', () => {
   });
 
   it('weighs pixels that are covered in part', async () => {
-    // 384 -> 256: each target pixel covers 1.5 source pixels; the first ones all of 0 and half of 1.
+    // 384 -> 256: each target pixel covers 1.5 source pixels; the first ones all of 0 and half of
+    // 1.
     const source = await png(384, 384, (x) => (x % 3 === 0 ? [240, 0, 0] : [0, 0, 90]));
     // Target 16 covers source 24 to 25.5: 24 is red, 25 and half of 26 are not.
     expect(pixelOf(await decodeImagenetJpeg(source), 0, 0)).toEqual([160, 0, 30]);

@@ -10,8 +10,9 @@ import {
   encodeStreamResponse,
 } from '../../../../scenes/oip-server/oip-messages.ts';
 
-// Goal: what protobuf writes is read, and bytes that are no message, or do not fit the plan, are an error in words and
-// nothing else. Method: messages of protobufjs, whole, cut, and with bytes changed.
+// Goal: what protobuf writes is read, and bytes that are no message, or do not fit the plan, are an
+// error in words and nothing else. Method: messages of protobufjs, whole, cut, and with bytes
+// changed.
 
 const PLAN: OipRequestPlan = {
   model: { name: 'm', version: '' },

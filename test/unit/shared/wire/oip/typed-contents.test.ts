@@ -11,8 +11,9 @@ import {
   forEachBytesElement,
 } from '../../../../../shared/wire/oip/typed-contents.ts';
 
-// Goal: typed contents are protobuf that any other implementation reads and writes, and every value survives exactly.
-// Method: both ways against the reflection codec that protobufjs makes of the .proto file.
+// Goal: typed contents are protobuf that any other implementation reads and writes, and every value
+// survives exactly. Method: both ways against the reflection codec that protobufjs makes of the
+// .proto file.
 
 const root = protobuf.loadSync(join(protoFolder(), 'inference/open_inference.proto'));
 const reference = root.lookupType('inference.InferTensorContents');

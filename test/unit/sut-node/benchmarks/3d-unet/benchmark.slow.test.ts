@@ -12,9 +12,9 @@ import {
   type RunModel,
 } from '../../../../../sut-node/model/model-facts.ts';
 
-// Goal: a volume goes through the model window by window, in batches that the model takes; a model or a payload that does not fit
-// is told.
-// Method: a model that answers with its input, so that labels are known, and counts its inferences.
+// Goal: a volume goes through the model window by window, in batches that the model takes; a model
+// or a payload that does not fit is told. Method: a model that answers with its input, so that
+// labels are known, and counts its inferences.
 
 const SIDES = [128, 128, 128];
 
@@ -27,7 +27,10 @@ function modelOf(fields: { batch?: number; output?: readonly number[]; name?: st
   } satisfies OpenedModel;
 }
 
-/** Scores of 0 for the first class, and of the second and third the voxel and twice the voxel less 1. */
+/**
+ * Scores of 0 for the first class, and of the second and third the voxel and twice the voxel less
+ * 1.
+ */
 function echoModel(batches: number[]): RunModel {
   return async ([input]) => {
     const windows = input?.data as Float32Array;

@@ -11,8 +11,8 @@ import {
 import { casesOf } from '../../../../scenes/host/thorough.ts';
 import { readGolden } from '../../../../scenes/simulated-run/golden.ts';
 
-// Goal: windows become labels as in the reference, to the last bit.
-// Method: made-up scores of all windows, in batches of several sizes, against digests of what SciPy and NumPy make of them with
+// Goal: windows become labels as in the reference, to the last bit. Method: made-up scores of all
+// windows, in batches of several sizes, against digests of what SciPy and NumPy make of them with
 // the reference's arithmetic (test/golden/benchmarks/3d-unet/make-blend.py).
 
 interface GoldenBlend {

@@ -3,9 +3,9 @@ import { benchmark as loadgenBenchmark } from '../../../../../loadgen-node/sampl
 import { benchmark } from '../../../../../sut-node/benchmarks/bert/benchmark.ts';
 import type { ModelTensor } from '../../../../../sut-node/model/model-facts.ts';
 
-// Goal: payloads of each form become the same inputs, in the names, types and lengths of the model; outputs become the bytes
-// that accuracy-squad.py reads; all else is refused.
-// Method: samples of a golden data set, and models that differ from the reference in one thing.
+// Goal: payloads of each form become the same inputs, in the names, types and lengths of the model;
+// outputs become the bytes that accuracy-squad.py reads; all else is refused. Method: samples of a
+// golden data set, and models that differ from the reference in one thing.
 
 const NAMES = ['input_ids', 'input_mask', 'segment_ids'];
 const OUTPUTS = ['output_start_logits', 'output_end_logits'];

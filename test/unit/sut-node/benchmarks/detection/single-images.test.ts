@@ -9,8 +9,9 @@ import type {
   RunModel,
 } from '../../../../../sut-node/model/model-facts.ts';
 
-// Goal: payloads become the official model's input, its outputs the bytes that the accuracy script reads, and what does not fit is
-// named. Method: a model that is described and one that is faked; the response's numbers worked out by hand.
+// Goal: payloads become the official model's input, its outputs the bytes that the accuracy script
+// reads, and what does not fit is named. Method: a model that is described and one that is faked;
+// the response's numbers worked out by hand.
 
 const ELEMENTS = detectionElements('retinanet');
 

@@ -5,8 +5,8 @@ import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../shared/rules/cards/di
 import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 import { digitsPipeline } from '../../../../scenes/simulated-run/sut-parts.ts';
 
-// Goal: payload bytes become the model's input, its output becomes response bytes, all else is refused.
-// Method: both forms of one image; outputs of several shapes and types.
+// Goal: payload bytes become the model's input, its output becomes response bytes, all else is
+// refused. Method: both forms of one image; outputs of several shapes and types.
 const ELEMENT_COUNT = IMAGE_SIZE * IMAGE_SIZE * 3;
 const pipeline = digitsPipeline();
 const { postprocess, warmUpPayload } = pipeline;

@@ -10,8 +10,9 @@ import {
 import { openPairPipeline } from '../../../../../sut-node/benchmarks/dlrm-v2/pair-pipeline.ts';
 import type { InputTensor, RunModel } from '../../../../../sut-node/model/model-facts.ts';
 
-// Goal: the pairs of several samples go through the model as rows of one inference, each row with its own features, and every sample
-// gets its own probabilities. Method: a model that tells of each row a sum of all its features, in all forms of its inputs.
+// Goal: the pairs of several samples go through the model as rows of one inference, each row with
+// its own features, and every sample gets its own probabilities. Method: a model that tells of each
+// row a sum of all its features, in all forms of its inputs.
 
 const sparseInputs = (elementType: string) =>
   MULTI_HOT_SIZES.map((size, i) => ({ name: `sparse_${i}`, elementType, shape: [-1, size] }));

@@ -11,8 +11,8 @@ import { createOrtSession } from '../../../../../sut-node/model/onnx/ort-session
 import { DEFAULT_RUNTIME } from '../../../../../sut-node/settings/model-settings.ts';
 import { suiteFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: the stand-in's AUC on the standard data is that of the rules, below 100 %, and falls where samples are damaged.
-// Method: ONNX Runtime through the code that serves it; the whole set once.
+// Goal: the stand-in's AUC on the standard data is that of the rules, below 100 %, and falls where
+// samples are damaged. Method: ONNX Runtime through the code that serves it; the whole set once.
 
 it('has the AUC of the rules on the standard data, and chance with other pairs', async () => {
   const options = { dataFolder: 'standin', cacheFolder: suiteFolder(), onProgress: () => {} };

@@ -3,9 +3,10 @@ import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-ran
 import { BeamSearch } from '../../../../../sut-node/benchmarks/gnmt/beam-search.ts';
 import { type NextToken, tensorflowBeams } from '../../../../scenes/sut-node/tensorflow-beams.ts';
 
-// Goal: the beams of TensorFlow's BeamSearchDecoder, also where scores are equal and sentences end early or not at all.
-// Method: random tables of scores in which the next token depends on all tokens before it; a search written as TensorFlow has it, over whole
-// arrays with impossible beams, of one sentence and of several together; and all sequences that there are.
+// Goal: the beams of TensorFlow's BeamSearchDecoder, also where scores are equal and sentences end
+// early or not at all. Method: random tables of scores in which the next token depends on all
+// tokens before it; a search written as TensorFlow has it, over whole arrays with impossible beams,
+// of one sentence and of several together; and all sequences that there are.
 
 const START = 1;
 const END = 2;

@@ -7,8 +7,9 @@ import { readVocabularies } from '../../../../../sut-node/benchmarks/gnmt/vocabu
 import type { ModelTensor, OpenedModel } from '../../../../../sut-node/model/model-facts.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: what does not fit between encoder, decoder and vocabulary is told when the model is opened; words become ids and back as in the
-// reference. Method: a model's tensors without a model, one fault at a time; small vocabularies.
+// Goal: what does not fit between encoder, decoder and vocabulary is told when the model is opened;
+// words become ids and back as in the reference. Method: a model's tensors without a model, one
+// fault at a time; small vocabularies.
 
 const tensor = (name: string, elementType: string, ...shape: number[]): ModelTensor => ({
   ...{ name, elementType, shape },

@@ -13,8 +13,9 @@ import {
 import { DEFAULT_RUNTIME } from '../../../../../sut-node/settings/model-settings.ts';
 import { suiteFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: the stand-in's BLEU is that of the rules, below 100, the same in batches of any size, and falls where the model is damaged.
-// Method: the real ONNX Runtime; a decoder whose scores are spoiled on their way.
+// Goal: the stand-in's BLEU is that of the rules, below 100, the same in batches of any size, and
+// falls where the model is damaged. Method: the real ONNX Runtime; a decoder whose scores are
+// spoiled on their way.
 
 let file: string;
 let session: ModelSession;

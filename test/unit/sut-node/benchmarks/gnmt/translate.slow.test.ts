@@ -16,9 +16,10 @@ import {
 } from '../../../../scenes/sut-node/plain-translation.ts';
 import { tensorflowBeams } from '../../../../scenes/sut-node/tensorflow-beams.ts';
 
-// Goal: encoder, attention and beam search are those of TensorFlow NMT's inference. Method: GNMT written down a second time, for one sentence
-// and one beam, in double precision. The translations of random models, several
-// sentences together in tensors that are filled up with rubbish, must be those of TensorFlow's decoder for each sentence alone.
+// Goal: encoder, attention and beam search are those of TensorFlow NMT's inference. Method: GNMT
+// written down a second time, for one sentence and one beam, in double precision. The translations
+// of random models, several sentences together in tensors that are filled up with rubbish, must be
+// those of TensorFlow's decoder for each sentence alone.
 
 const START = 1;
 const END = 2;
@@ -132,7 +133,10 @@ function graphsOf(units: number, size: number) {
   );
 }
 
-/** Translation of one sentence, from the model and the decoder alone. State is rounded between steps, as tensors round it. */
+/**
+ * Translation of one sentence, from the model and the decoder alone. State is rounded between
+ * steps, as tensors round it.
+ */
 function translationOf(plain: PlainTranslation, ids: readonly number[], size: number): number[] {
   const rounded = (values: readonly number[]): number[] => values.map(Math.fround);
   const roundedState = ({ layers, attention }: PlainState): PlainState => ({

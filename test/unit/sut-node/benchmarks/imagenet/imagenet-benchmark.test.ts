@@ -10,8 +10,9 @@ import type {
 } from '../../../../../sut-node/model/model-facts.ts';
 import { modelSource } from '../../../../../sut-node/model/model-source.ts';
 
-// Goal: the reference models are used as MLCommons' own scripts use them, other models as they look.
-// Method: inputs and outputs as ONNX Runtime tells them of the reference files; outputs made by hand.
+// Goal: the reference models are used as MLCommons' own scripts use them, other models as they
+// look. Method: inputs and outputs as ONNX Runtime tells them of the reference files; outputs made
+// by hand.
 const IMAGE = [0, 3, 224, 224];
 
 const RESNET50: OpenedModel = {

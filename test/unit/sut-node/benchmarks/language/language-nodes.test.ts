@@ -9,8 +9,9 @@ import type { GeneratingPipeline } from '../../../../../sut-node/model/model-fac
 import { DECODER_TENSORS } from '../../../../../sut-node/pipeline/decoder-fit.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: what the three language models are on the SUT node: their rules of generation, the prompts that they refuse, and how large
-// their stand-ins are. Method: pipelines on a model that is only said to be there.
+// Goal: what the three language models are on the SUT node: their rules of generation, the prompts
+// that they refuse, and how large their stand-ins are. Method: pipelines on a model that is only
+// said to be there.
 
 const KEYS = ['gptj', 'llama2-70b', 'mixtral-8x7b'];
 const VOCABULARY = 60_000;

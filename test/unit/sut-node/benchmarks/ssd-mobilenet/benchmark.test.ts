@@ -3,8 +3,9 @@ import { detectionElements } from '../../../../../shared/rules/cards/detection.t
 import { benchmark } from '../../../../../sut-node/benchmarks/ssd-mobilenet/benchmark.ts';
 import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 
-// Goal: payloads are the official model's input, each row of its outputs becomes the bytes that the accuracy script reads, and what
-// does not fit is named. Method: a model that is described, outputs worked out by hand.
+// Goal: payloads are the official model's input, each row of its outputs becomes the bytes that the
+// accuracy script reads, and what does not fit is named. Method: a model that is described, outputs
+// worked out by hand.
 
 const MODEL = {
   file: 'net.onnx',

@@ -5,8 +5,8 @@ import {
   noiseScale,
 } from '../../../../../sut-node/benchmarks/stable-diffusion-xl/euler-scheduler.ts';
 
-// Goal: the scheduler is diffusers' EulerDiscreteScheduler with SDXL's configuration. Method: its published figures, and a
-// denoiser whose steps are a product that can be written down.
+// Goal: the scheduler is diffusers' EulerDiscreteScheduler with SDXL's configuration. Method: its
+// published figures, and a denoiser whose steps are a product that can be written down.
 
 describe('eulerSteps', () => {
   it('takes the first training step of each fiftieth, from 951 to 1', () => {

@@ -10,8 +10,8 @@ import {
   type OnnxRuntime,
 } from '../../../../../sut-node/model/onnx/onnxruntime.ts';
 
-// Goal: a trunk costs what it is asked to, in int8 too, depends on the sample, and never decides. Method: products counted from the
-// shapes of weights; small trunks on ONNX Runtime.
+// Goal: a trunk costs what it is asked to, in int8 too, depends on the sample, and never decides.
+// Method: products counted from the shapes of weights; small trunks on ONNX Runtime.
 
 const IMAGES = { channels: 3, side: 64, stride: 8, range: [-1, 1] } as const;
 

@@ -93,8 +93,8 @@ function setUp(options: Scene) {
   return { clock, workers, batcher, arrive, arriveOf, complete };
 }
 
-// Goal: batches close by size or by age, go out at once when a worker is idle, and otherwise wait here.
-// Method: a manual clock and workers that complete on command.
+// Goal: batches close by size or by age, go out at once when a worker is idle, and otherwise wait
+// here. Method: a manual clock and workers that complete on command.
 describe('DynamicBatcher', () => {
   it('runs a single sample at once on an idle worker when there is no delay', () => {
     const { workers, arrive, clock } = setUp({});
@@ -207,7 +207,8 @@ describe('DynamicBatcher', () => {
   });
 });
 
-// Goal: an idle worker gets a preferred size without a wait, and nothing waits longer than its delay.
+// Goal: an idle worker gets a preferred size without a wait, and nothing waits longer than its
+// delay.
 describe('DynamicBatcher with preferred sizes', () => {
   const SCENE = { sizeMax: 16, preferred: [8, 4], delayNs: DELAY_NS };
 
@@ -314,7 +315,8 @@ describe('DynamicBatcher with groups', () => {
   });
 });
 
-// Goal: each sample is computed, whatever it holds. Rule: inference_rules, "coalescing identical queries".
+// Goal: each sample is computed, whatever it holds. Rule: inference_rules, "coalescing identical
+// queries".
 describe('DynamicBatcher and equal samples', () => {
   it.each([
     ['in one line', undefined],

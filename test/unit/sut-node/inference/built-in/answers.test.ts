@@ -9,8 +9,9 @@ import {
 import type { TokenCounts } from '../../../../../sut-node/settings/delay-settings.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: the times and tokens that the delay model answers with are those that were requested, the same in every
-// node; a list that cannot be used is refused by name and line. Method: sequences, and files good and bad.
+// Goal: the times and tokens that the delay model answers with are those that were requested, the
+// same in every node; a list that cannot be used is refused by name and line. Method: sequences,
+// and files good and bad.
 
 const take = <T>(count: number, next: () => T): T[] => Array.from({ length: count }, next);
 
@@ -35,7 +36,8 @@ describe('service times', () => {
     expect(times.every((ns) => Number.isInteger(ns) && ns >= 0)).toBe(true);
     const mean = times.reduce((a, b) => a + b) / times.length;
     const variance = times.reduce((sum, ns) => sum + (ns - mean) ** 2, 0) / times.length;
-    // The draws are fixed, so none of this flickers: 0.05 is seven standard errors of the mean, 0.005 two of the share.
+    // The draws are fixed, so none of this flickers: 0.05 is seven standard errors of the mean,
+    // 0.005 two of the share.
     expect(mean / meanNs).toBeCloseTo(1, 1);
     expect(Math.sqrt(variance) / meanNs).toBeCloseTo(1, 1);
     const above = times.filter((ns) => ns > 2 * meanNs).length / times.length;

@@ -3,8 +3,9 @@ import { DelayModel } from '../../../../../sut-node/inference/built-in/delay-mod
 import { NO_CONTEXT } from '../../../../scenes/simulated-run/sut-parts.ts';
 import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
-// Goal: a query far larger than the queue of a slow node goes through to its end, and what is in the node never
-// exceeds what was granted. Method: a peer that sends whenever its credit allows, two servers, no network.
+// Goal: a query far larger than the queue of a slow node goes through to its end, and what is in
+// the node never exceeds what was granted. Method: a peer that sends whenever its credit allows,
+// two servers, no network.
 
 const QUERY_SAMPLES = 400;
 const PAYLOAD_BYTES = 50;

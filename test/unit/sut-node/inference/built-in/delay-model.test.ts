@@ -13,8 +13,9 @@ import {
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
-// Goal: N servers that work on one sample each, for exactly the time they are told; the rest waits in the
-// batcher's queue; first tokens come before their samples. Method: the real batcher, a clock that stands still.
+// Goal: N servers that work on one sample each, for exactly the time they are told; the rest waits
+// in the batcher's queue; first tokens come before their samples. Method: the real batcher, a clock
+// that stands still.
 
 /** Remembers what came when, by the clock. */
 class TimedOwner extends RecordingOwner {
@@ -235,8 +236,9 @@ describe('the delay model', () => {
   });
 });
 
-// Rule of queueing theory: with Poisson arrivals at rate l, N servers and exponential service of rate m, a share C
-// (Erlang's C formula) of the samples waits, and the mean time in the system is C / (N m - l) + 1 / m.
+// Rule of queueing theory: with Poisson arrivals at rate l, N servers and exponential service of
+// rate m, a share C (Erlang's C formula) of the samples waits, and the mean time in the system is C
+// / (N m - l) + 1 / m.
 it('with exponential times is the M/M/N system of the books', async () => {
   const meanNs = 10_000;
   const [servers, load] = [2, 1.5];
@@ -261,7 +263,8 @@ it('with exponential times is the M/M/N system of the books', async () => {
   clock.advance(100 * meanNs);
   const sumNs = owner.events.reduce((sum, [, id, at]) => sum + at - (arrivedAtNs[id] as number), 0);
   expect(owner.events).toHaveLength(count);
-  // Seeds are fixed; the mean of so many samples, which depend on each other, scatters by some percent.
+  // Seeds are fixed; the mean of so many samples, which depend on each other, scatters by some
+  // percent.
   expect(sumNs / count / expectedNs).toBeGreaterThan(0.93);
   expect(sumNs / count / expectedNs).toBeLessThan(1.07);
 });

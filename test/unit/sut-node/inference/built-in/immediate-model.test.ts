@@ -7,8 +7,8 @@ import {
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
-// Goal: the node without a model answers in the next turn of the event loop, whatever came in this one.
-// Method: batches of two owners, and a look before and after the turn.
+// Goal: the node without a model answers in the next turn of the event loop, whatever came in this
+// one. Method: batches of two owners, and a look before and after the turn.
 
 function setUp() {
   const clock = new ManualClock();

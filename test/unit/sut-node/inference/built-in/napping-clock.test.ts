@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NappingClock } from '../../../../../sut-node/inference/built-in/napping-clock.ts';
 
-// Goal: calls never come early, soon after they are due, and leave the core in between. Method: time passes only where the
-// thread sleeps, a fifth longer than it is asked to, or where the clock is looked at, which takes 1 µs.
+// Goal: calls never come early, soon after they are due, and leave the core in between. Method:
+// time passes only where the thread sleeps, a fifth longer than it is asked to, or where the clock
+// is looked at, which takes 1 µs.
 
 function setUp() {
   let nowNs = 0;

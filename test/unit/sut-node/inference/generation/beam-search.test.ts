@@ -15,8 +15,9 @@ import {
   hashScores,
 } from '../../../../scenes/sut-node/hash-model.ts';
 
-// Goal: the beams and the answer are those of Hugging Face's transformers, and do not depend on what is generated beside them. Method:
-// scores by a hash of all tokens so far, so that a beam that goes on from a wrong row is seen; what transformers gave with them.
+// Goal: the beams and the answer are those of Hugging Face's transformers, and do not depend on
+// what is generated beside them. Method: scores by a hash of all tokens so far, so that a beam that
+// goes on from a wrong row is seen; what transformers gave with them.
 
 interface Case extends HashScores {
   readonly beams: number;
@@ -58,7 +59,8 @@ describe('BeamTokenSearch', () => {
     });
     const logs = (...shares: readonly number[]) => Float32Array.from(shares, Math.log);
     search.advance([logs(0.02, 0.5, 0.48)]);
-    // 0.3 for 1 and the end, 0.264 for 2 1; 0.216 for 2 and the end is third of two, 0.2 for 1 1 goes on.
+    // 0.3 for 1 and the end, 0.264 for 2 1; 0.216 for 2 and the end is third of two, 0.2 for 1 1
+    // goes on.
     expect(search.advance([logs(0.6, 0.4, 0), logs(0.45, 0.55, 0)])).toEqual([
       expect.objectContaining({ from: 1, token: 1 }),
       expect.objectContaining({ from: 0, token: 1 }),

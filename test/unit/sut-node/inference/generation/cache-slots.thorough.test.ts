@@ -8,8 +8,9 @@ import {
 import type { DecoderLayout } from '../../../../../sut-node/model/model-facts.ts';
 import { runsOf } from '../../../../scenes/host/thorough.ts';
 
-// Goal: what a row has in its slot is what it was given, whoever comes, goes, is doubled or moved beside it. Method: random steps beside
-// a list of tokens per row; the keys of a token are its number, its head, and its place in a head.
+// Goal: what a row has in its slot is what it was given, whoever comes, goes, is doubled or moved
+// beside it. Method: random steps beside a list of tokens per row; the keys of a token are its
+// number, its head, and its place in a head.
 
 const LAYOUT: DecoderLayout = {
   ...{ layers: 1, heads: 2, headWidth: 3, vocabulary: 9, hasPositions: true },

@@ -9,8 +9,9 @@ import {
   textLimits,
 } from '../../../../scenes/sut-node/generation.ts';
 
-// Goal: what a sequence gives does not depend on those beside it, on when it came, or on how caches are joined, filled up and cut.
-// Method: the stand-in in ONNX Runtime, whose answers are known, with prompts that come at random steps.
+// Goal: what a sequence gives does not depend on those beside it, on when it came, or on how caches
+// are joined, filled up and cut. Method: the stand-in in ONNX Runtime, whose answers are known,
+// with prompts that come at random steps.
 
 let decoder: Awaited<ReturnType<typeof smallDecoder>>;
 beforeAll(async () => {

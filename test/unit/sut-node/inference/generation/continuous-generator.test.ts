@@ -7,8 +7,9 @@ import {
 } from '../../../../../sut-node/inference/generation/continuous-generator.ts';
 import { generated } from '../../../../scenes/sut-node/generation.ts';
 
-// Goal: sequences enter and leave at a token's border, in the order of their coming and within the limits; what fails or is
-// cancelled takes nothing else with it. Method: a model that counts: the prompt [n, k] goes on with n tokens k, then the end.
+// Goal: sequences enter and leave at a token's border, in the order of their coming and within the
+// limits; what fails or is cancelled takes nothing else with it. Method: a model that counts: the
+// prompt [n, k] goes on with n tokens k, then the end.
 
 const END = 9;
 const VOCABULARY = 10;

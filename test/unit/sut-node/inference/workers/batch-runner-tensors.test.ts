@@ -16,8 +16,9 @@ import type { ModelSession } from '../../../../../sut-node/model/onnx/ort-sessio
 import { batchShapeOf } from '../../../../../sut-node/pipeline/model-fit.ts';
 import { openPipeline } from '../../../../../sut-node/pipeline/open-pipeline.ts';
 
-// Goal: payloads that are tensors reach the model byte for byte, with as many rows as it wants, and each sample gets
-// its own row back. Method: a session that keeps what it is given and answers with each row's sum.
+// Goal: payloads that are tensors reach the model byte for byte, with as many rows as it wants, and
+// each sample gets its own row back. Method: a session that keeps what it is given and answers with
+// each row's sum.
 
 interface SeenInput {
   readonly dims: readonly number[];
@@ -95,7 +96,10 @@ function floats(...values: number[]): Uint8Array {
   return new Uint8Array(Float32Array.from(values).buffer);
 }
 
-/** Payloads one behind the other, after `gap` bytes that belong to nobody, in a buffer that is longer. */
+/**
+ * Payloads one behind the other, after `gap` bytes that belong to nobody, in a buffer that is
+ * longer.
+ */
 function batchOf(payloads: readonly Uint8Array[], gap = 0): BatchMessage {
   let position = gap;
   const begins = payloads.map((payload) => {

@@ -15,7 +15,9 @@ import type {
 } from '../../../../../sut-node/model/model-facts.ts';
 import type { ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 
-/** Two elements per sample; the response is their sum. A payload that begins with 0 cannot be read. */
+/**
+ * Two elements per sample; the response is their sum. A payload that begins with 0 cannot be read.
+ */
 const SUM_PIPELINE: ModelPipeline = {
   inputs: [{ name: 'x', elementType: 'float', sampleShape: [2] }],
   outputNames: ['sum'],

@@ -13,8 +13,8 @@ import {
 import { DECODER_TENSORS } from '../../../../../sut-node/pipeline/decoder-fit.ts';
 import { smallDecoder, textLimits } from '../../../../scenes/sut-node/generation.ts';
 
-// Goal: a node begins only with a model whose scores do not change where its cache has filling. Method: decoders in ONNX Runtime that go
-// by mask and positions, or not, alone and side by side.
+// Goal: a node begins only with a model whose scores do not change where its cache has filling.
+// Method: decoders in ONNX Runtime that go by mask and positions, or not, alone and side by side.
 
 const TEXTS = standinTextsOf('llama2-70b');
 
@@ -57,7 +57,10 @@ function inHalves({ input, output, node }: Graph): void {
   node.push(...output.map(({ name }) => cast(own(name), name, 10)));
 }
 
-/** Makes positions in the graph, in place of an input. @param maker Operators from `past_length` to `position_ids`. */
+/**
+ * Makes positions in the graph, in place of an input. @param maker Operators from `past_length` to
+ * `position_ids`.
+ */
 function withPositions(graph: Graph, maker: readonly ReturnType<typeof toOperator>[]): void {
   const { input, node, initializer } = graph;
   const index = input.findIndex(({ name }) => name === DECODER_TENSORS.positions);
@@ -102,7 +105,10 @@ function fromMask(graph: Graph): void {
   ]);
 }
 
-/** A layer of an operator that takes the filling on the right, behind as many tokens as the mask counts. */
+/**
+ * A layer of an operator that takes the filling on the right, behind as many tokens as the mask
+ * counts.
+ */
 function withGroupQueryAttention(_graph: Graph, model: ModelProto): void {
   const [vocabulary, width, heads] = [50, 32, 2];
   const random = new SeededRandom(1, 0);

@@ -8,9 +8,9 @@ import type {
 import type { StepwisePipeline } from '../../../../../sut-node/model/model-facts.ts';
 import type { ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 
-// Goal: a pipeline that runs the model by itself answers each sample of a batch with its own response, a bad sample costs
-// no other one its response, and all time of a batch is counted once. Method: a pipeline that runs the model once per byte
-// of a payload, a session that adds 1.
+// Goal: a pipeline that runs the model by itself answers each sample of a batch with its own
+// response, a bad sample costs no other one its response, and all time of a batch is counted once.
+// Method: a pipeline that runs the model once per byte of a payload, a session that adds 1.
 
 const session: ModelSession = {
   tensors: { inputs: [], outputs: [] },

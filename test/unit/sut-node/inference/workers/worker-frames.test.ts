@@ -25,7 +25,8 @@ function setUp() {
 const HEAD = { kind: 'batch', ends: Float64Array.of(2, 5), forms: Uint8Array.of(0, 1), text: 'ü' };
 const BODY = Uint8Array.of(1, 2, 3, 4, 5);
 
-// Goal: what goes in comes out, however the socket cuts it. Method: two frames with a bare one in between.
+// Goal: what goes in comes out, however the socket cuts it. Method: two frames with a bare one in
+// between.
 describe('WorkerFrameReader', () => {
   const stream = Buffer.concat([
     ...encodeFrame(HEAD, BODY),

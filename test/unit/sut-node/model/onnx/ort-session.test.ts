@@ -13,8 +13,8 @@ import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { ODD_MODELS } from '../../../../scenes/sut-node/odd-models.ts';
 import { otherModel, TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
-// Goal: what is loaded is the file that was told, on the providers that were requested, or nothing is loaded and the
-// message says what to do. Method: real ONNX Runtime, a small model.
+// Goal: what is loaded is the file that was told, on the providers that were requested, or nothing
+// is loaded and the message says what to do. Method: real ONNX Runtime, a small model.
 
 const MODEL = otherModel();
 const ALL_CHANGED: RuntimeSettings = {

@@ -5,8 +5,8 @@ import { createWindowedInjector } from '../../../../../sut-node/server/connectio
 
 const EVENTS = { onRefused: () => {} };
 
-// Goal: only our own server gets other windows. Method: look at node:http2 before and after; that the
-// windows are in force is seen in test/integration/sut-node/sut-node.test.ts.
+// Goal: only our own server gets other windows. Method: look at node:http2 before and after; that
+// the windows are in force is seen in test/integration/sut-node/sut-node.test.ts.
 describe('createWindowedInjector', () => {
   it('leaves node:http2 as it was', () => {
     const { createServer } = http2;

@@ -5,7 +5,8 @@ import {
 } from '../../../../../sut-node/server/connection/server-security.ts';
 import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
-// Goal: settings of a node that contradict each other, or expose it, are told. Method: settings alone.
+// Goal: settings of a node that contradict each other, or expose it, are told. Method: settings
+// alone.
 
 const EVERYWHERE = { host: '0.0.0.0', port: 50051 };
 

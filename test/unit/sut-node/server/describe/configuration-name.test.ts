@@ -6,8 +6,8 @@ import {
 import type { SutSettings } from '../../../../../sut-node/settings/sut-settings.ts';
 import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
-// Goal: one configuration has one name, wherever the node is, and any other has another. Method: settings
-// in, name out.
+// Goal: one configuration has one name, wherever the node is, and any other has another. Method:
+// settings in, name out.
 
 const OFFER = {
   benchmark: 'digits',

@@ -5,8 +5,8 @@ import { ManualClock } from '../../../../scenes/clock.ts';
 import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import { plantMachine, serverTree } from '../../../../scenes/host/machines.ts';
 
-// Goal: telling what machine a node runs on never costs a measured run anything. Method: a machine that counts its
-// reads, a clock that stands still, and a run that begins when the test says so.
+// Goal: telling what machine a node runs on never costs a measured run anything. Method: a machine
+// that counts its reads, a clock that stands still, and a run that begins when the test says so.
 
 const planted = plantMachine(serverTree(), suiteFolder());
 

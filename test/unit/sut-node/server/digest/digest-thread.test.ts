@@ -5,8 +5,8 @@ import {
   type DigestWorkerEvents,
 } from '../../../../../sut-node/server/digest/digest-thread.ts';
 
-// Goal: every payload gets its digest, on the thread or beside it, and none is forgotten when the thread
-// ends. Method: a thread that answers when the test says so.
+// Goal: every payload gets its digest, on the thread or beside it, and none is forgotten when the
+// thread ends. Method: a thread that answers when the test says so.
 
 const LARGE = 100_000;
 

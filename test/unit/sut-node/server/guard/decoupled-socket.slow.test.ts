@@ -7,8 +7,8 @@ import { DecoupledSocket } from '../../../../../sut-node/server/guard/decoupled-
 import { UNREAD_BYTES_MAX } from '../../../../../sut-node/server/limits/node-limits.ts';
 import { frame, settingsOf } from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: what waits for a peer is bounded, reading goes on meanwhile, no byte is lost, and who takes nothing is
-// closed. Method: real TCP on loopback; the peer reads when the test says so.
+// Goal: what waits for a peer is bounded, reading goes on meanwhile, no byte is lost, and who takes
+// nothing is closed. Method: real TCP on loopback; the peer reads when the test says so.
 
 const MIB = 1024 * 1024;
 

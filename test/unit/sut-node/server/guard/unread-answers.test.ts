@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UnreadAnswers } from '../../../../../sut-node/server/guard/request-bytes.ts';
 
-// Goal: an answer that nobody takes is given up, and one that is taken is left alone. Method: node:http2 on both ends.
+// Goal: an answer that nobody takes is given up, and one that is taken is left alone. Method:
+// node:http2 on both ends.
 
 async function serve(answers: UnreadAnswers): Promise<Http2Server> {
   const server = http2.createServer();

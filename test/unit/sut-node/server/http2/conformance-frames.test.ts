@@ -15,8 +15,8 @@ import {
 } from '../../../../scenes/sut-node/http2-rows.ts';
 import { INFER_BLOCK, inferHead, PING } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a server holds its peers to RFC 9113, section 6: each type of frame.
-// Method: one connection per row, without a network: preface and settings, what the row says, and a PING.
+// Goal: a server holds its peers to RFC 9113, section 6: each type of frame. Method: one connection
+// per row, without a network: preface and settings, what the row says, and a PING.
 
 const { data, headers, priority, rstStream, settings, pushPromise, ping, goAway } = FRAME_TYPE;
 const { windowUpdate, continuation } = FRAME_TYPE;

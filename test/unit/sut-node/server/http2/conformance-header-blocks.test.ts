@@ -10,8 +10,8 @@ import {
 } from '../../../../scenes/sut-node/http2-rows.ts';
 import { INFER_BLOCK } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a server holds its peers to RFC 7541: header blocks.
-// Method: one connection per row, without a network: preface and settings, what the row says, and a PING.
+// Goal: a server holds its peers to RFC 7541: header blocks. Method: one connection per row,
+// without a network: preface and settings, what the row says, and a PING.
 
 const { headers } = FRAME_TYPE;
 

@@ -15,8 +15,8 @@ import {
 } from '../../../../scenes/sut-node/http2-rows.ts';
 import { blockOf, INFER_HEADERS } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a server holds its peers to RFC 9113, section 8: what a request is.
-// Method: one connection per row, without a network: preface and settings, what the row says, and a PING.
+// Goal: a server holds its peers to RFC 9113, section 8: what a request is. Method: one connection
+// per row, without a network: preface and settings, what the row says, and a PING.
 
 const { data, headers } = FRAME_TYPE;
 

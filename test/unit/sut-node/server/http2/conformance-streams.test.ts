@@ -18,7 +18,8 @@ import {
 import { blockOf, INFER_BLOCK, inferHead, PING } from '../../../../scenes/sut-node/http2-server.ts';
 
 // Goal: a server holds its peers to RFC 9113, sections 3 to 5: framing, header blocks, streams.
-// Method: one connection per row, without a network: preface and settings, what the row says, and a PING.
+// Method: one connection per row, without a network: preface and settings, what the row says, and a
+// PING.
 
 const { data, headers, priority, settings, ping } = FRAME_TYPE;
 const { windowUpdate, continuation } = FRAME_TYPE;
@@ -115,7 +116,8 @@ holdRows([
     [frame(priority, 0, 1, Buffer.alloc(5)), ...DONE],
     'answered',
   ),
-  // Half closed, and closed by both ends: an error of stream or connection, or nothing for a while (5.1, "closed").
+  // Half closed, and closed by both ends: an error of stream or connection, or nothing for a while
+  // (5.1, "closed").
   row(
     '5.1',
     'DATA behind the end of the stream',

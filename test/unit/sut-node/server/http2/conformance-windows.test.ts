@@ -20,8 +20,8 @@ import {
   ServerScene,
 } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a server keeps to RFC 9113 where it takes more than one answer to see: order, windows, GOAWAY.
-// Method: a connection without a network, frame by frame.
+// Goal: a server keeps to RFC 9113 where it takes more than one answer to see: order, windows,
+// GOAWAY. Method: a connection without a network, frame by frame.
 
 const { data, headers, settings, goAway } = FRAME_TYPE;
 const { windowUpdate } = FRAME_TYPE;

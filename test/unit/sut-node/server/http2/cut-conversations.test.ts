@@ -8,8 +8,9 @@ import {
 } from '../../../../scenes/oip-server/raw-http2-peer.ts';
 import { HELLO, INFER_BLOCK, PING, ServerScene } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: what a conversation means does not depend on where its bytes were cut, nor on what stands between its frames.
-// Method: one conversation, cut at every byte, in single bytes, and with a control frame between any two of its frames.
+// Goal: what a conversation means does not depend on where its bytes were cut, nor on what stands
+// between its frames. Method: one conversation, cut at every byte, in single bytes, and with a
+// control frame between any two of its frames.
 
 const { data, headers, settings, priority, windowUpdate, continuation } = FRAME_TYPE;
 const { endStream, endHeaders, padded, ack } = FLAG;
@@ -18,7 +19,10 @@ const { endStream, endHeaders, padded, ack } = FLAG;
 const MESSAGES = [Buffer.from('a small message'), Buffer.alloc(20_000, 'large')];
 const BODY = Buffer.concat(MESSAGES.map((message) => grpcMessage(message)));
 
-/** Preface, settings and a call, frame by frame: the block in two frames, the messages cut where no message ends. */
+/**
+ * Preface, settings and a call, frame by frame: the block in two frames, the messages cut where no
+ * message ends.
+ */
 const FRAMES: readonly Buffer[] = [
   HELLO,
   frame(headers, 0, 1, INFER_BLOCK.subarray(0, 30)),

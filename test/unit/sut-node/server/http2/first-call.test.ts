@@ -25,9 +25,10 @@ import {
   turns,
 } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a connection goes where its first call is served, with all that concerns it there, wherever the bytes were cut; SETTINGS and
-// PING are answered at once, and once; HTTP/2 that is broken ends with GOAWAY at once.
-// Method: a socket without a network, and grpc-js replaced by a list of what it is handed.
+// Goal: a connection goes where its first call is served, with all that concerns it there, wherever
+// the bytes were cut; SETTINGS and PING are answered at once, and once; HTTP/2 that is broken ends
+// with GOAWAY at once. Method: a socket without a network, and grpc-js replaced by a list of what
+// it is handed.
 
 const { data, headers, settings, continuation, goAway, ping } = FRAME_TYPE;
 const { endStream, endHeaders, padded, ack } = FLAG;
@@ -314,7 +315,8 @@ it('leaves the reader of node:net to a connection that grpc-js serves', async ()
   });
   peer.write(Buffer.concat([HELLO, ACK, OTHER]));
   const socket = await injected.promise;
-  // Where node:net reads into a buffer of ours, a closed session of node:http2 that V8 collects aborts the process.
+  // Where node:net reads into a buffer of ours, a closed session of node:http2 that V8 collects
+  // aborts the process.
   const buffer = Object.getOwnPropertySymbols(socket).find(
     ({ description }) => description === 'kBuffer',
   ) as keyof Socket;

@@ -9,8 +9,9 @@ import { MessagePool } from '../../../../../sut-node/server/connection/message-m
 import { serveByFirstCall } from '../../../../../sut-node/server/http2/first-call.ts';
 import { frame } from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: before it is known who serves a connection, a peer is promised no more than both ways take; and what came by then
-// is read once. Method: a connection in memory that has no handle, as where a Node.js gives none; frames by hand.
+// Goal: before it is known who serves a connection, a peer is promised no more than both ways take;
+// and what came by then is read once. Method: a connection in memory that has no handle, as where a
+// Node.js gives none; frames by hand.
 
 const { data, headers, settings } = FRAME_TYPE;
 const WINDOW_BYTES = 1024 * 1024;

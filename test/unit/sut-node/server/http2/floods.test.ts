@@ -32,7 +32,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Sends what `next` gives, many in a chunk, until the connection is closed. @returns How many were sent. */
+/**
+ * Sends what `next` gives, many in a chunk, until the connection is closed. @returns How many were
+ * sent.
+ */
 async function flood(
   scene: ServerScene,
   next: (i: number) => readonly Uint8Array[],

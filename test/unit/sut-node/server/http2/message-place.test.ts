@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { MessagePool } from '../../../../../sut-node/server/connection/message-memory.ts';
 import { MessageIntake } from '../../../../../sut-node/server/http2/message-intake.ts';
 
-// Goal: the rest of a large message is read to where it stays, and the kernel never writes into memory that another message has.
-// Method: an intake that is given its bytes as a socket would give them: in the read buffer, or in the place that it named.
+// Goal: the rest of a large message is read to where it stays, and the kernel never writes into
+// memory that another message has. Method: an intake that is given its bytes as a socket would give
+// them: in the read buffer, or in the place that it named.
 
 const LENGTH = 100_000;
 

@@ -5,9 +5,10 @@ import { Deferred } from '../../../../../shared/base/async.ts';
 import { type BorrowedBytes, copyOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { readInto } from '../../../../../sut-node/server/http2/onread-socket.ts';
 
-// Goal: a connection that is read into the one buffer, and one that is read by its chunks, behave alike: all bytes in their order,
-// writes, half-closing, errors, and the listening socket that counts them. Method: real connections of node:net; for the second
-// way the handle lacks what the first one needs, as that of another Node.js may.
+// Goal: a connection that is read into the one buffer, and one that is read by its chunks, behave
+// alike: all bytes in their order, writes, half-closing, errors, and the listening socket that
+// counts them. Method: real connections of node:net; for the second way the handle lacks what the
+// first one needs, as that of another Node.js may.
 
 /** Both ends of a connection. */
 interface Ends {

@@ -15,8 +15,9 @@ import {
   ServerScene,
 } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: answers go out whole, in turn and as large as the peer takes them, and a call that belongs elsewhere gets there.
-// Method: a connection without a network, whose calls the test answers itself.
+// Goal: answers go out whole, in turn and as large as the peer takes them, and a call that belongs
+// elsewhere gets there. Method: a connection without a network, whose calls the test answers
+// itself.
 
 const { data, headers, rstStream, settings, goAway, windowUpdate } = FRAME_TYPE;
 const { endStream, endHeaders } = FLAG;

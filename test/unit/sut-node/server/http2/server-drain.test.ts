@@ -10,8 +10,9 @@ import type { ServerCall } from '../../../../../sut-node/server/http2/server-cal
 import { ServerConnection } from '../../../../../sut-node/server/http2/server-connection.ts';
 import { frame } from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: what was answered before a connection ends is on the wire before it ends, and TCP gets the time to bring it.
-// Method: a connection with one open call over a stream in memory; the frames of the peer by hand.
+// Goal: what was answered before a connection ends is on the wire before it ends, and TCP gets the
+// time to bring it. Method: a connection with one open call over a stream in memory; the frames of
+// the peer by hand.
 
 const { data, headers, goAway, settings } = FRAME_TYPE;
 

@@ -13,10 +13,11 @@ import type { ManualClock } from '../../../../scenes/clock.ts';
 import { NO_CONTEXT } from '../../../../scenes/simulated-run/sut-parts.ts';
 import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
-// Goal: the durations of a response are never negative and sum exactly to the residence time: from the arrival of
-// the sample's last byte to the moment in which the response is handed to the stream, whatever the model is,
-// however the sample came, and whether or not the peer took responses at once. Method: time moves on by any steps
-// wherever it can, between messages and at every look at the clock; the test knows both ends.
+// Goal: the durations of a response are never negative and sum exactly to the residence time: from
+// the arrival of the sample's last byte to the moment in which the response is handed to the
+// stream, whatever the model is, however the sample came, and whether or not the peer took
+// responses at once. Method: time moves on by any steps wherever it can, between messages and at
+// every look at the clock; the test knows both ends.
 
 /** A clock that moves on each time somebody looks. */
 function tick(clock: ManualClock, steps: readonly number[]): void {

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { TOKEN_STREAM_FEATURE } from '../../../../../shared/wire/sut-contract.ts';
 import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
-// Goal: first tokens go out before their samples' answers, only to a run that measures them, within what the peer
-// takes, and never on a stream that is gone. Method: the stream with a queue and a peer that only remember.
+// Goal: first tokens go out before their samples' answers, only to a run that measures them, within
+// what the peer takes, and never on a stream that is gone. Method: the stream with a queue and a
+// peer that only remember.
 
 function opened(tokenLatencies: boolean): InferStreamScene {
   const scene = new InferStreamScene();

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { WaitingSample } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { OutgoingResponses } from '../../../../../sut-node/server/infer/outgoing-responses.ts';
 
-// Goal: tokens that wait for a slow peer cost about their own bytes. Method: steps whose memory is overwritten at once.
+// Goal: tokens that wait for a slow peer cost about their own bytes. Method: steps whose memory is
+// overwritten at once.
 
 /** A sample that waits for its answer. */
 function sampleOf(id: number): WaitingSample {

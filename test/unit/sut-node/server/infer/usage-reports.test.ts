@@ -4,8 +4,8 @@ import { UsageReports } from '../../../../../sut-node/server/infer/usage-reports
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
-// Goal: a stream that asks for it is told once a second what the node uses, and no other; never while it is full or at its end.
-// Method: a stream without a network; a clock that the test moves.
+// Goal: a stream that asks for it is told once a second what the node uses, and no other; never
+// while it is full or at its end. Method: a stream without a network; a clock that the test moves.
 
 const SECOND_NS = 1e9;
 

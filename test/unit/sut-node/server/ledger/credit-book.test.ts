@@ -58,8 +58,8 @@ class HonestPeer {
   }
 }
 
-// Goal: what peers may send is bounded, shared fairly, and no peer that keeps to its credit is stuck.
-// Method: small limits; scenes by hand, then random ones.
+// Goal: what peers may send is bounded, shared fairly, and no peer that keeps to its credit is
+// stuck. Method: small limits; scenes by hand, then random ones.
 describe('CreditBook', () => {
   it('grants one largest sample first, and the whole queue to the only stream', () => {
     const { credit, told } = open(new CreditBook(LIMITS));

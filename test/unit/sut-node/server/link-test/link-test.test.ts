@@ -18,7 +18,8 @@ import { LinkTest } from '../../../../../sut-node/server/link-test/link-test.ts'
 import { ManualClock } from '../../../../scenes/clock.ts';
 
 // Goal: a link test counts what came, keeps its bounds, and ends once, whatever a peer sends.
-// Method: a test without a network, a clock that the test moves, a peer that takes a few messages at a time.
+// Method: a test without a network, a clock that the test moves, a peer that takes a few messages
+// at a time.
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const TO_SUT = 'LINK_TEST_DIRECTION_TO_SUT';

@@ -12,7 +12,8 @@ import {
   type InferResponse,
 } from '../../../../../sut-node/server/oip/response-encoder.ts';
 
-// Goal: the hand-written codecs are protobuf. Method: against the reflection codec made of the .proto file.
+// Goal: the hand-written codecs are protobuf. Method: against the reflection codec made of the
+// .proto file.
 
 const root = protobuf.loadSync(join(protoFolder(), 'inference/open_inference.proto'));
 const requestType = root.lookupType('inference.ModelInferRequest');

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { BatchTimes } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { ModelStatistics } from '../../../../../sut-node/server/oip/model-statistics.ts';
 
-// Goal: samples and batches are counted once. Method: answers in the order in which requests of several samples end.
+// Goal: samples and batches are counted once. Method: answers in the order in which requests of
+// several samples end.
 
 function batch(takenAtNs: number): BatchTimes {
   const lengths = { preprocessNs: 1, computeNs: 1, postprocessNs: 1 };

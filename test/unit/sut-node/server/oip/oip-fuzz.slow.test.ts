@@ -10,9 +10,9 @@ import { payloadOfRequest } from '../../../../scenes/oip-server/oip-messages.ts'
 import { anyRequest, type FuzzedRequest } from '../../../../scenes/oip-server/oip-requests.ts';
 import { OipScene } from '../../../../scenes/oip-server/oip-scene.ts';
 
-// Goal: whatever bytes come as a request, it gets the right answer or a status that says what is wrong, exactly once, and
-// nothing of it stays. Method: right, wrong, damaged and random requests, in parallel, on a real batcher and the model echo.
-// OIP_FUZZ_REQUESTS=100000 tries more of them.
+// Goal: whatever bytes come as a request, it gets the right answer or a status that says what is
+// wrong, exactly once, and nothing of it stays. Method: right, wrong, damaged and random requests,
+// in parallel, on a real batcher and the model echo. OIP_FUZZ_REQUESTS=100000 tries more of them.
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const REQUESTS = Number(process.env['OIP_FUZZ_REQUESTS'] ?? 10_000);
@@ -54,7 +54,8 @@ function judge({ bytes, expected }: FuzzedRequest, outcome: Outcome | undefined)
     expect(FAIR).toContain(outcome.end.code);
     expect(outcome.end.details).not.toBe('');
   } else if (outcome !== undefined) {
-    // A damaged request may still be one; then another reader of protobuf finds the same payload in it.
+    // A damaged request may still be one; then another reader of protobuf finds the same payload in
+    // it.
     const wanted = expected ?? payloadOfRequest(bytes);
     if (!rawOf(outcome).equals(wanted)) expect(rawOf(outcome)).toEqual(wanted);
   }

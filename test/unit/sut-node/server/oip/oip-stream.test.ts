@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { encodeRequest } from '../../../../scenes/oip-server/oip-messages.ts';
 import { OipScene } from '../../../../scenes/oip-server/oip-scene.ts';
 
-// Goal: a stream never holds more than it was admitted, loses nothing, and ends behind its last answer. Method: a stream on a
-// real batcher whose model answers when the test says so.
+// Goal: a stream never holds more than it was admitted, loses nothing, and ends behind its last
+// answer. Method: a stream on a real batcher whose model answers when the test says so.
 
 describe('a ModelStreamInfer stream', () => {
   it('is not read while as many requests are in work as it may have', () => {

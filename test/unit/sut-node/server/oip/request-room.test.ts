@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CreditBook } from '../../../../../sut-node/server/ledger/credit-book.ts';
 import { RequestRoom } from '../../../../../sut-node/server/oip/request-room.ts';
 
-// Goal: requests of the Open Inference Protocol share the queue with streams of the native one as one more of them, and
-// leave nothing behind. Method: a book of small numbers.
+// Goal: requests of the Open Inference Protocol share the queue with streams of the native one as
+// one more of them, and leave nothing behind. Method: a book of small numbers.
 
 const LIMITS = { bytesMax: 1_000, samplesMax: 320, sampleBytesMax: 100 };
 

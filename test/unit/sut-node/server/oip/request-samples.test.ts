@@ -13,8 +13,8 @@ import {
 } from '../../../../../sut-node/server/oip/request-samples.ts';
 import { kind, oipTestModel } from '../../../../scenes/oip-server/oip-scene.ts';
 
-// Goal: a request becomes samples of exactly the bytes that it holds, or is refused with words that name the tensor, the
-// value, and what would be right. Method: each way to be wrong, by itself.
+// Goal: a request becomes samples of exactly the bytes that it holds, or is refused with words that
+// name the tensor, the value, and what would be right. Method: each way to be wrong, by itself.
 
 const NOTHING = new Uint8Array(0);
 

@@ -5,7 +5,8 @@ import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts
 import { responseOutputs } from '../../../../../sut-node/server/oip/response-encoder.ts';
 import { oipTestModel } from '../../../../scenes/oip-server/oip-scene.ts';
 
-// Goal: the responses of a request's samples become tensors of the right shapes, or nothing. Method: small outputs.
+// Goal: the responses of a request's samples become tensors of the right shapes, or nothing.
+// Method: small outputs.
 
 const Y: OipTensor = { name: 'y', datatype: 'UINT8', shape: [2] };
 const FREE: OipTensor = { name: 'free', datatype: 'INT16', shape: [2, -1] };

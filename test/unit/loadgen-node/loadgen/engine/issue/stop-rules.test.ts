@@ -13,7 +13,9 @@ function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {
   return [phase?.counts.issuedQueries ?? 0, phase?.endCause ?? 'interrupted'];
 }
 
-/** Hundreds of thousands of queries take seconds, on a machine that does other things perhaps more. */
+/**
+ * Hundreds of thousands of queries take seconds, on a machine that does other things perhaps more.
+ */
 vi.setConfig({ testTimeout: 30_000 });
 
 // Goal: every scenario issues what LoadGen issues and ends by the rule by which LoadGen ends.
@@ -153,7 +155,8 @@ describe('performance run', () => {
       { serviceNs: () => 2e6, blocks: true },
     );
     const outcome = await test.run();
-    // Twice the load that a SUT with 2 ms per sample can take: the queue grows, nothing is left out.
+    // Twice the load that a SUT with 2 ms per sample can take: the queue grows, nothing is left
+    // out.
     expect(outcome.performance?.counts.issuedQueries).toBe(944);
     expect(outcome.performance?.summary.sampleLatency.maxNs).toBeGreaterThan(800e6);
     expect(outcome.performance?.dispatchLag.maxNs).toBeGreaterThan(800e6);

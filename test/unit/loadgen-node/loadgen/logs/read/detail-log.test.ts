@@ -41,8 +41,8 @@ function write(...parts: readonly (string | Buffer)[]): string {
   return path;
 }
 
-// Goal: what stands in a log is read to the last digit, and nothing that is wrong with it passes in silence.
-// Method: logs by hand, each with one fault.
+// Goal: what stands in a log is read to the last digit, and nothing that is wrong with it passes in
+// silence. Method: logs by hand, each with one fault.
 describe('readDetailLog', () => {
   it('tells damaged and cut records with their lines', async () => {
     const lines = ['a foreign line', record('a'), ':::MLLOG {"key": 1', record('a', 1, true)];

@@ -1,6 +1,7 @@
 /**
- * Logs of LoadGen before v1.0. Goal: each record of later logs that they have is read under its key, and what is wrong with a line is
- * told with its number. Method: logs by hand, in the form of rounds v0.5 and v0.7.
+ * Logs of LoadGen before v1.0. Goal: each record of later logs that they have is read under its
+ * key, and what is wrong with a line is told with its number. Method: logs by hand, in the form of
+ * rounds v0.5 and v0.7.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -7,8 +7,8 @@ import {
 } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: an entry of the accuracy log has all bytes of a response, of any size. Method: sizes around the pieces in which digits are
-// made, written and parsed again.
+// Goal: an entry of the accuracy log has all bytes of a response, of any size. Method: sizes around
+// the pieces in which digits are made, written and parsed again.
 
 const PIECE = 1 << 19;
 const SIZES = [0, 1, 4, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7];

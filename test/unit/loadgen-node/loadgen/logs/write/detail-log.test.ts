@@ -85,7 +85,8 @@ async function linesOf(folder: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(lines.map(({ key, value }) => [key, value]));
 }
 
-// Goal: a log tells which program made it. Method: a test under simulated time, a small dist folder.
+// Goal: a log tells which program made it. Method: a test under simulated time, a small dist
+// folder.
 describe('the head of the detail log', () => {
   it('names the hash of the program and that it is as it was built', async () => {
     const folder = tempFolder();

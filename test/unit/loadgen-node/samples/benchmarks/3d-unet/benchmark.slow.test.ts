@@ -12,9 +12,9 @@ import {
 } from '../../../../../../shared/benchmarks/volume/volume.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: the cases of KiTS19, as they are or pre-processed, become samples and scores; whatever is wrong with a file is one line
-// that names it.
-// Method: small cases in every form that a folder may have, opened as a user does; then folders with one fault each.
+// Goal: the cases of KiTS19, as they are or pre-processed, become samples and scores; whatever is
+// wrong with a file is one line that names it. Method: small cases in every form that a folder may
+// have, opened as a user does; then folders with one fault each.
 
 const SPACING = [1.6, 1.2, 1.2] as const;
 const SHAPE: VolumeShape = [128, 128, 192];

@@ -11,8 +11,9 @@ import { SeededRandom } from '../../../../../../shared/benchmarks/digits/seeded-
 import { type VolumeShape, voxelCount } from '../../../../../../shared/benchmarks/volume/volume.ts';
 import { readGolden, readGoldenText } from '../../../../../scenes/simulated-run/golden.ts';
 
-// Goal: a log is scored as accuracy_kits.py scores it, to the last digit.
-// Method: the golden log with its table and its line; then 1,000 random pairs of volumes against what every Dice score has.
+// Goal: a log is scored as accuracy_kits.py scores it, to the last digit. Method: the golden log
+// with its table and its line; then 1,000 random pairs of volumes against what every Dice score
+// has.
 
 const GOLDEN = 'benchmarks/3d-unet';
 

@@ -5,9 +5,10 @@ import { type VolumeShape, voxelCount } from '../../../../../../shared/benchmark
 import { casesOf } from '../../../../../scenes/host/thorough.ts';
 import { readGolden } from '../../../../../scenes/simulated-run/golden.ts';
 
-// Goal: a scan is prepared as the reference prepares it, to the last bit.
-// Method: made-up scans of several shapes and spacings (resampled to more and to fewer voxels, filled up, cut, padded) against
-// digests of what SciPy and NumPy make of them (test/golden/benchmarks/3d-unet/make-scans.py).
+// Goal: a scan is prepared as the reference prepares it, to the last bit. Method: made-up scans of
+// several shapes and spacings (resampled to more and to fewer voxels, filled up, cut, padded)
+// against digests of what SciPy and NumPy make of them
+// (test/golden/benchmarks/3d-unet/make-scans.py).
 
 interface GoldenScan {
   readonly shape: VolumeShape;

@@ -11,9 +11,9 @@ import {
 } from '../../../../../../shared/benchmarks/standin/standin-squad.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: a folder with SQuAD's files becomes samples in each form, and whatever is wrong with it is named; generated data
-// has as many samples as asked for, and says what it is.
-// Method: a golden data set, one fault at a time; small generated sets.
+// Goal: a folder with SQuAD's files becomes samples in each form, and whatever is wrong with it is
+// named; generated data has as many samples as asked for, and says what it is. Method: a golden
+// data set, one fault at a time; small generated sets.
 
 const GOLDEN = 'test/golden/benchmarks/bert/a';
 const cacheFolder = suiteFolder();

@@ -15,8 +15,8 @@ import {
 } from '../../../../../../loadgen-node/samples/benchmarks/bert/squad-score.ts';
 import { readWordPieces } from '../../../../../../loadgen-node/samples/benchmarks/bert/word-piece.ts';
 
-// Goal: samples and score are those of the official scripts.
-// Method: what create_squad_data.py and accuracy-squad.py made of two made-up data sets (test/golden/benchmarks).
+// Goal: samples and score are those of the official scripts. Method: what create_squad_data.py and
+// accuracy-squad.py made of two made-up data sets (test/golden/benchmarks).
 
 /** A sample as features.json has it. */
 interface GoldenFeature {

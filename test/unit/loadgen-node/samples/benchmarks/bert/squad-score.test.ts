@@ -11,9 +11,9 @@ import { wordPieces } from '../../../../../../loadgen-node/samples/benchmarks/be
 import type { AccuracyEntry } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: odd responses and answers are scored as the official script scores them, and the score depends on nothing that
-// should not matter.
-// Method: small contexts of known words; 1,000 random logs.
+// Goal: odd responses and answers are scored as the official script scores them, and the score
+// depends on nothing that should not matter. Method: small contexts of known words; 1,000 random
+// logs.
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 const PIECES = wordPieces(

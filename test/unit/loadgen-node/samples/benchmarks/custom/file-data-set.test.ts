@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../../../loadgen-node/samples/benchmarks/custom/benchmark.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: every file of a folder is a sample, in an order that no machine changes. Method: a small folder.
+// Goal: every file of a folder is a sample, in an order that no machine changes. Method: a small
+// folder.
 
 function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = tempFolder();

@@ -6,8 +6,8 @@ import { benchmark as ssdResnet34 } from '../../../../../../loadgen-node/samples
 import { COCO_CATEGORY_IDS } from '../../../../../../shared/benchmarks/standin/planted-cells.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: COCO's files are found under their own names, drawn ones are described with COCO's ids, and what is no COCO is marked.
-// Method: a few drawn images, and the annotations of a golden.
+// Goal: COCO's files are found under their own names, drawn ones are described with COCO's ids, and
+// what is no COCO is marked. Method: a few drawn images, and the annotations of a golden.
 
 const options = { cacheFolder: suiteFolder(), onProgress: () => undefined };
 

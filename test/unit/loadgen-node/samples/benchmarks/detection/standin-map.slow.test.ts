@@ -22,8 +22,9 @@ import { createOrtSession } from '../../../../../../sut-node/model/onnx/ort-sess
 import { DEFAULT_RUNTIME } from '../../../../../../sut-node/settings/model-settings.ts';
 import { tempFolder, testCacheFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: the mAP that the targets of the drawn images stand on is what the stand-ins reach on them; it falls when images are
-// damaged, and its cost changes nothing. Method: the models on ONNX Runtime, through the code that serves them.
+// Goal: the mAP that the targets of the drawn images stand on is what the stand-ins reach on them;
+// it falls when images are damaged, and its cost changes nothing. Method: the models on ONNX
+// Runtime, through the code that serves them.
 
 async function answers(
   sut: SutBenchmark<ModelPipeline | StepwisePipeline>,

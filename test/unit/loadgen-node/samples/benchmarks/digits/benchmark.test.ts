@@ -9,8 +9,8 @@ import { decodeJpeg, encodeJpeg } from '../../../../../../shared/benchmarks/imag
 import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../../shared/rules/cards/digits.ts';
 import { tempFolder, testCacheFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: a data set that was opened has no broken file in it, and answers are scored as they should be.
-// Method: a folder of three images as a user would bring it, with one fault at a time.
+// Goal: a data set that was opened has no broken file in it, and answers are scored as they should
+// be. Method: a folder of three images as a user would bring it, with one fault at a time.
 const LABELS = [3, 1, 4];
 const SIZE = { width: IMAGE_SIZE, height: IMAGE_SIZE };
 

@@ -9,8 +9,9 @@ import {
   readAggregationTrace,
 } from '../../../../../../loadgen-node/samples/benchmarks/dlrm-v2/aggregation-trace.ts';
 
-// Goal: samples are cut as the reference cuts them, to the last byte of its trace, and a wrong trace is refused with its line.
-// Method: the SHA-256 of the reference's whole trace; files with one wrong line.
+// Goal: samples are cut as the reference cuts them, to the last byte of its trace, and a wrong
+// trace is refused with its line. Method: the SHA-256 of the reference's whole trace; files with
+// one wrong line.
 
 const GOLDEN = new URL('../../../../../golden/benchmarks/dlrm-v2/', import.meta.url);
 const official = JSON.parse(readFileSync(new URL('official-trace.json', GOLDEN), 'utf8'));

@@ -6,8 +6,9 @@ import { scoreClicks } from '../../../../../../loadgen-node/samples/benchmarks/d
 import { scoreAccuracyLog } from '../../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 import { SeededRandom } from '../../../../../../shared/benchmarks/digits/seeded-random.ts';
 
-// Goal: AUC and accuracy are those of accuracy-dlrm.py, digit for digit, in both forms of its log. Method: the goldens, and 1,000
-// random logs with many equal predictions against the definition of the AUC by counting every pairing.
+// Goal: AUC and accuracy are those of accuracy-dlrm.py, digit for digit, in both forms of its log.
+// Method: the goldens, and 1,000 random logs with many equal predictions against the definition of
+// the AUC by counting every pairing.
 
 const GOLDEN = new URL('../../../../../golden/benchmarks/dlrm-v2/', import.meta.url).pathname;
 

@@ -15,8 +15,9 @@ import {
 } from '../../../../../../shared/rules/cards/dlrm-v2.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: a sample has the rows that the trace says, in the layout on the wire, and a wrong file is refused by name. Method: made-up
-// data of four samples (900 pairs), read whole and compared with what is read in parts; copies with one thing wrong.
+// Goal: a sample has the rows that the trace says, in the layout on the wire, and a wrong file is
+// refused by name. Method: made-up data of four samples (900 pairs), read whole and compared with
+// what is read in parts; copies with one thing wrong.
 
 const DENSE = 'day_23_dense.npy';
 const SPARSE = 'day_23_sparse_multi_hot.npz';

@@ -6,8 +6,8 @@ import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/da
 import { TRANSLATION_STANDIN_BLEU } from '../../../../../../shared/benchmarks/standin/standin-translation.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: a folder with the official files' names becomes samples, and whatever is wrong with it is named.
-// Method: small files, one fault at a time; made-up sentences.
+// Goal: a folder with the official files' names becomes samples, and whatever is wrong with it is
+// named. Method: small files, one fault at a time; made-up sentences.
 
 const SOURCE = 'newstest2014.tok.bpe.32000.en';
 const REFERENCE = 'newstest2014.tok.bpe.32000.de';

@@ -8,8 +8,8 @@ import { decodeImagenetJpeg } from '../../../../../../shared/benchmarks/image/im
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { tinyImages, writeTinyImagenet } from '../../../../../scenes/simulated-run/data-sets.ts';
 
-// Goal: a folder as ImageNet's validation set has it becomes samples, and whatever is wrong with it is named.
-// Method: five generated images, one fault at a time.
+// Goal: a folder as ImageNet's validation set has it becomes samples, and whatever is wrong with it
+// is named. Method: five generated images, one fault at a time.
 async function writeImages(subFolder = ''): Promise<string> {
   const folder = tempFolder();
   await writeTinyImagenet(folder, tinyImages(5, subFolder));

@@ -8,8 +8,8 @@ import {
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepare-standin.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.
-// Method: files of a few bytes in place of the real ones.
+// Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to
+// type next. Method: files of a few bytes in place of the real ones.
 function prepared(changes: Partial<PreparedStandin> = {}): PreparedStandin {
   const folder = tempFolder();
   const models = { fp32: join(folder, 'fp32.onnx'), int8: join(folder, 'int8.onnx') };

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { scoreResponses } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import { formatScriptLine } from '../../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 
-// Goal: the accuracy is that of MLCommons' accuracy-imagenet.py, to the letter of its line. Method: logs whose
-// result can be told by hand, in each type that the script reads.
+// Goal: the accuracy is that of MLCommons' accuracy-imagenet.py, to the letter of its line. Method:
+// logs whose result can be told by hand, in each type that the script reads.
 const LABELS = Uint16Array.of(65, 0, 999, 1);
 
 function float32(value: number): Uint8Array {

@@ -24,8 +24,9 @@ import { PROGRAM_PROMPT_HEAD } from '../../../../../../shared/rules/cards/mixtra
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { writeTextData } from '../../../../../scenes/simulated-run/text-data.ts';
 
-// Goal: samples are the reference's token ids; scores are the official script's lines, digit for digit; a wrong file or
-// response is one clear error. Method: goldens that MLCommons' scripts made, and broken files; random logs are in language-random.slow.test.ts.
+// Goal: samples are the reference's token ids; scores are the official script's lines, digit for
+// digit; a wrong file or response is one clear error. Method: goldens that MLCommons' scripts made,
+// and broken files; random logs are in language-random.slow.test.ts.
 
 const KEYS = ['gptj', 'llama2-70b', 'mixtral-8x7b'] as const;
 const suite = suiteFolder();
@@ -38,7 +39,10 @@ async function openData(key: string, folder: string, tokenType?: TokenType): Pro
   });
 }
 
-/** Responses of a model that goes on as the prompts say: their answers, programs cut as the node cuts them. */
+/**
+ * Responses of a model that goes on as the prompts say: their answers, programs cut as the node
+ * cuts them.
+ */
 async function perfectLog(
   key: string,
   { totalSampleCount }: DataSet,

@@ -6,8 +6,8 @@ import type { AccuracyEntry } from '../../../../../../loadgen-node/samples/data-
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { writeTextData } from '../../../../../scenes/simulated-run/text-data.ts';
 
-// Goal: a score depends neither on the order of a log nor on repeated responses. Method: 1,000 random logs of three samples
-// of each golden.
+// Goal: a score depends neither on the order of a log nor on repeated responses. Method: 1,000
+// random logs of three samples of each golden.
 
 it.each(['gptj', 'llama2-70b', 'mixtral-8x7b'])(
   '%s: scores 1,000 logs alike in any order, and the first of several responses',

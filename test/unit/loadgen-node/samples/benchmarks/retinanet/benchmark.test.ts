@@ -5,8 +5,9 @@ import { benchmark } from '../../../../../../loadgen-node/samples/benchmarks/ret
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: the data set as users have it is read, each sample in every form, and what is missing is named, never dropped. Method:
-// drawn images in the layout of the data set, and copies of them with a fault.
+// Goal: the data set as users have it is read, each sample in every form, and what is missing is
+// named, never dropped. Method: drawn images in the layout of the data set, and copies of them with
+// a fault.
 
 const cacheFolder = suiteFolder();
 const generated = { seed: 5, sampleCount: 6 };

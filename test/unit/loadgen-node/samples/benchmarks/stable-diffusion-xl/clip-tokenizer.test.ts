@@ -7,8 +7,9 @@ import { encodePng } from '../../../../../../loadgen-node/samples/benchmarks/sta
 import { bicubicBytes } from '../../../../../../loadgen-node/samples/benchmarks/stable-diffusion-xl/resize-picture.ts';
 import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: a folder of the user's becomes token ids as the reference's tokenizers make them, and what is wrong in it is named; what
-// pictures become for a score is right. Method: a vocabulary small enough to merge by hand.
+// Goal: a folder of the user's becomes token ids as the reference's tokenizers make them, and what
+// is wrong in it is named; what pictures become for a score is right. Method: a vocabulary small
+// enough to merge by hand.
 
 const VOCABULARY = [
   ...['!', 'a', 't', 'c', '!</w>', 'a</w>', 't</w>', "'s</w>", 'ca', 'cat</w>', "'", 's</w>'],

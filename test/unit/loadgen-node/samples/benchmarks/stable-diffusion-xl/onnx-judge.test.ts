@@ -14,8 +14,9 @@ import { GraphBuilder } from '../../../../../../sut-node/model/onnx/graph-builde
 import { suiteFolder } from '../../../../../scenes/host/folders.ts';
 import { npzOfDoubles } from '../../../../../scenes/simulated-run/npz-of-doubles.ts';
 
-// Goal: FID and CLIP score are those that the user's own models give, by the arithmetic of the official script; a file that does not
-// fit is named before the first picture. Method: graphs small enough to follow by hand, with the inputs and outputs of real exports.
+// Goal: FID and CLIP score are those that the user's own models give, by the arithmetic of the
+// official script; a file that does not fit is named before the first picture. Method: graphs small
+// enough to follow by hand, with the inputs and outputs of real exports.
 
 const SIDE = 1024;
 const VOCABULARY = ['a</w>', 'b</w>', '<|startoftext|>', '<|endoftext|>'];
@@ -44,7 +45,10 @@ function inception(graph = new GraphBuilder('inception'), side = SIDE): GraphBui
   return graph;
 }
 
-/** Picture: its mean of each channel. Caption: a sum over its tokens: `a` is red, `b` green, the beginning blue, the end grey. */
+/**
+ * Picture: its mean of each channel. Caption: a sum over its tokens: `a` is red, `b` green, the
+ * beginning blue, the end grey.
+ */
 function clip(): GraphBuilder {
   const graph = new GraphBuilder('clip');
   const ids = graph.input('input_ids', 'int64', ['text_batch_size', 'sequence_length']);
@@ -108,7 +112,8 @@ function cosine(a: readonly number[], b: readonly number[]): number {
 describe("scores of the user's own models", () => {
   it('are those that follow from their features by hand', async () => {
     const report = await score();
-    // Red is 0, 0.2 and 0.4: mean 0.2, variance 0.04. 0.2² + 0.2² + 0.04 + (0.09 + 0.01) - 2 sqrt(0.04 x 0.09).
+    // Red is 0, 0.2 and 0.4: mean 0.2, variance 0.04. 0.2² + 0.2² + 0.04 + (0.09 + 0.01) - 2
+    // sqrt(0.04 x 0.09).
     expect(report.more?.['FID_SCORE']).toBeCloseTo(0.1, 5);
     const ofTexts = [
       [10, 9, 10],

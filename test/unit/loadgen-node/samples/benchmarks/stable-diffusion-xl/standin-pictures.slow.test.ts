@@ -17,8 +17,9 @@ import { createOrtSession } from '../../../../../../sut-node/model/onnx/ort-sess
 import { DEFAULT_RUNTIME } from '../../../../../../sut-node/settings/model-settings.ts';
 import { tempFolder, testCacheFolder } from '../../../../../scenes/host/folders.ts';
 
-// Goal: the scores that the stand-in's target stands on are what it reaches, and fall when it is damaged; what does not fit
-// is said. Method: the model on ONNX Runtime, through the code that serves it.
+// Goal: the scores that the stand-in's target stands on are what it reaches, and fall when it is
+// damaged; what does not fit is said. Method: the model on ONNX Runtime, through the code that
+// serves it.
 
 let dataSet: DataSet;
 let description: string;

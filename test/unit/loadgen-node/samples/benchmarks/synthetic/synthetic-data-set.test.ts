@@ -8,8 +8,9 @@ import {
 } from '../../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 
-// Goal: payloads of any size that cannot be compressed, cost bounded memory, and are the same in every
-// run; a response is right as its benchmark says. Method: small and large sets, and lists of responses.
+// Goal: payloads of any size that cannot be compressed, cost bounded memory, and are the same in
+// every run; a response is right as its benchmark says. Method: small and large sets, and lists of
+// responses.
 
 function dataSet(fields: Partial<SyntheticSet> = {}): DataSet {
   return syntheticDataSet({

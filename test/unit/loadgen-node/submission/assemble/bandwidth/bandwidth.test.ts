@@ -1,5 +1,6 @@
 /*
- * Goal: rates and formulas are those of the rules. Figures: inference_rules v4.1, "Datacenter Bandwidth Requirements".
+ * Goal: rates and formulas are those of the rules. Figures: inference_rules v4.1, "Datacenter
+ * Bandwidth Requirements".
  */
 import { expect, it } from 'vitest';
 import {

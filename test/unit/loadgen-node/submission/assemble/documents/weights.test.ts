@@ -1,4 +1,7 @@
-/** The results chair is told of weights above 2 GB "combined": those of all implementations of a division. */
+/**
+ * The results chair is told of weights above 2 GB "combined": those of all implementations of a
+ * division.
+ */
 import { expect, it } from 'vitest';
 import { weightsNotice } from '../../../../../../loadgen-node/submission/assemble/documents/software.ts';
 import type { PlannedImplementation } from '../../../../../../loadgen-node/submission/assemble/plan/read-system.ts';

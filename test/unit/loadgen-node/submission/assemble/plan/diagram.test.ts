@@ -1,6 +1,6 @@
 /*
- * Goal: whatever the topology, every box and label of the diagram has room and stands in the picture.
- * Method: pictures of several networks; their rectangles are compared with each other.
+ * Goal: whatever the topology, every box and label of the diagram has room and stands in the
+ * picture. Method: pictures of several networks; their rectangles are compared with each other.
  */
 import { expect, it } from 'vitest';
 import type { NetworkEntry } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';

@@ -16,7 +16,8 @@ function wrongInOthers(samples: number, otherCount: number): TwoGroups[] {
 
 describe('rightLessOften', () => {
   it('is the normal deviate of the exact chance', () => {
-    // One of four is wrong, and it is none of the favoured: (3/4)^20 = 0.00317, which is 2.729 standard deviations.
+    // One of four is wrong, and it is none of the favoured: (3/4)^20 = 0.00317, which is 2.729
+    // standard deviations.
     expect(rightLessOften(wrongInOthers(20, 3))).toBeCloseTo(2.729, 2);
     // Two favoured of five, one wrong: (3/5)^10 = 0.00605, 2.509.
     const two = { count: 5, rightCount: 4, favouredCount: 2, favouredRightCount: 2 };
@@ -38,7 +39,10 @@ describe('rightLessOften', () => {
   });
 });
 
-/** An honest system: are the accuracy run's response to a sample and those that the test logged right? */
+/**
+ * An honest system: are the accuracy run's response to a sample and those that the test logged
+ * right?
+ */
 type Noise = (logged: number, random: () => number) => readonly [boolean, readonly boolean[]];
 
 const many = (count: number, isRight: () => boolean): boolean[] =>
@@ -62,8 +66,9 @@ const NOISES: Readonly<Record<string, Noise>> = {
   },
 };
 
-// Goal: an honest system whose answers vary fails in one test of 1,000 at most. Method: 300 simulated tests of 1,024 samples
-// and 3,072 logged responses for each kind of noise; with a fixed seed, so this either holds or not.
+// Goal: an honest system whose answers vary fails in one test of 1,000 at most. Method: 300
+// simulated tests of 1,024 samples and 3,072 logged responses for each kind of noise; with a fixed
+// seed, so this either holds or not.
 describe('of 300 tests of an honest system', () => {
   it.each(Object.entries(NOISES))('where %s, one fails at most', (_, noise) => {
     const generator = new Mt19937(11n);

@@ -30,7 +30,8 @@ function audited(
   return applied.toTestSettings();
 }
 
-// Goal: an official audit.config is read without a word about what only its verification script reads.
+// Goal: an official audit.config is read without a word about what only its verification script
+// reads.
 it.each(['test07_accuracy_threshold', 'test09_min_output_tokens', 'test09_max_output_tokens'])(
   'passes over %s',
   (key) => {

@@ -98,8 +98,9 @@ beforeAll(async () => {
 
 const gpt = (): { model: string; test: string } => ({ model: 'gpt-oss-120b', test });
 
-// Goal: verdicts and texts of the official scripts, and that a log which shows less than it has to does not pass.
-// Method: runs of the simulated engine, their accuracy logs rewritten; what the scripts said of the same ones.
+// Goal: verdicts and texts of the official scripts, and that a log which shows less than it has to
+// does not pass. Method: runs of the simulated engine, their accuracy logs rewritten; what the
+// scripts said of the same ones.
 describe('TEST07', () => {
   it.each(Object.entries(golden.TEST07))(
     'says of %s what the official script does',

@@ -17,7 +17,8 @@ function edited(key: string, value: string): string {
   return folder;
 }
 
-// Goal: figures of two different things are never compared. Method: one fact of a good test run is changed.
+// Goal: figures of two different things are never compared. Method: one fact of a good test run is
+// changed.
 describe('a test run that is not one of the submission run', () => {
   beforeAll(async () => {
     await scene.submit();

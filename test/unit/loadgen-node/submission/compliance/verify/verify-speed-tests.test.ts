@@ -41,7 +41,8 @@ beforeAll(async () => {
   for (const scene of [server, offline, stream]) await scene.submit();
 });
 
-// Goal: a system that caches fails, one that does not passes, in every scenario. Method: simulated runs.
+// Goal: a system that caches fails, one that does not passes, in every scenario. Method: simulated
+// runs.
 describe('TEST04', () => {
   it.each([
     ['Server', server],
@@ -110,7 +111,8 @@ describe('TEST04', () => {
     const test = await server.test('TEST04', { serviceNs: caching() });
     const verdict = await verifyTest04({ ...server, performance, test });
     expect(unmet(verdict)).toEqual([]);
-    // 60 s at 50 queries/s over 1024 samples: about 1024 * (1 - e^-2.93) / 3000 = 32.3 % are first ones.
+    // 60 s at 50 queries/s over 1024 samples: about 1024 * (1 - e^-2.93) / 3000 = 32.3 % are first
+    // ones.
     expect(verdict.notes.join()).toMatch(
       /the slowest 10 % of the submission run took [\d.]+ ms or more.*\(it would leave 32\.\d % slow\)/,
     );

@@ -50,9 +50,10 @@ function asForeign(run: string): string {
   return foreign;
 }
 
-// Goal: the verdict and the files are those of the official script, and what it does not look at is told besides.
-// Method: simulated runs of an honest system, and of systems that each break one rule. The texts were compared with
-// those of the official scripts of v4.1, v5.0 and the newest round.
+// Goal: the verdict and the files are those of the official script, and what it does not look at is
+// told besides. Method: simulated runs of an honest system, and of systems that each break one
+// rule. The texts were compared with those of the official scripts of v4.1, v5.0 and the newest
+// round.
 describe('TEST01', () => {
   beforeAll(async () => {
     for (const scene of Object.values(scenes)) await scene.submit();

@@ -60,8 +60,8 @@ function unmet({ checks }: TestVerdict): string[] {
   return checks.filter(({ isMet }) => !isMet).map(({ name }) => name);
 }
 
-// Goal: verdicts and texts of the official script, and that a log which shows nothing does not pass.
-// Method: real test runs of the simulated engine, their accuracy logs rewritten with tokens.
+// Goal: verdicts and texts of the official script, and that a log which shows nothing does not
+// pass. Method: real test runs of the simulated engine, their accuracy logs rewritten with tokens.
 describe('TEST06', () => {
   beforeAll(async () => {
     for (const scene of [server, offline]) {

@@ -20,8 +20,9 @@ import {
   word,
 } from '../../../../../scenes/oip-server/raw-http2-peer.ts';
 
-// Goal: an answer counts only when all of its sample was with the socket, and each that comes later does.
-// Method: a real stream to a peer that gives windows byte by byte and answers when the test says so.
+// Goal: an answer counts only when all of its sample was with the socket, and each that comes later
+// does. Method: a real stream to a peer that gives windows byte by byte and answers when the test
+// says so.
 
 const { data, windowUpdate } = FRAME_TYPE;
 const ENCODINGS = [{ form: 'raw', compression: 'identity' }];

@@ -6,7 +6,8 @@ import {
 } from '../../../../../../qdl/protocols/native/channel/part-frames.ts';
 import { decodePart, encodePart, type WirePart } from '../../../../../../shared/wire/part-codec.ts';
 
-// Goal: what goes to HTTP/2 is one gRPC message per part, head included, with large payloads where they lie.
+// Goal: what goes to HTTP/2 is one gRPC message per part, head included, with large payloads where
+// they lie.
 
 const parts: WirePart[] = [1, 300, 30_000].map((bytes, query) => ({
   query,

@@ -3,8 +3,8 @@ import { ResponseDecoder } from '../../../../../../qdl/protocols/native/channel/
 import { copyOf } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { codecNamed } from '../../../../../../shared/compression/codec.ts';
 
-// Goal: a response comes out as the SUT made it, or as an error; never anything else, never unbounded.
-// Method: decoders of what was offered and agreed on, given good and bad responses.
+// Goal: a response comes out as the SUT made it, or as an error; never anything else, never
+// unbounded. Method: decoders of what was offered and agreed on, given good and bad responses.
 
 const OFFERED = ['identity', 'lz4', 'gzip'].map((compression) => ({ form: 'raw', compression }));
 const RESPONSE = Uint8Array.from({ length: 60 }, (_, i) => i % 5);

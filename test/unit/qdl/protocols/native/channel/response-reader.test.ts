@@ -10,8 +10,9 @@ import { ClaimBook, contradictsResult } from '../../../../../../shared/evidence/
 import type { WireResponses } from '../../../../../../shared/wire/responses-codec.ts';
 import { TOKEN_STREAM_FEATURE } from '../../../../../../shared/wire/sut-contract.ts';
 
-// Goal: tokens and responses of a node reach LoadGen as counts and samples, and what cannot be true is a claim. Method: a reader
-// of a channel with one sample on the wire, and lines of what it reports.
+// Goal: tokens and responses of a node reach LoadGen as counts and samples, and what cannot be true
+// is a claim. Method: a reader of a channel with one sample on the wire, and lines of what it
+// reports.
 
 const ID_BYTES = 4;
 const ids = (...list: number[]): Buffer => Buffer.from(Int32Array.from(list).buffer);

@@ -6,8 +6,8 @@ import {
   encodeStreamResponse,
 } from '../../../../../scenes/oip-server/oip-messages.ts';
 
-// Goal: an answer to a request of which not every byte was with the socket is none, and its server is named.
-// Method: a connection whose calls go nowhere, and say how much of them is sent.
+// Goal: an answer to a request of which not every byte was with the socket is none, and its server
+// is named. Method: a connection whose calls go nowhere, and say how much of them is sent.
 
 describe('an answer before its request', () => {
   it.each(['unary', 'stream-per-request', 'stream'] as const)(

@@ -15,8 +15,8 @@ import {
   encodeStreamResponse,
 } from '../../../../../scenes/oip-server/oip-messages.ts';
 
-// Goal: a channel takes what fits and no more, tells each sample's end once, and knows a server's own UNAVAILABLE from
-// the end of the connection. Method: a connection whose calls go nowhere.
+// Goal: a channel takes what fits and no more, tells each sample's end once, and knows a server's
+// own UNAVAILABLE from the end of the connection. Method: a connection whose calls go nowhere.
 
 describe('OipChannel', () => {
   it('takes what node, connection and server have room for', () => {

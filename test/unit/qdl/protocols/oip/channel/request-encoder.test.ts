@@ -7,8 +7,8 @@ import {
 import type { OipRequestPlan } from '../../../../../../shared/wire/oip/request-plan.ts';
 import { decodeRequest, encodeRequest } from '../../../../../scenes/oip-server/oip-messages.ts';
 
-// Goal: what is written by hand is what protobuf reads, and large payloads go out from where they lie. Method: every
-// request is read back by protobufjs.
+// Goal: what is written by hand is what protobuf reads, and large payloads go out from where they
+// lie. Method: every request is read back by protobufjs.
 
 const PLAN: OipRequestPlan = {
   model: { name: 'resnet', version: '2' },

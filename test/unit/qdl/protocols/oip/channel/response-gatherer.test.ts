@@ -10,7 +10,8 @@ import { dynamoResponse } from '../../../../../scenes/oip-server/fake-oip-server
 import { encodeStreamResponse } from '../../../../../scenes/oip-server/oip-messages.ts';
 import { oipPlan } from '../../../../../scenes/oip-server/oip-qdl.ts';
 
-// Goal: what is kept of a response is not lost with the message. Method: messages that are overwritten at once.
+// Goal: what is kept of a response is not lost with the message. Method: messages that are
+// overwritten at once.
 
 it('keeps a copy of the responses before the last one', () => {
   const gatherer = new ResponseGatherer(oipPlan('stream'), {

@@ -9,8 +9,8 @@ import {
 } from '../../../../../scenes/oip-server/oip-channel-scene.ts';
 import { encodeStreamResponse } from '../../../../../scenes/oip-server/oip-messages.ts';
 
-// Goal: a call with many responses is put together, ends once, and gives back the room that it took. Method: a connection
-// whose calls go nowhere.
+// Goal: a call with many responses is put together, ends once, and gives back the room that it
+// took. Method: a connection whose calls go nowhere.
 
 type Scene = ReturnType<typeof scene>;
 

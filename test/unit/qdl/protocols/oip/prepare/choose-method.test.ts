@@ -5,8 +5,8 @@ import {
 } from '../../../../../../qdl/protocols/oip/prepare/find-request.ts';
 import type { OipMethod, OipWaysCompared } from '../../../../../../shared/wire/oip/request-plan.ts';
 
-// Goal: the way of the requests is not what limits the server, or the result says that it is. Method: servers that took
-// several requests at once in this time or that.
+// Goal: the way of the requests is not what limits the server, or the result says that it is.
+// Method: servers that took several requests at once in this time or that.
 
 const AUTO: MethodAsked = {
   method: 'auto',

@@ -28,7 +28,8 @@ const ids = {
   raw: new Uint8Array(BigInt64Array.of(-(2n ** 62n)).buffer),
 } as const;
 
-// Goal: any server reads what the sample library prepared. Method: protobufjs reads it, which shares no code with the encoder.
+// Goal: any server reads what the sample library prepared. Method: protobufjs reads it, which
+// shares no code with the encoder.
 describe('encodeRequestFields', () => {
   it('writes raw contents in the order of the inputs, those of no bytes too, and the axis of samples', () => {
     const encoded = encodeRequestFields([image, texts, ids], {

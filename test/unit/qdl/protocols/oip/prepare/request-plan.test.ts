@@ -7,8 +7,8 @@ import { benchmarkRules } from '../../../../../../shared/rules/benchmark-rules.t
 import type { OipModelFacts } from '../../../../../../shared/wire/oip/request-plan.ts';
 import { modelOf } from '../../../../../scenes/oip-server/model-of.ts';
 
-// Goal: a request holds several samples only where the model has an axis for them and each has the same size.
-// Method: models with and without such an axis.
+// Goal: a request holds several samples only where the model has an axis for them and each has the
+// same size. Method: models with and without such an axis.
 
 function layoutOf(facts: OipModelFacts, samplesPerRequest: number, key = 'custom') {
   const asked = { inputShapes: new Map(), samplesPerRequest };
