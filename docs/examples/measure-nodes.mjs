@@ -19,8 +19,7 @@ try {
       minQueryCount: 700, // early stopping asks for 459, and for 662 where one is late
       thresholds: ['p99 < 250ms', 'errors == 0'],
     },
-    // Ctrl-C would be: signal: controller.signal, and process.on('SIGINT', () =>
-    // controller.abort())
+    // For Ctrl-C: signal: controller.signal; process.on('SIGINT', () => controller.abort())
     onProgress: ({ completedSamples }) => console.error(`${completedSamples} samples completed`),
   });
 
