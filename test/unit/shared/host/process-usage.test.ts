@@ -17,11 +17,13 @@ function work(ms: number): void {
 
 it('measures CPU time and memory of this process', () => {
   const meter = new UsageMeter();
+  const beginMs = performance.now();
   work(60);
   const beforeFirstMs = performance.now();
   const usage = meter.read();
   expect(usage?.cpuNs).toBeGreaterThanOrEqual(60e6);
-  expect(usage?.intervalNs).toBeGreaterThan(50e6);
+  // Other threads of the process work, too: 60 ms of CPU time may take less.
+  expect(usage?.intervalNs).toBeGreaterThanOrEqual((beforeFirstMs - beginMs) * 1e6);
   expect(usage?.residentBytes).toBeGreaterThan(10e6);
   const { intervalNs = Number.NaN, machineBusyNs } = meter.read() ?? {};
   // From look to look, not from the start.
