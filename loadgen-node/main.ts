@@ -9,10 +9,10 @@ let reportError = (error: unknown): number => {
   return isLimit ? 6 : 1;
 };
 
-// Who reads our output may go away (| head): the run goes on and its logs are written all the same.
+// The program that reads our output may end (| head): the run goes on and writes its logs.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-// A host that has work under way ends it in order, and keeps what there is.
+// A command with work under way has its own listener, which ends the work and keeps its files.
 process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) process.exit(reportError(error));
 });

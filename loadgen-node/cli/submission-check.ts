@@ -38,7 +38,7 @@ export const checkVerb = verb({
       )
       .option(
         '--originals <folder>',
-        'accuracy logs before truncation, laid out as the tree is: compute their hashes',
+        'folder of the accuracy logs before truncation, with the paths of the tree: the check computes their hashes',
       )
       .option(
         '--log',

@@ -105,7 +105,8 @@ export class DrivenQueries {
     const fits = (number: number): boolean => sampleIndices[number] === firstIndex;
     const own = free.includes(thread) ? thread : undefined;
     const found = own !== undefined && fits(own) ? own : (free.find(fits) ?? own ?? free[0]);
-    if (found === undefined) throw internalError('it issued by more threads than configured');
+    if (found === undefined)
+      throw internalError('the C++ LoadGen issued queries from more threads than configured');
     this.#threads.set(thread, found);
     return found;
   }

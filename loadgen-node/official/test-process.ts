@@ -205,6 +205,6 @@ function noteInLogs(folder: string, text: string): string {
     new DetailLog(file, () => 0).error('error_runtime', text);
     return `${summary} says so too`;
   } catch (error) {
-    return `this could not be written: ${messageOf(error)}`;
+    return `the logs in ${folder} do not say so, because they could not be written: ${messageOf(error)}`;
   }
 }

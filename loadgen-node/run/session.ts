@@ -169,7 +169,7 @@ function watchRun(
     live?.post({ kind: 'end', verdict });
   };
   const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
-  // Without a viewer progress is not computed.
+  // Progress is computed only if somebody sees it.
   if (!isSeen) return { observer: { onProgress }, end };
   const run = new LiveRun(addressesOf(plan).length, live && watchProcessUse());
   let areNodesNamed = false;

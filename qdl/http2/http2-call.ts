@@ -224,7 +224,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     if (this.#hasHead) {
       this.tellEnd(
         status.INTERNAL,
-        `${details}, and reports a call as unprocessed that it has begun to answer`,
+        `${details}; the server reports this call as unprocessed although it has begun to answer it`,
       );
     } else if (isTaken && this.#events.onUnprocessed !== undefined) {
       this.#events.onUnprocessed(this);

@@ -242,8 +242,8 @@ export const requestEvidence = z.object({
 });
 
 /**
- * Connections and streams that ended during a run and cost no sample, since others took over. Their
- * time is in the latencies.
+ * Connections and streams that ended during a run and cost no sample, because another connection or
+ * stream took over. The time that this took is in the latencies.
  */
 const handOvers = z.object({
   /**
@@ -251,12 +251,13 @@ const handOvers = z.object({
    * lost with nothing outstanding.
    */
   connectionCount: nonNegative,
-  /** Requests that the other end had not processed by then, and that went out again. */
+  /** Requests that were not yet processed when their connection ended, and were sent again. */
   callCount: nonNegative,
   /** Streams that ended with nothing outstanding, and were opened again. */
   streamCount: nonNegative,
-  /** Why the last one of each ended; empty: none did. */
+  /** Why the last of these connections ended; empty: none ended. */
   connectionReason: z.string(),
+  /** Why the last of these streams ended; empty: none ended. */
   streamReason: z.string(),
 });
 

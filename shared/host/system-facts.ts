@@ -272,7 +272,7 @@ async function acceleratorFacts(source: MachineSource, names: PciNames) {
     const folder = new FactFolder(source, `${PCI_DEVICES}/${address}`);
     if (!PCI_CLASSES.test((await folder.text('class')) ?? '')) continue;
     const device = await readPciDevice(folder, names);
-    // The tool reported all cards of its maker.
+    // nvidia-smi has already reported all cards of NVIDIA.
     if (device === null || (lines.length > 0 && device.id.startsWith(NVIDIA))) continue;
     accelerators.push(await fromBus(folder, device.name ?? `PCI device ${device.id}`));
   }

@@ -190,7 +190,10 @@ export class PeerSettings {
 
   #setWindow(value: number): void {
     if (value > WINDOW_BYTES_LIMIT) {
-      throw new Http2Error('FLOW_CONTROL_ERROR', `the setting INITIAL_WINDOW_SIZE ${value}`);
+      throw new Http2Error(
+        'FLOW_CONTROL_ERROR',
+        `the setting INITIAL_WINDOW_SIZE is ${value}, more than ${WINDOW_BYTES_LIMIT}`,
+      );
     }
     this.streamWindowBytes = value;
   }
@@ -204,5 +207,5 @@ export class PeerSettings {
 }
 
 function wrong(name: string, value: number): Http2Error {
-  return new Http2Error('PROTOCOL_ERROR', `the setting ${name} ${value}`);
+  return new Http2Error('PROTOCOL_ERROR', `the setting ${name} has the forbidden value ${value}`);
 }

@@ -80,13 +80,13 @@ export function checkCompression(plan: CompressionPlan, division: 'network' | 'o
   }
   if (plan.hasLargeQueries) {
     throw configInvalid(
-      `--compression-scope query: only queries of one sample can be prepared as a whole; ` +
-        `${plan.scenario} has larger ones here, whose samples are known when they are issued`,
+      `--compression-scope query: only queries of one sample can be prepared before the run; ` +
+        `this run of ${plan.scenario} has queries of several samples, which are not known before a query is issued`,
     );
   }
 }
 
-/** Why samples may not travel so; undefined where they may. A run takes one option, not two. */
+/** Why the rule forbids an encoding; undefined if not. A run may use only one of the options. */
 function requestBreach(
   { form, compression }: PayloadEncoding,
   rule: CompressionRule | undefined,

@@ -44,14 +44,15 @@ export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extend
     readonly cacheFolder: string;
     readonly onProgress: BuildProgress;
   }): Promise<string>;
-  /** True if a float16 model is accepted: its pipeline sees float then. */
+  /** True if a float16 model is accepted; the pipeline still works with float32. */
   readonly takesHalf?: boolean;
   /** Stand-in models, scaled by `cost`; absent: none. */
   readonly standin?: Standin;
   /** Outputs that a worker adds to its model. */
   readonly additionsTo?: AdditionsTo;
   /**
-   * Loads in the main thread what workers need but must not load first; usually resolves at once.
+   * Loads libraries that workers use, but that the main thread must load first; usually resolves at
+   * once.
    */
   prepareProcess?(): Promise<void>;
   /**

@@ -139,11 +139,11 @@ function elementType([runtimeName, memory]: ElementRow): ElementType {
 
 /** Elements of one type. */
 export interface ElementType {
-  /** Its name in ONNX Runtime's JavaScript API. */
+  /** Name of the type in ONNX Runtime's JavaScript API. */
   readonly runtimeName: ElementRow[0];
   /** Bytes of one element. */
   readonly bytes: number;
-  /** A view of `count` elements of `buffer` from `byteOffset`, a multiple of `bytes`. */
+  /** Makes a view of `count` elements of `buffer` from `byteOffset`, a multiple of `bytes`. */
   readonly view: (buffer: ArrayBuffer, byteOffset: number, count: number) => TensorElements;
 }
 

@@ -124,7 +124,7 @@ export async function readModelFile(
   }
   const additions = additionsTo(bytes);
   buffer.resize(bytes.length + additions.length);
-  // The view is as long as the buffer.
+  // `bytes` has grown with the buffer.
   bytes.set(additions, bytes.length - additions.length);
   // `release` frees the memory at once: the garbage collector of an idle worker might not for
   // hours.

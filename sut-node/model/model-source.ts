@@ -202,9 +202,9 @@ export function readModelDescription(path: string): Described {
   }
   const { name, model, parts, ...usage } = checked.data;
   if ((model === undefined) === (parts === undefined)) {
-    const which = model === undefined ? '"model" is needed' : '"model" and "parts": choose one';
+    const which = model === undefined ? '"model" is missing' : 'has both "model" and "parts"';
     throw configInvalid(
-      `${placeOf(0)}: ${which}: model must be ${PATH_WORDS}, parts the same by name where a model has several files`,
+      `${placeOf(0)}: ${which}: give either model, ${PATH_WORDS}, or, if the model has several files, parts, with such a path for each name`,
     );
   }
   const fileOf = (own: string): string => resolve(dirname(path), own);

@@ -21,14 +21,14 @@ import type { MeasuredNode, startMetricsServer } from './node-metrics.ts';
 import { Observations } from './observations.ts';
 
 /**
- * The node for its operator: health, reflection and metrics. Packages that are only
- * needed for what is requested are loaded only then.
+ * Health, reflection and metrics of a node, for its operator. A package is loaded only if the
+ * settings turn on the part that needs it.
  */
 export class NodeOperations {
   readonly #settings: SutSettings;
   readonly #logger: Logger;
   readonly #health = new HealthService();
-  /** Health on its own port: a watcher there, without a token, takes no place of others. */
+  /** Health on its own port, where a watcher needs no token. It has its own limit of watchers. */
   readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
   /** Where durations of samples and sizes of batches are counted; undefined without metrics. */
   readonly observations: Observations | undefined;

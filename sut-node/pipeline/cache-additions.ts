@@ -8,22 +8,22 @@ import {
 import type { AdditionsTo } from '../model/onnx/ort-session.ts';
 import { DECODER_TENSORS } from './decoder-fit.ts';
 
-/** ONNX's element types that a cache may have, by number. */
+/** Element types that a cache may have, by ONNX's number. */
 const ELEMENT_TYPES: ReadonlyMap<number | undefined, 'float' | 'float16'> = new Map([
   [1, 'float'],
   [10, 'float16'],
 ]);
 
-/** Numbers of the axis of tokens, from either end. */
+/** The axis of tokens has one of these numbers, counted from the first or the last axis. */
 const TOKEN_AXES: readonly number[] = [2, -2];
 
 const NONE = { bytes: new Uint8Array(0), outputs: [] };
 
 /**
- * Gives a decoder-only model outputs with the keys and values of the new tokens alone, where it
- * joins them with those of the tokens so far by a Concat, as exporters write it. Whoever keeps the
- * earlier ones need not take all from the model in every step: onnxruntime-node copies each output
- * into new memory. A model that joins them in another way stays as it is.
+ * Gives a decoder-only model additional outputs: the keys and values of the new tokens alone. The
+ * model must join them with the cached keys and values by a Concat, as exporters write it; any
+ * other model stays as it is. A caller that keeps the cache then takes only the new part from the
+ * model in each step, which is faster: onnxruntime-node copies each output into new memory.
  */
 export const cacheAdditions: AdditionsTo = (model) => {
   const graph = graphOf(model);

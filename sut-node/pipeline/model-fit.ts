@@ -150,13 +150,13 @@ function pipelineInput(
   if (!ELEMENT_TYPES.has(elementType)) {
     throw modelError(
       `input "${name}" of ${file} ${isOfType(elementType)}; ` +
-        `what can be fed: tensors of ${[...ELEMENT_TYPES.keys()].join(', ')}`,
+        `an input must be a tensor of ${[...ELEMENT_TYPES.keys()].join(', ')}`,
     );
   }
   if (tensor.isRankUnknown) {
     throw modelError(
-      `input "${name}" of ${file} has no shape in the model, not even a number of axes: ` +
-        `say that of one sample in a description (inputs: [{ name: ${name}, shape: [3, 224, 224] }])`,
+      `input "${name}" of ${file} has no shape in the model, not even a number of axes; ` +
+        `give the shape of one sample in a model description (inputs: [{ name: ${name}, shape: [3, 224, 224] }])`,
     );
   }
   if (batchAxis === 0 && shape.length === 0) {

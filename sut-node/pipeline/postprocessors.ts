@@ -159,7 +159,7 @@ const LARGEST: Readonly<Record<ResponseNumber, number>> = {
 function encodeResponse(value: number, type: ResponseNumber): Uint8Array {
   if (Math.abs(value) > LARGEST[type]) {
     throw modelError(
-      `the model tells the class ${value}, which a response of ${type} does not hold`,
+      `the model returned class ${value}, which a response of type ${type} cannot hold exactly`,
     );
   }
   const bytes = new Uint8Array(type === 'int64' ? 8 : 4);

@@ -92,7 +92,9 @@ export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>): De
 }
 
 /**
- * A schema whose text means more than it says. @param parse Undefined for a text without meaning.
+ * A schema that parses a text into a value.
+ * @param message Error if the text cannot be parsed.
+ * @param parse Returns undefined if the text cannot be parsed.
  */
 function parsed<T>(
   inner: z.ZodType<string | number>,

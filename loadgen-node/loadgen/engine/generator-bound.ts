@@ -90,7 +90,7 @@ function verdictFlip(judged: JudgedSet): GeneratorLimit | null {
   const ofSchedule = formatBeside(scheduleNs, issueNs);
   return {
     text:
-      `the verdict would be the other one if ${what} were taken from the issue ` +
+      `the verdict would flip if ${what} were measured from the issue instead of the schedule ` +
       `(${ofIssue} instead of ${ofSchedule} at the target percentile${whose})`,
     needed: `${ofIssue} from the issue`,
     seen: `${ofSchedule} from the schedule`,

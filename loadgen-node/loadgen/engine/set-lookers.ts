@@ -183,15 +183,16 @@ function reportProgress(
 const LOOK_PERIOD_NS = 100_000_000;
 
 /**
- * Counts decided queries per bound. Each look scans from the oldest outstanding query: the queries
- * issued since the last look, and the waiting ones.
+ * Counts decided queries per bound. Each look scans the queries from the oldest outstanding one to
+ * the last one issued.
  */
 class EarlyEndWatch {
   readonly #bounds: readonly QueryBound[];
   readonly #recorder: SampleRecorder;
   readonly #columns: RecordedColumns;
-  /** All queries below this number are complete; the next field counts those above each bound. */
+  /** All queries below this number are complete. */
   #settledQueries = 0;
+  /** Per bound, number of these complete queries that were above it. */
   readonly #settledOver: Float64Array;
 
   constructor({ bounds }: EarlyEnd, recorder: SampleRecorder) {

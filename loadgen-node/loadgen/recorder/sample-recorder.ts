@@ -386,9 +386,10 @@ export class SampleRecorder {
   }
 
   /**
-   * Times of LoadGen's final query, number `issuedQueries` - 1 of the plan: with one thread the
-   * last issued query; with several it may not be issued. If a sample of it was lost, its end is
-   * the latest completion of the set: such a run is invalid anyway.
+   * Times of LoadGen's final query: query `issuedQueries` - 1 of the plan. With one issuing thread,
+   * this query is the last one issued. With several threads, it may not have been issued. If one of
+   * its samples was lost, the query ends with the set's latest completion: such a run is invalid
+   * anyway.
    */
   finalQuery() {
     const query = this.#issuedQueries - 1;

@@ -139,7 +139,7 @@ export function starvation(
       : health.eventLoopDelay.p99Ns > shareMax * typicalNs;
   if (waitShare > WAIT_SHARE_MAX && isHit) {
     return {
-      text: `LoadGen could run for ${percent(1 - waitShare)} of the time only`,
+      text: `LoadGen could run for only ${percent(1 - waitShare)} of the time`,
       needed: `a core for at least ${percent(1 - WAIT_SHARE_MAX)} of the time`,
       seen: percent(1 - waitShare),
     };

@@ -48,7 +48,7 @@ export interface LateSamples {
 
 /** Responses expected in a stretch at the mean rate; with fewer, a gap may be chance. */
 const EXPECTED_MIN = 20;
-/** Largest share of them that came: a SUT at its limit still completes at its full rate. */
+/** In a standstill, at most this share came: a SUT at its limit completes at its full rate. */
 const COMPLETED_SHARE_MAX = 0.25;
 /** A stretch lasts this many times the usual gap between responses: batches cause gaps, too. */
 const GAPS_MIN = 10;

@@ -153,7 +153,7 @@ export interface IntervalsTaken {
   readonly skippedIntervals: number;
   /** Queries that caused a skipped interval. */
   readonly skippingQueries: number;
-  /** Intervals taken by a query at the target percentile; valid below 2. */
+  /** Intervals that a query at the target percentile took; a run is valid with fewer than 2. */
   readonly targetIntervals: number;
 }
 

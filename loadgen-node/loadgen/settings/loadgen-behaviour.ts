@@ -91,7 +91,7 @@ const LOADGEN_V51: LoadgenBehaviour = {
   logsErrorCount: true,
 };
 
-/** LoadGen of round v6.0: performance sets from the used samples only. */
+/** LoadGen of round v6.0: draws sets from the samples that a run uses, not the whole library. */
 const LOADGEN_V60: LoadgenBehaviour = {
   ...LOADGEN_V51,
   version: '6.0.15',

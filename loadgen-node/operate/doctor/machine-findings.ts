@@ -177,11 +177,12 @@ const CHECKS = [
       const own = usableIsolatedCpus ?? 0;
       if (own > 1) {
         return about.warning(
-          `${own} of the ${usableCpus ?? own} CPUs of this process: the kernel spreads no threads over isolated CPUs, all stay on one`,
-          'give each thread its CPU (taskset -p), or keep others away by cpusets in place of isolcpus= (AllowedCPUs=)',
+          `${own} of the ${usableCpus ?? own} CPUs of this process are isolated: the kernel does not spread threads over isolated CPUs, so all threads stay on one`,
+          'pin each thread to a CPU (taskset -p), or keep other processes away with cpusets (AllowedCPUs=) in place of isolcpus=',
         );
       }
-      const advice = 'if they are meant for it: taskset, or CPUAffinity= of its unit';
+      const advice =
+        'to run this process on isolated CPUs, use taskset, or CPUAffinity= in its systemd unit';
       return own === 1
         ? about.ok(`${isolatedCpus}, one of them for this process`)
         : about.ok(`${isolatedCpus}, none of them for this process`, advice);
@@ -237,7 +238,7 @@ const CHECKS = [
   }),
   check('memory', 'Memory', ['availableBytes', 'totalBytes'], UNTOLD, (about, available, look) => {
     const of = look.totalBytes === null ? '' : ` of ${bytesText(look.totalBytes)}`;
-    const advice = 'end what else runs here: swapping ruins latencies';
+    const advice = 'end other programs on this machine: swapping ruins latencies';
     const seen = `${bytesText(available)}${of} free to use`;
     return about.okIf(available >= MEMORY_MIN_BYTES, seen, advice);
   }),
@@ -252,13 +253,14 @@ const CHECKS = [
     const own = look.swappedBytes ?? 0;
     if (own > 0) {
       return about.warning(
-        `${bytesText(own)} of this process lie there: each page of it waits for a disk`,
-        'free memory, then start the process again; sudo swapoff -a, or MemorySwapMax=0 of its unit, keeps it out',
+        `${bytesText(own)} of this process are in swap: each access to such a page waits for a disk`,
+        'free memory, then start the process again; sudo swapoff -a, or MemorySwapMax=0 in its systemd unit, keeps the process out of swap',
       );
     }
     if (!used) return about.ok('none in use');
-    const advice = 'sudo sysctl -w vm.swappiness=1, or swapoff -a where memory is enough';
-    return about.ok(`${bytesText(used)} of the machine lie there, none of this process`, advice);
+    const advice =
+      'sudo sysctl -w vm.swappiness=1, or sudo swapoff -a if the machine has enough memory';
+    return about.ok(`${bytesText(used)} of the machine are in swap, none of this process`, advice);
   }),
   check(
     'locked-memory',

@@ -89,7 +89,8 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
     ];
   }
   const texts = refused.map(
-    ({ text, weight }) => `${text}${weight === 'forceable' ? ' (--force lets it)' : ''}`,
+    ({ text, weight }) =>
+      `${text}${weight === 'forceable' ? ' (--force compares them anyway)' : ''}`,
   );
   throw configInvalid(
     `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,

@@ -13,7 +13,7 @@ export const LATENCY_FIGURE = z.strictObject({
   percentile: z.number().gt(0).lt(1),
   valueNs: z.number(),
   lowNs: z.number(),
-  /** Null if too few queries are slower. */
+  /** Upper end of the interval; null if too few queries were slower than the percentile. */
   highNs: z.number().nullable(),
 });
 export type LatencyFigure = Readonly<z.infer<typeof LATENCY_FIGURE>>;

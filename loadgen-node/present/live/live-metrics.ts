@@ -207,7 +207,7 @@ export class LiveMetrics {
       const { cumulative, sumS } = distribution;
       const values = cumulative.map((value, i) => {
         const boundNs = BOUNDS_NS[i];
-        // Exact edges in ns; 1e-9 times a whole number is not exact.
+        // The bound is a whole number of ns. Division and rounding give its exact decimal in s.
         const le = boundNs === undefined ? '+Inf' : Number((boundNs / 1e9).toPrecision(12));
         return { metricName: `${name}_bucket`, labels: { le }, value };
       });

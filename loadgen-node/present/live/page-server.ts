@@ -158,7 +158,7 @@ async function answer(
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
-    say(response, 405, 'this can be read only\n');
+    say(response, 405, 'this port answers only GET and HEAD requests\n');
     return;
   }
   const [path = ''] = (request.url ?? '').split('?');
@@ -170,7 +170,7 @@ async function answer(
   try {
     await route(request, response);
   } catch (error) {
-    if (!response.headersSent) say(response, 500, `this cannot be read: ${messageOf(error)}\n`);
+    if (!response.headersSent) say(response, 500, `${path} cannot be read: ${messageOf(error)}\n`);
     else response.destroy();
   }
 }

@@ -82,9 +82,9 @@ function adviceOnRule(
   if (performance?.summary.completedSampleCount === 0) {
     return !NOT_ANSWERED.includes(reason.rule)
       ? ''
-      : 'No sample was answered well, and no setting changes that: look at why they failed.';
+      : 'No sample got a valid response, and no setting changes that: look at why the samples failed.';
   }
-  // The requested lengths were set, but other settings decided.
+  // The requested minimums were in the settings, but the C++ LoadGen went by other settings.
   if (performance?.endCause === 'driver' && LENGTH_RULES.includes(reason.rule)) {
     return 'The C++ LoadGen stopped before the requested settings were met: look at the settings in its log.';
   }
@@ -224,7 +224,7 @@ function adviceOnEarlyStopping(
   const needed = minPassingQueries(overlatencyCount, percentile) + overlatencyCount;
   const lasting = queriesAtSameShare(overlatencyCount / queryCount, percentile, needed);
   const least = `Needs ${grouped(needed - queryCount)} more queries if all of them are within the bound`;
-  // With few slow queries, one more would not occur within so many.
+  // With so few slow queries, a run of this length is unlikely to contain another slow one.
   if (lasting === needed) return `${least}: ${longer(needed)}`;
   if (lasting === null)
     return `${least}; at this share of slow ones more do not help: ${lowerRate(settings, MARGIN)}`;

@@ -79,7 +79,7 @@ function judge(facts: AuditFacts): Judged {
   );
 }
 
-/** Signs of a device that did no harm but could; only the first is reported. */
+/** Signs of a device on the path that did no harm but could; only the first is reported. */
 const STANDING: readonly (readonly [kind: PathSignKind, why: string])[] = [
   [
     'proxy',

@@ -189,7 +189,10 @@ function qualityProblems(
   return [{ rule: 'quality', text, needed, seen }];
 }
 
-/** Marks that follow from a run's settings alone. */
+/**
+ * Marks that follow from a run's settings alone. A mark is a sentence in logs and reports that says
+ * why the run's figures are not an MLPerf result, or what restricts them.
+ */
 export function marksOf(plan: RunPlan): string[] {
   const marks = engineMarks(plan.linked);
   marks.push(...exampleMarks(plan.rules), ...keyMarks(plan));
@@ -202,7 +205,7 @@ export function marksOf(plan: RunPlan): string[] {
   return marks;
 }
 
-/** Marks on which LoadGen issued the queries, and the consequences. */
+/** Marks that say which LoadGen issued the queries, and what follows from that. */
 function engineMarks(linked: RunPlan['linked']): string[] {
   if (linked === undefined) {
     return [

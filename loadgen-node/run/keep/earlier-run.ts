@@ -31,8 +31,8 @@ const RESULT_FILES: ReadonlySet<string> = new Set([
   ...Object.values(CURVE_PICTURES),
 ]);
 /**
- * LoadGen's logs, which may have a date in their names, and those of the engine that follows the
- * C++ LoadGen.
+ * LoadGen's logs, which may have a date in their names, and the logs that longhaul writes beside
+ * those of the C++ LoadGen.
  */
 const LOG = /^(?:mlperf|longhaul)_log_.*\.(?:txt|json)$/;
 /**

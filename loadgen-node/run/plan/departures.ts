@@ -42,8 +42,8 @@ const DEPARTURES: Readonly<Record<keyof DepartingValues, DepartureRow>> = {
   },
 };
 
-/** Keys of the settings by which a run departs. */
-// Its keys.
+/** Keys of the settings by which a run departs from MLPerf's scenarios. */
+// The record has exactly these keys.
 export const DEPARTURE_KEYS = Object.keys(DEPARTURES) as readonly (keyof DepartingValues)[];
 
 /** One departure of a run from MLPerf's scenarios. */
@@ -64,7 +64,7 @@ export function departuresOf(values: DepartingValues) {
  */
 export function refuseDepartures(values: DepartingValues, whose: string): void {
   for (const { flag, inPlaceOf } of departuresOf(values))
-    throw configInvalid(`${flag} is for run: ${whose} ${inPlaceOf}`);
+    throw configInvalid(`${flag} works only with longhaul run: ${whose} ${inPlaceOf}`);
 }
 
 /**

@@ -42,7 +42,10 @@ export async function writeChecksums(
   } catch (error) {
     throw outputError(`cannot write ${output}`, error);
   }
-  return { text: `${checksums.size} files of ${folder} in ${output}, SHA-256 ${digest}\n`, json };
+  return {
+    text: `${output} lists ${checksums.size} files of ${folder}; the list has SHA-256 ${digest}\n`,
+    json,
+  };
 }
 
 /**

@@ -79,11 +79,11 @@ function isBroken(quest: CurveQuest, before: readonly LoadPoint[], point: LoadPo
 }
 
 /**
- * Minimum duration of a token model's point, as a multiple of the longest response so far: it takes
- * a few until the load's number of concurrent responses is reached.
+ * Minimum duration of a token model's point, as a multiple of the longest response so far. The
+ * load's number of concurrent responses is reached only after the time of a few responses.
  */
 const ANSWERS = 20;
-/** Fewest of its own responses in a point; with fewer it is repeated with a longer duration. */
+/** A point that is shorter than this many of its mean responses is repeated with more time. */
 const ANSWERS_MIN = 8;
 
 /**

@@ -17,14 +17,14 @@ import {
 export interface PlannedProbe {
   readonly kind: ProbeKind;
   readonly load: number;
-  /** Unless `full`: most queries. */
+  /** Most queries of the probe; infinite for a full run. */
   readonly queriesMax: number;
   readonly durationNsMax: number;
   /** A screening ends when its verdict has this confidence, 0 to 1. */
   readonly confidence: number;
   /**
    * Shortest time before a load counts as light, in ns: a queue starts empty, and needs time until
-   * the first query is late. `full`: of the run.
+   * the first query is late. For a full run, its minimum duration.
    */
   readonly durationNsMin: number;
 }
@@ -34,17 +34,15 @@ export type NextStep =
   | { readonly probe: PlannedProbe }
   | { readonly ending: PeakEnding; readonly invalid?: PeakProbe | undefined };
 
-/**
- * Late queries expected near the limit in an unloaded measurement, a bracket step and a narrowing
- * step.
- */
+/** Limits of the unloaded measurement. */
 const UNLOADED_QUERIES_MAX = 300;
 const UNLOADED_NS_MAX = 5e9;
+/** Late queries expected near the limit: in a bracket step, and at least in a narrowing step. */
 const BRACKET_LATE = 20;
 const REFINE_LATE_MIN = 60;
 /**
- * Bounds (times) until the first query is late if an initially empty queue is a tenth too slow; a
- * fiftieth.
+ * Units of time until the first query is late, if the queue starts empty and the load is too high
+ * by a tenth (bracket step) or by a fiftieth (narrowing step).
  */
 const BRACKET_BOUNDS_MIN = 10;
 const REFINE_BOUNDS_MIN = RUN_BOUNDS_MIN;

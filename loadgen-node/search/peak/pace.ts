@@ -4,36 +4,37 @@ import { BATCH_QUERIES_MIN } from './over-share.ts';
 import type { LoadSearch, PeakProbe } from './peak-search.ts';
 
 /**
- * Necessary durations of probes. A growing queue shows within some multiples of the bound. For a
- * token model it takes a few responses until the load's number of concurrent sequences is reached,
- * and a response lasts 10 to 100 times the first-token bound.
+ * Necessary durations of probes. A growing queue shows within some multiples of the bound. A token
+ * model needs the time of a few responses until the load's number of concurrent sequences is
+ * reached, and a response lasts 10 to 100 times the first-token bound.
  */
 
 /**
- * Share of a response that counts as one bound: a full run lasts 50 such units, a bracket step 10.
+ * Unit of probe durations: the latency bound. For a token model, the unit is at least this share of
+ * a response. A full run lasts 50 units, a bracket step 10.
  */
 const ANSWER_SHARE = 0.6;
 /**
- * Factor of the longest response seen that a response may last: the next load is at most twice the
- * last one.
+ * A response is expected to last at most this many times the longest response seen: the next load
+ * is at most twice the last one.
  */
 const SLOWER_MAX = 2;
 
 /**
- * Shortest full run in bounds. An initially empty queue that gets a share too much passes the bound
- * after bound / share: a load 2 % too high ends such a run above the bound, even if its queue
- * growth is not detected.
+ * Shortest full run, in units. With a load that is too high by some share, the latency of an
+ * initially empty queue passes the bound after bound / share. A load 2 % too high thus ends such a
+ * run above the bound, even if the growth of the queue is not detected.
  */
 export const RUN_BOUNDS_MIN = 50;
 /**
- * Shortest total of all screenings in bounds: bracket steps of 10 bounds each, and two as long as a
- * full run.
+ * Shortest total of all screenings, in units: bracket steps of 10 units each, and two screenings as
+ * long as a full run.
  */
 const SCREENING_BOUNDS_MIN = 200;
 
 /**
- * The search with full runs and screenings long enough for its bound, or for another pace. At fixed
- * intervals the bound is short: unchanged.
+ * The search with full runs and screenings long enough for its bound, or for another unit. A search
+ * at fixed intervals stays as it is, because its bound is short.
  */
 export function longEnough(search: LoadSearch, paceNs = search.boundNs): LoadSearch {
   const { kind, screeningNsMax, full } = search;
@@ -49,11 +50,11 @@ export function longEnough(search: LoadSearch, paceNs = search.boundNs): LoadSea
 export interface PacedSearch extends LoadSearch {
   /** Unit of probe durations. */
   readonly paceNs: number;
-  /** Longest response near the limit, in ns; 0 without a token model, or if none was seen. */
+  /** Longest response near the limit, in ns; 0 without a token model, or without a response. */
   readonly answerNs: number;
 }
 
-/** The search with durations that fit its responses; follows from the probes alone. */
+/** The search with durations that fit the responses seen. They depend on the probes alone. */
 export function pacedSearch(search: LoadSearch, probes: readonly PeakProbe[]): PacedSearch {
   const { boundNs, tpotNs, kind, full } = search;
   if (tpotNs === undefined || kind !== 'rate') return { ...search, paceNs: boundNs, answerNs: 0 };

@@ -46,7 +46,7 @@ interface ProbeParts {
 
 /**
  * Runs probes, over a network or in this process, with prepared names, data set and store.
- * @throws NextTest by the second probe of the C++ LoadGen
+ * @throws NextTest on the second probe with the C++ LoadGen, which runs one test per process
  */
 export function runProbes(prepared: PreparedRun, parts: ProbeParts): RunProbe {
   let count = 0;

@@ -79,11 +79,11 @@ export function checkTreeTarget(tree: string, mayReplace: boolean): void {
   if (!isOurs) {
     throw new MlperfError(
       'ERR_OUTPUT',
-      `${tree} is there, and is no tree that longhaul built: name another folder, or remove it`,
+      `${tree} already exists and is not a tree that longhaul built: name another folder, or remove it`,
     );
   }
   if (mayReplace) return;
-  throw new MlperfError('ERR_OUTPUT', `${tree} is there: --force replaces it`);
+  throw new MlperfError('ERR_OUTPUT', `${tree} already exists: --force replaces it`);
 }
 
 /**

@@ -69,8 +69,8 @@ export function planTestRun(run: TestRun): RunPlan {
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
     throw configInvalid(
-      `TEST06 checks tokens, and ${values.benchmark} counts none: mlperf.conf of the round does not set use_token_latencies; ` +
-        `where its nodes send tokens, say --user-conf FILE with ${values.benchmark}.*.use_token_latencies = 1`,
+      `TEST06 checks tokens, and ${values.benchmark} counts no tokens: the mlperf.conf of the round does not set use_token_latencies; ` +
+        `if its nodes send tokens, add --user-conf FILE with the line ${values.benchmark}.*.use_token_latencies = 1`,
     );
   }
   const mark = `a rehearsal of ${test} (compliance --rehearse): it counts for no submission`;

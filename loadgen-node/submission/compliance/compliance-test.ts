@@ -278,8 +278,8 @@ function datatypeOf(benchmark: string): string {
 }
 
 /**
- * Folder of the accuracy run. A submission run's folder serves as both: it also has the accuracy
- * log.
+ * Folder of the accuracy run. The folder of a submission run has the logs of a performance run and
+ * of an accuracy run.
  */
 function accuracyFolder({ test, values, reference }: AskedTest): string {
   if (values.accuracyRun !== undefined) return values.accuracyRun;

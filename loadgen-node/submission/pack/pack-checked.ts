@@ -10,7 +10,7 @@ import { NOT_KNOWN, SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/sub
 import type { Encryption } from './encryption.ts';
 import type { PackedTree } from './pack-tree.ts';
 
-/** Most findings printed individually. */
+/** Maximum number of findings printed one by one. */
 const TOLD_MAX = 20;
 
 /** Fields of a self-check finding reported here. */

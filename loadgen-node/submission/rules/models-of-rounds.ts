@@ -68,8 +68,8 @@ const GUESSES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Names that tools up to v4.0 accept for detection models that are no longer benchmarks: unmapped
- * names in their table, and guessed names.
+ * Folder names that tools up to v4.0 accept for detection models that are no longer benchmarks.
+ * `GONE` matches names in the tools' own table, `GUESSED_GONE` names by which the tools guess.
  */
 const GONE = /^(?:ssd-mobilenet$|ssd_(?:resnet|mobilenet)|rcnn-(?:resnet|inception|nas))/;
 const GUESSED_GONE = /ssdlite|ssd-inception|yolo|ssd-mobilenet|ssd-resnet50|rcnn/;

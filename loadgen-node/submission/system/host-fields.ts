@@ -228,13 +228,13 @@ export function networkRateText(mbps: number): string {
   return inUnits(mbps, 1000, ['M', 'G']);
 }
 
-/** A card by its model, or a substitute, and its link's rate: `ConnectX-6 Dx (mlx5_core), 100G`. */
+/** Text of a network card, with its link's rate: `ConnectX-6 Dx (mlx5_core), 100G`. */
 function nicText(nic: NicFacts): string {
   const rate = nic.speedMbps && networkRateText(nic.speedMbps);
   return present([nicModelText(nic), rate]).join(', ');
 }
 
-/** A card by its model and driver. */
+/** Model and driver of a network card; the kind of card if the model is not known. */
 export function nicModelText({ model, pciId, driver, backing, fabric }: NicFacts): string {
   const made = backing === 'hypervisor' ? 'card of a hypervisor' : `${fabric ?? 'network'} card`;
   const name = model ?? (pciId === null ? made : `${made} ${pciId}`);

@@ -178,7 +178,7 @@ export async function restoreTree(truncation: Truncation) {
     findOriginal(tree, place, originals),
   );
   for (const { place, sha256, original, text } of found) {
-    // Restore the log first: a hash beside a whole log then always belongs to it.
+    // The log comes first: if the work stops here, the hash in accuracy.txt is that of the log.
     await copyChecked(join(backup, original.log), join(tree, place.log), sha256);
     if (text === undefined) await rm(join(tree, place.text));
     else await replaceFile(join(tree, place.text), text);

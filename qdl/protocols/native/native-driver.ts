@@ -123,7 +123,7 @@ export class NativeDriver implements ProtocolDriver {
     for (const node of this.nodes) node.control.close();
   }
 
-  /** All evidence is with the nodes. */
+  /** The protocol only: all other evidence belongs to single nodes. */
   evidence(): ProtocolEvidence {
     return { protocol: this.#settings.protocol.name };
   }

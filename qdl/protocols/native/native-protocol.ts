@@ -58,8 +58,8 @@ export const NATIVE_PROTOCOL = {
 } as const satisfies Protocol;
 
 /**
- * @throws MlperfError `ERR_CONFIG_INVALID` for shapes without `--data`, and for datatypes, which a
- * SUT node reports
+ * @throws MlperfError `ERR_CONFIG_INVALID` for `--input-shape` without `--data`, and for a datatype
+ * in `--input-shape`, which the SUT node reports
  */
 function planNative({ data, inputShape = [] }: ProtocolRunValues): Preparation {
   if (data === undefined) {

@@ -80,10 +80,10 @@ function declarationText({ name, datatype, shape }: OipTensor): string {
 type BatchFacts = Pick<OipModelFacts, 'inputs' | 'batchSizeMax'>;
 
 /**
- * True if the first axis of every input counts samples. A server that reports its largest batch
- * decides it. Otherwise the first axis counts samples if all inputs leave it free, as in the
- * metadata of nearly all servers, unless a requested shape has all axes of its input: then the
- * first one belongs to the sample.
+ * True if the first axis of every input counts samples: all inputs leave it free, as in the
+ * metadata of nearly all servers. If the server reports a largest batch, 0 means that no axis
+ * counts samples. If the server reports none, a requested shape with all axes of its input means
+ * so, too: then the first axis belongs to the sample.
  */
 export function hasBatchAxis(
   { inputs, batchSizeMax }: BatchFacts,

@@ -11,7 +11,7 @@ export const NODE_FLAGS: readonly string[] = ['--min-semi-space-size=16'];
 
 const NAME = /^--min[-_]semi[-_]space[-_]size$/;
 
-/** True if the names of a process's flags contain all of {@link NODE_FLAGS}, without values. */
+/** True if the flag of {@link NODE_FLAGS} is among `names`: flags of a process, without values. */
 export function hasYoungGenerationFlag(names: readonly string[]): boolean {
   return names.some((name) => NAME.test(name));
 }

@@ -126,14 +126,14 @@ function choosePlacement(
 }
 
 /**
- * The pixels of an image over the plane in which strokes are placed: 0 to 1 along the shorter side,
- * which is `side`.
+ * Places the pixels of an image on the plane of the strokes. The plane goes from 0 to 1 along the
+ * shorter side of the image, which has `side` pixels.
  */
 interface Grid {
   readonly width: number;
   readonly height: number;
   readonly side: number;
-  /** Pixels of the longer side before the plane's 0; 0 for the shorter one. */
+  /** Pixels to the left of the plane's 0, or above it (`top`); 0 along the shorter side. */
   readonly left: number;
   readonly top: number;
 }
@@ -143,7 +143,7 @@ function gridOf({ width, height }: DrawingStyle): Grid {
   return { width, height, side, left: (width - side) / 2, top: (height - side) / 2 };
 }
 
-/** A piece of a stroke; no pixel is covered that is farther away than `reach`. */
+/** A piece of a stroke. It covers only pixels that are at most `reach` away. */
 interface Segment {
   readonly from: Point;
   readonly to: Point;

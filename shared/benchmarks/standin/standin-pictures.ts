@@ -11,7 +11,7 @@ interface ColouredWord {
   readonly colour: Colour;
 }
 
-/** The disc in the middle of a picture. */
+/** Things that a picture can show as a disc in its middle. */
 const THINGS: readonly ColouredWord[] = [
   { word: 'lemon', colour: [0.9, 0.8, -0.7] },
   { word: 'tomato', colour: [0.8, -0.7, -0.8] },
@@ -23,7 +23,7 @@ const THINGS: readonly ColouredWord[] = [
   { word: 'marble', colour: [0.2, 0.3, 0.5] },
 ];
 
-/** Grounds that a thing lies on. */
+/** Grounds that the thing can lie on. */
 const PLACES: readonly ColouredWord[] = [
   { word: 'grass', colour: [-0.5, 0.4, -0.6] },
   { word: 'snow', colour: [0.8, 0.8, 0.9] },

@@ -29,7 +29,7 @@ const MODEL: ModelRow = {
   },
 };
 
-/** As many ids as Llama 2 has; a prompt ends in the same id as those of the data set. */
+/** The vocabulary has the size of Llama 2's. Prompts end in the same id as in the data set. */
 export const LLAMA_TEXTS: MadeUpTexts = {
   set: { seed: 21, sampleCount: 64 },
   rouge1: 0.800605,

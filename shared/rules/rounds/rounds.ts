@@ -60,7 +60,8 @@ export const DEFAULT_ROUND: Round = 'v4.1';
 
 /**
  * The round's mlperf.conf: seeds, seeds of TEST05, and per benchmark the sample counts, bounds and
- * percentiles. Text, so that 64-bit seeds stay what they are; line numbers in messages count in it.
+ * percentiles. It is a text, because a JavaScript number would round 64-bit seeds, and messages
+ * name the line of a value.
  */
 export function mlperfConfOf(round: KnownRound): string {
   return (

@@ -157,7 +157,10 @@ export interface GenerationLimits {
   readonly endToken: number;
   /** Beams of a beam search, each a row of the model; absent: greedy. */
   readonly beams?: number;
-  /** A greedy sequence whose prompt begins with `promptHead` gets the end token behind `ids`. */
+  /**
+   * If the prompt of a greedy sequence begins with `promptHead`, the SUT node chooses the end token
+   * as soon as the latest tokens are `ids`.
+   */
   readonly endMark?: { readonly promptHead: readonly number[]; readonly ids: readonly number[] };
 }
 

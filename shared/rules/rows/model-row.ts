@@ -41,16 +41,16 @@ export type SubmissionScenario = (typeof SUBMISSION_SCENARIOS)[number];
 export interface AccuracyTarget {
   /** Name as the official tools have it: `acc`, `F1`, `ROUGE1`, ... */
   readonly metric: string;
-  /** The least; undefined: none. */
+  /** Smallest accepted value; undefined: no lower limit. */
   readonly lower?: number;
-  /** The most; undefined: none. */
+  /** Largest accepted value; undefined: no upper limit. */
   readonly upper?: number;
 }
 
 /** Scenarios that a suite asks for. */
 export interface ScenarioNeed {
   readonly required: readonly SubmissionScenario[];
-  /** Of these at least one has to be there as well; empty: none. */
+  /** At least one of these scenarios is required as well; empty: none is. */
   readonly oneOf: readonly SubmissionScenario[];
 }
 

@@ -53,7 +53,9 @@ export function bertPipeline(model: OpenedModel): ModelPipeline {
     forms: ['ids', 'int64', 'int32'],
     tensorForms: [],
     checkTensor: () => {
-      throw new Error('no payload of bert is the only input of its model');
+      throw new Error(
+        'a payload of bert holds all inputs of the model and cannot be checked as one tensor',
+      );
     },
     ...(isFree && { isLengthInContent: true, lengthOf: lengthOfSample }),
     preprocess: async (payload, form, targets) => {

@@ -12,7 +12,7 @@ import { END_ID } from './vocabulary.ts';
 
 // encoder   ids ──► words: the ids, and the end behind the last one
 //            └────► trunk ──► memory
-// decoder   position ──► word ──► its translation, whose id is a fixed number on ──┐
+// decoder   position ──► word ──► its translation: the word's id plus a constant ──┐
 //           token, memory ──► trunk ──────────────────────────────────────────────(+)──► log_probs
 
 const NAME = 'gnmt-standin';

@@ -68,7 +68,7 @@ export function languageStandin(benchmark: string, language: LanguageFacts): Sta
       if (wanted <= PARAMETERS_MAX) return;
       const most = Math.floor((PARAMETERS_MAX / activeParameters) * 1e4) / 1e4;
       throw configInvalid(
-        `--standin-cost ${cost} of ${benchmark} is a stand-in of ${(wanted / 1e9).toFixed(1)} billion weights; at most ${most}, which has 1 GiB of them`,
+        `--standin-cost ${cost} of ${benchmark} would make a stand-in with ${(wanted / 1e9).toFixed(1)} billion weights; choose ${most} or less: the weights may take 1 GiB`,
       );
     },
     make: (_word, cost) => {

@@ -36,11 +36,11 @@ export async function checkFilling(
         ? `by ${Math.round(100 * difference)} %`
         : 'beyond measure';
       throw modelError(
-        `the model gives other scores where its cache has filling: behind token ${(prompts[row]?.length ?? 0) + i + 1} of a sequence they ` +
-          `differ ${share} from those of the sequence alone (at most ${100 * DIFFERENCE_MAX} %). Sequences are ` +
-          'filled up on the left; attention_mask hides that, and position_ids tells positions. Export the model so that it goes by these inputs, ' +
+        `the model gives other scores if its cache has padding: after token ${(prompts[row]?.length ?? 0) + i + 1} of a sequence, the scores ` +
+          `differ ${share} from those of the sequence alone (at most ${100 * DIFFERENCE_MAX} % is accepted). Shorter sequences are ` +
+          'padded on the left; attention_mask hides the padding, and position_ids gives the positions. Export the model so that it uses these inputs, ' +
           "as Hugging Face's optimum does (text-generation-with-past): with the input position_ids" +
-          `${hasPositions ? '' : ', which it lacks'}, and without operators that count from the length of the cache or take filling on the right, as ` +
+          `${hasPositions ? '' : ', which the model lacks'}, and without operators that take positions from the length of the cache or expect padding on the right, such as ` +
           'GroupQueryAttention',
       );
     }

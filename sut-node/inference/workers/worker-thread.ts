@@ -135,8 +135,9 @@ export interface WorkerData extends WorkerStart {
 export interface BatchMessage {
   readonly kind: 'batch';
   /**
-   * Payloads of the samples, concatenated; sample i is from `begins[i]` to `ends[i]`. Neighbours of
-   * one query compressed as a whole share a place. The buffer may be longer.
+   * Payloads of the samples, concatenated; sample i is from `begins[i]` to `ends[i]`. Neighbouring
+   * samples of a query that was compressed as a whole have the same range. The buffer may be longer
+   * than the payloads.
    */
   readonly payloads: ArrayBuffer;
   readonly begins: Float64Array;

@@ -57,7 +57,9 @@ export function createWindowedInjector(
     patched.createServer = createServer;
   }
   if (made === undefined) {
-    throw internalError('grpc-js made no HTTP/2 server: its way in has changed');
+    throw internalError(
+      'grpc-js did not call http2.createServer, so its receive window cannot be set: this release of grpc-js does not suit longhaul',
+    );
   }
   let windows: WindowBytes = { stream: windowBytes, connection: windowBytes };
   made.on('session', (session) => {

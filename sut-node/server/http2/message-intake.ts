@@ -34,7 +34,7 @@ export class MessageIntake {
   #filled = 0;
   #memory: MessageMemory | undefined;
   #small: Buffer | undefined;
-  /** The kernel may write into the memory until the next bytes come. */
+  /** True while the socket reads into `#memory`: the kernel may write there until bytes come. */
   #isPlace = false;
   #isOver = false;
 

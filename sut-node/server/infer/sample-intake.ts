@@ -19,9 +19,9 @@ export interface WholeSample {
 
 /** A sample in a part. */
 interface IntakeSample extends PartSample {
-  /** Set if the payload is the whole query's. */
+  /** The sample's place in the payload of the whole query; absent if the sample has its own. */
   readonly slice?: PayloadSlice;
-  /** The sample's share of that payload's bytes, for credit: the shares sum to them. */
+  /** Bytes of that payload that count against the sample's credit; all shares sum to its size. */
   readonly share?: number;
 }
 

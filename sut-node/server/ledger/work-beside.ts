@@ -1,31 +1,31 @@
-/** Addresses of others that are told with a run. */
+/** Most addresses of other peers reported with a run. */
 const ADDRESSES_MAX = 8;
 
-/** Where answers are counted. */
+/** Counts of answered samples. */
 interface BesideParts {
   /** Samples of the run that the node has answered. */
   readonly answered: () => number;
-  /** Samples of no run that it has answered since its start. */
+  /** Samples of no run that the node has answered since its start. */
   readonly unledgered: () => number;
 }
 
 /**
- * Samples that a node answers for others while a run has a stream open. Counted when runs begin and
- * end, not for each sample.
+ * Samples that a node answers for other runs, or for no run, while a run has a stream open. The
+ * samples are counted when runs begin and end, not one by one.
  */
 export class WorkBeside {
   readonly #parts: BesideParts;
-  /** All runs that have a stream open, shared by them. */
+  /** All runs that have a stream open; the same set for all of them. */
   readonly #open: Set<WorkBeside>;
-  /** Of the run's peer; empty: not known. */
+  /** Address of the run's peer; empty: not known. */
   #address = '';
   /**
-   * Those that have been open beside this run and still are, and what they had answered when that
-   * began.
+   * Runs that are open beside this run, each with the number of samples that it had answered when
+   * both became open.
    */
   readonly #beside = new Map<WorkBeside, number>();
   #unledgeredAtBegin = 0;
-  /** Answers of runs, or of times, that are over. */
+  /** Samples counted so far: for runs that no longer overlap with this one, and for no run. */
   #sampleCount = 0;
   readonly #addresses = new Set<string>();
 
@@ -44,7 +44,10 @@ export class WorkBeside {
     return [...this.#addresses];
   }
 
-  /** The run has a stream, and had none. @param address Of the peer; empty: not known. */
+  /**
+   * The run opens a stream and has no other.
+   * @param address Address of the peer; empty: not known.
+   */
   begin(address: string): void {
     this.#address ||= address;
     for (const other of this.#open) {
@@ -55,7 +58,7 @@ export class WorkBeside {
     this.#unledgeredAtBegin = this.#parts.unledgered();
   }
 
-  /** The run has no stream any more. */
+  /** The last stream of the run has ended. */
   end(): void {
     this.#open.delete(this);
     for (const other of [...this.#beside.keys()]) {

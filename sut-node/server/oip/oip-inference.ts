@@ -197,7 +197,7 @@ export class OipInference {
   /**
    * Every sample has its answer. @internal Called by the works.
    * @param answers In the order of the samples.
-   * @param sentBytes Bytes of the only answer that a first response has brought.
+   * @param sentBytes Bytes of the only answer that a first response has already sent.
    */
   finish(
     request: ReadyRequest,
@@ -295,14 +295,14 @@ export class OipInference {
   }
 }
 
-/** A request whose samples are in queue and workers; their ids are their places in the request. */
+/** A request with samples in the queue or in workers. A sample's id is its place in the request. */
 export class InferWork implements SampleOwner {
   readonly #inference: OipInference;
   readonly #request: ReadyRequest;
   readonly #events: OipRequestEvents;
   readonly #answers: SampleAnswer[] = [];
   #pendingCount: number;
-  /** Bytes of the only sample's answer that a first response has brought. */
+  /** Bytes of the answer that a first response has sent; only requests of one sample have one. */
   #sentBytes = 0;
   #isCancelled = false;
 
@@ -314,8 +314,8 @@ export class InferWork implements SampleOwner {
   }
 
   /**
-   * Drops the answer. What a worker has already runs to its end, but for a sequence that it
-   * generates: that leaves before the next step.
+   * Drops the answer. A batch that a worker has begun runs to its end. A sequence that a worker
+   * generates ends before the next step.
    */
   cancel(): void {
     if (this.#isCancelled || this.#pendingCount === 0) return;

@@ -26,14 +26,14 @@ export class OipStream implements StreamHandler {
   readonly #nowNs: () => number;
   readonly #onEnded: (stream: OipStream, reason: string) => void;
   readonly #works = new Set<InferWork>();
-  /** A request that waits for room, and the reading with it. */
+  /** A request that waits for room in the node's queue; reading waits, too. */
   #held: ReadyRequest | undefined;
   /** Messages that came before reading stopped. */
   #unread: { readonly message: Buffer; readonly arrivedAtNs: number }[] = [];
   #unsent: Buffer[] = [];
   #isBlocked = false;
   #isPaused = false;
-  /** Until the node's queue has room for what is held. */
+  /** True until the node's queue has room for the request in `#held`. */
   #isWaiting = false;
   #isHalfClosed = false;
   #drainReason: string | undefined;

@@ -57,7 +57,8 @@ describe('longhaul run --benchmark resnet50', () => {
   it('tells accuracy, target, data and model, in the logs as on the screen', async () => {
     const list = join(folder, 'SHA256SUMS');
     const written = await longhaul(['submission', 'data', 'checksums', ...data, '--output', list]);
-    const [, digest] = /^41 files of .* in .*, SHA-256 (\w{64})\n$/.exec(written.stdout) ?? [];
+    const [, digest] =
+      /^.* lists 41 files of .*; the list has SHA-256 (\w{64})\n$/.exec(written.stdout) ?? [];
     execFileSync('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { cwd: folder });
 
     const { stdout, output, stderr } = await run();

@@ -31,9 +31,9 @@ const TOP = 26;
 const BELOW = 42;
 /** Margin above and below the lines of a zoomed chart, as a share of its height. */
 const ROOM = 0.06;
-/** Largest zoom along y: closer marks have no texts. */
+/** Largest zoom along y: marks for a larger one would have no texts. */
 const FACTOR_MAX = 25;
-/** Fewest marks along y, if available, and the spacing of their texts. */
+/** Fewest marks shown along y if there are so many; smallest distance between their texts. */
 const ROWS_MIN = 3;
 const ROW_HEIGHT = 16;
 

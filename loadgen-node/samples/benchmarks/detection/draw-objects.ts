@@ -39,18 +39,21 @@ interface Scene {
 /** Sides of the files, in pixels. */
 const SIDES = { min: 600, max: 1024 } as const;
 
-/** Sides of an object, and the brightness of its rectangle, as a cell's number. */
+/**
+ * Sides of an object, as shares of the image's. Brightness of its rectangle, as a number for
+ * `drawCells`; objects of odd kinds have its negative.
+ */
 const [SIDE_MIN, SIDE_MAX] = [0.15, 0.5] as const;
 const BRIGHTNESS = 0.7;
 
 /**
- * Of so many objects one carries another kind, and one a box that is moved by this share of its
- * width.
+ * One object of `WRONG_ONE_OF` is reported with a wrong kind, and one with a box that is moved by
+ * the share `MOVED` of its width.
  */
 const WRONG_ONE_OF = 8;
 const MOVED = 0.15;
 
-/** Scores of objects that are right, and of others: the mean of those is lower. */
+/** Ranges of scores: objects reported rightly have a higher mean than objects reported wrongly. */
 const [RIGHT, WRONG] = [
   [0.6, 0.98],
   [0.52, 0.9],

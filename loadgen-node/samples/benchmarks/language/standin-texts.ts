@@ -51,8 +51,8 @@ function sumOfNumbers(program: string): number {
 }
 
 /**
- * Each id is a word of three syllables, a number or a part of what ends a program; others are
- * special.
+ * Decodes an id as a word of three syllables, a number or a part of the text that ends a program.
+ * All other ids are special tokens, which have no text.
  */
 function standinTokenizer({ vocabularySize, kinds }: StandinTexts): TextTokenizer {
   const marks = new Map(kinds.includes('code') ? PROGRAM_END.map((id, i) => [id, MARKS[i]]) : []);

@@ -70,7 +70,7 @@ export async function openOnnxJudge(
       ];
       if (text.length === picture.length) return cosineOf(text, picture);
       throw dataSetError(
-        `${path('clip')}: text_embeds has ${text.length} values and image_embeds ${picture.length}; they must be as long`,
+        `${path('clip')}: text_embeds has ${text.length} values and image_embeds ${picture.length}; both must have the same length`,
       );
     },
     close: async () => {
@@ -251,6 +251,6 @@ async function loadRuntime(): Promise<typeof import('onnxruntime-node')> {
     if (error instanceof MlperfError) throw error;
     const isAbsent = errorCodeOf(error) === 'ERR_MODULE_NOT_FOUND';
     const why = isAbsent ? absentOnnxRuntimeText() : messageOf(error);
-    throw notInstalled(`pictures are scored with ONNX Runtime: ${why}`, error);
+    throw notInstalled(`scoring pictures needs ONNX Runtime: ${why}`, error);
   }
 }

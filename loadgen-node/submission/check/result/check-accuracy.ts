@@ -254,7 +254,7 @@ function sharesOf(line: string): Shares | undefined {
 /** A line of the truncation tool, even if malformed. */
 export const HASH_LINE: RegExp = /^\s*hash\s*=/;
 
-/** A line that the official checkers accept as a hash, with any word. */
+/** A line that the official checkers accept as a hash: any word may follow `hash=`. */
 export const OFFICIAL_HASH_LINE: RegExp = /^hash=\w+$/;
 
 /** The line as the truncation tool writes it. */

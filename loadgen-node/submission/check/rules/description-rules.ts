@@ -282,7 +282,8 @@ export const DESCRIPTION_RULES = {
     severity: 'warning',
     by: [inferenceRules('SUT over the Network and Setup Constraints')],
     rule: 'No bus connects LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
-    advice: 'Use a permitted fabric; if the word means something else here, use another word.',
+    advice:
+      'Use a permitted fabric; if the text means no bus, describe the network in other words.',
     description: ({ description, division }) => division === 'network' && busOf(description),
   },
   'ecc-not-stated': {

@@ -40,7 +40,7 @@ const BUILD_RECORDS = ['loadgen_build_date_local', 'loadgen_file_sha1'];
 const TOPICS = [
   {
     of: 'sent',
-    what: 'what is marshalled and sent for each query, and the API of the session layer',
+    what: 'the data marshalled and sent for each query, and the API of the session layer',
     name: /network|protocol|wire|rpc|qdl|\.proto$/i,
   },
   {
@@ -147,7 +147,7 @@ export const NETWORK_DIVISION_RULES = {
     by: [inferenceRules('QDL Constraints'), inferenceRules('LoadGen Operation')],
     rule: 'Documents describe what the QDL sends (network), and the bandwidth of the data path (closed and network, datacenter).',
     advice:
-      'Add it to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its name; submission build writes both.',
+      'Add the missing document to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its file name; submission build writes both documents.',
     submitter: (site) => {
       const isOfDatacenter = [...site.descriptions.values()].some((one) =>
         suitesOf(one).includes('datacenter'),
@@ -155,7 +155,7 @@ export const NETWORK_DIVISION_RULES = {
       const isAsked = { sent: site.division === 'network', way: isStrict(site) && isOfDatacenter };
       return TOPICS.map(({ of, what, name }) => {
         const isThere = documentsOf(site).some((path) => name.test(posix.basename(path)));
-        const text = `By its name no file in it tells ${what}.`;
+        const text = `No file here has the name of a document on ${what}.`;
         return isAsked[of] && !isThere && { file: documentation(site), text };
       });
     },

@@ -236,7 +236,7 @@ export const TREE_RULES = {
     by: [tag('check_results_dir'), main('Config.get_performance_sample_count')],
     rule: 'The model folder has the name of a model of the round and suite; in open, model_mapping.json may map it to one.',
     advice:
-      'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
+      'Rename the folder. In open, you may map its name to a model of the round in model_mapping.json; submission build does so for a result with reference_model.',
     // Open may have its own models, but every official tool asks for the round's model that they
     // replace.
     model: ({ model, modelFolder, need, round, description }) => {

@@ -211,7 +211,7 @@ function choiceOf(
   const notes = limited.map(
     (one) =>
       `the stream limits ${one.address} to ${most}: ${limitText(one, calls)}; ` +
-      `--oip-method ${calls} does not`,
+      `--oip-method ${calls} avoids this limit`,
   );
   return { method: 'stream', notes };
 }

@@ -53,7 +53,8 @@ export async function prepareOip<S extends OpenedSamples>(
   const layout = layoutOf({ run, asked }, facts);
   const { inputs, encodingName } = layout;
   const trial = { run, asked, facts };
-  // Zeros suffice if the sizes are fixed; sizes of texts and files are known once one is read.
+  // If all sizes are fixed, a request of zeros suffices as trial. The size of a text or a file is
+  // known only once a sample has been read.
   const early =
     run.isSizeKnown && freeInputs(layout).length === 0
       ? await tryRequest(trial, zerosOf(layout))

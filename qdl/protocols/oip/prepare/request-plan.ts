@@ -49,7 +49,9 @@ function requireBatch(facts: BatchFacts, samplesPerRequest: number): void {
     batchSizeMax === 0
       ? 'its server reports that no axis counts samples'
       : `the first axis of ${tensorsText(fixed)} is not free`;
-  throw configInvalid(`${asked}: a request to model ${name} has one sample, because ${why}`);
+  throw configInvalid(
+    `${asked}: a request to model ${name} can hold only one sample, because ${why}`,
+  );
 }
 
 /**
@@ -65,7 +67,7 @@ function requireBatchAxis(
 ): void {
   if (samplesPerRequest === 1 || isThere) return;
   throw configInvalid(
-    `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, because no axis of its inputs ` +
+    `--oip-batch ${samplesPerRequest}: a request to model ${name} can hold only one sample, because no axis of its inputs ` +
       `(${tensorsText(inputs)}) is left to count samples`,
   );
 }

@@ -182,7 +182,8 @@ class TrialEvents implements RequestWayEvents {
     }
     this.#answeredCount += 1;
     if (this.#answeredCount < this.requestCount) {
-      // A stream that ends after its first response has ended by then.
+      // Waits one turn of the event loop: a server that ends the stream after its first response
+      // has ended it before the next request is sent.
       setImmediate(this.#sendNext);
       return;
     }

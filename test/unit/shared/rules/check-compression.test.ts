@@ -167,7 +167,7 @@ describe('division', () => {
     [
       'whole queries of several samples',
       { scope: 'query', by: 'lz4', hasLargeQueries: true },
-      'only queries of one sample can be prepared',
+      'only queries of one sample can be prepared before the run',
     ],
   ] as const)('open refuses %s', (_case, fields, text) => {
     expect(refusal(plan(fields), 'open')).toMatch(/^ERR_CONFIG_INVALID/);

@@ -89,8 +89,12 @@ describe('readModelDescription', () => {
   });
 
   it.each([
-    ['no model', 'name: x', '1:1: "model" is needed'],
-    ['a model and parts', 'model: a\nparts: {x: a}', '1:1: "model" and "parts": choose one'],
+    ['no model', 'name: x', '1:1: "model" is missing'],
+    [
+      'a model and parts',
+      'model: a\nparts: {x: a}',
+      '1:1: has both "model" and "parts": give either',
+    ],
     ['a part without a path', 'parts:\n  x: 3', '2:6: parts.x: 3 must be the path'],
     ['a part of a wrong name', 'parts: {a/b: c}', '1:14: parts.a/b: "c" must be a map'],
     ['an unknown key', 'model: a\n\nmodle: b', '3:1: unknown key "modle"; there is: name, model,'],

@@ -65,7 +65,7 @@ describe('openPipeline', () => {
       'no shape in the model',
       {},
       [{ ...tensor('t', 'float'), isRankUnknown: true }],
-      'no shape in the model, not even a number of axes: say that of one sample in a description',
+      'no shape in the model, not even a number of axes; give the shape of one sample in a model description',
     ],
     ['no tensor', {}, [tensor('t', NO_TENSOR)], 'is no tensor, but a sequence, map or optional'],
     ['an offset of no class', { classOffset: -1 }, [IMAGE], '"classOffset" has no effect'],
@@ -162,7 +162,7 @@ describe('openPipeline', () => {
       {},
       [LABEL],
       outputs('label', [2], BigInt64Array.of(0n, 2n ** 40n)),
-      '1099511627776, which a response of int32 does not hold',
+      '1099511627776, which a response of type int32 cannot hold exactly',
     ],
     ['is missing', {}, [SCORES], new Map(), 'no output "scores"'],
   ])('fails a sample whose output %s', (_case, usage, modelOutputs, values, message) => {

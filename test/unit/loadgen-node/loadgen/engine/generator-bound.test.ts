@@ -128,7 +128,7 @@ describe('a run of Server with bounds on tokens', () => {
       seen: expect.stringMatching(/^20\d(\.\d+)? ms from the schedule$/),
     });
     expect(performance?.generatorBoundReason).toMatch(
-      /^the verdict would be the other one if TTFT were taken from the issue \(19\d.* ms instead of 20\d.* ms/,
+      /^the verdict would flip if TTFT were measured from the issue instead of the schedule \(19\d.* ms instead of 20\d.* ms/,
     );
   });
 
@@ -157,7 +157,7 @@ describe('a run without a schedule', () => {
       const starved = await run(settings(scenario), { serviceNs: 5e6, health: NO_CORE });
       expect(starved.reasons).toContain('generator-bound');
       expect(starved.performance?.generatorBoundReason).toMatch(
-        /50 % of the time only; other work/,
+        /for only 50 % of the time; other work/,
       );
       const slow = await run(settings(scenario), { serviceNs: 900e6 });
       expect(slow.performance?.isGeneratorBound).toBe(false);

@@ -201,7 +201,7 @@ describe('lanes', () => {
       lanes: [withBound(LOW, 2e6), withBound(HIGH, 20e6)],
     });
     expect(performance?.generatorBoundReason).toMatch(
-      /^the verdict would be the other one if latency were taken from the issue \(1 ms instead of [\d.]+ ms at the target percentile of lane low\)/,
+      /^the verdict would flip if latency were measured from the issue instead of the schedule \(1 ms instead of [\d.]+ ms at the target percentile of lane low\)/,
     );
   });
 });

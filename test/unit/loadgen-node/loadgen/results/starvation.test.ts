@@ -29,7 +29,7 @@ describe('starvation', () => {
       'SingleStream without a core half of the time',
       NO_CORE,
       'SingleStream',
-      /51 % of the time only/,
+      /for only 51 % of the time/,
     ],
     ['MultiStream without a core half of the time', NO_CORE, 'MultiStream', /51 %/],
     ['Offline that never was idle', NO_CORE, 'Offline', /51 %/],

@@ -238,7 +238,9 @@ describe('advice', () => {
     const advice = Object.values(
       await adviceOf({ ...settings, minDurationMs: 1000 }, undefined, answer),
     );
-    expect(advice.join(' ')).toMatch(/No sample was answered well.*look at why they failed/);
+    expect(advice.join(' ')).toMatch(
+      /No sample got a valid response.*look at why the samples failed/,
+    );
     expect(advice.join(' ')).not.toContain('--');
   });
 });

@@ -56,7 +56,7 @@ describe('timeLines', () => {
     const [, , why, cause, rest] = timeLines({ summary: { split: SPLIT, ceiling: null }, outcome });
     expect(why?.[0]).toBe('Why');
     expect(why?.[1]).toBe(
-      'LoadGen was too slow for this load (generator-bound): LoadGen could run for 50 % of the time only',
+      'LoadGen was too slow for this load (generator-bound): LoadGen could run for only 50 % of the time',
     );
     expect(cause).toEqual(['', expect.stringMatching(/^other work/)]);
     expect(rest).toEqual(['', expect.stringMatching(/^Typical samples took 10 ms/)]);

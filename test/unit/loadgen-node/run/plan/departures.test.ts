@@ -106,7 +106,7 @@ const REFUSALS: readonly (readonly [string, (departing: Flags) => unknown, strin
     'a compliance test over another data set',
     (flags) => refuseDepartures(resolve(RUN_SETTINGS, flags).values, 'a compliance test has'),
     'ERR_CONFIG_INVALID',
-    'FLAG is for run: a compliance test has MLPERF',
+    'FLAG works only with longhaul run: a compliance test has MLPERF',
   ],
   [
     'an extension',
@@ -124,13 +124,13 @@ const REFUSALS: readonly (readonly [string, (departing: Flags) => unknown, strin
     'find-peak',
     (flags) => search({ ...OPEN, ...flags }),
     'ERR_CONFIG_INVALID',
-    'FLAG is for run: a search is of MLPERF',
+    'FLAG works only with longhaul run: a search is of MLPERF',
   ],
   [
     'curve',
     (flags) => curve({ ...OPEN, ...flags }),
     'ERR_CONFIG_INVALID',
-    'FLAG is for run: the rates of a curve have MLPERF',
+    'FLAG works only with longhaul run: the rates of a curve have MLPERF',
   ],
 ];
 

@@ -50,8 +50,8 @@ describe('a probe as a line', () => {
     ],
     [
       'generator-bound',
-      'LoadGen was too slow: the verdict would be the other one if latency were taken from the issue; other work',
-      'generator-bound: the verdict would be',
+      'LoadGen was too slow: the verdict would flip if latency were measured from the issue instead of the schedule; other work',
+      'generator-bound: the verdict would flip',
     ],
     [
       'misses',

@@ -89,9 +89,9 @@ describe('the size of a stand-in', () => {
   });
 
   it.each([
-    ['llama2-70b', /--standin-cost 1 of llama2-70b .* 69.0 billion weights; at most 0.0038/],
-    ['mixtral-8x7b', /at most 0.0208/],
-    ['gptj', /at most 0.0443/],
+    ['llama2-70b', /--standin-cost 1 of llama2-70b .* 69.0 billion weights; choose 0.0038 or less/],
+    ['mixtral-8x7b', /choose 0.0208 or less/],
+    ['gptj', /choose 0.0443 or less/],
   ])('of %s is refused where no file could hold it', async (key, message) => {
     const { prepareModel } = await sutBenchmark(key);
     const options = { model: 'standin', cacheFolder: tempFolder(), onProgress: () => {} };

@@ -169,14 +169,14 @@ describe('the warm-up of a model that generates', () => {
       'counts positions from the length of its cache',
       fromCache,
       4,
-      'position_ids, which it lacks,',
+      'position_ids, which the model lacks,',
     ],
     [
       2,
       'counts positions from the length of its cache',
       fromCache,
       4,
-      'position_ids, which it lacks,',
+      'position_ids, which the model lacks,',
     ],
     [1, 'takes the filling on the right', withGroupQueryAttention, 4, 'position_ids, and without'],
     [2, 'takes the filling on the right', withGroupQueryAttention, 4, 'position_ids, and without'],
@@ -184,7 +184,7 @@ describe('the warm-up of a model that generates', () => {
     await expect(warmUp(change, places)).rejects.toMatchObject({
       code: 'ERR_MODEL',
       message: expect.stringMatching(
-        new RegExp(`other scores where its cache has filling: behind token ${token} .*${hint}`),
+        new RegExp(`other scores if its cache has padding: after token ${token} .*${hint}`),
       ),
     });
   });

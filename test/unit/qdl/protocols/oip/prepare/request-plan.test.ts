@@ -19,7 +19,7 @@ describe('batchLayout', () => {
   it('refuses --oip-batch where the only free axis is the sample’s own', () => {
     const facts = modelOf(['UINT8 [-1]'], ['UINT8 [-1]']);
     expect(() => layoutOf(facts, 2, 'echo')).toThrow(
-      '--oip-batch 2: a request to model net has one sample, because no axis of its inputs (in0 UINT8 [-1]) is left to count samples',
+      '--oip-batch 2: a request to model net can hold only one sample, because no axis of its inputs (in0 UINT8 [-1]) is left to count samples',
     );
   });
 
@@ -34,7 +34,7 @@ describe('batchLayout', () => {
   it('refuses --oip-batch where an output has no axis of samples', () => {
     const facts = modelOf(['FP32 [-1, 4]'], ['FP32 [10]']);
     expect(() => layoutOf(facts, 2)).toThrow(
-      '--oip-batch 2: a request to model net has one sample, because the first axis of out0 FP32 [10] is not free',
+      '--oip-batch 2: a request to model net can hold only one sample, because the first axis of out0 FP32 [10] is not free',
     );
   });
 });
