@@ -94,6 +94,15 @@ describe.each(PAGES)('%s', (page) => {
   });
 });
 
+it('gives every run in Offline the rate that sizes its query', () => {
+  const runs = PAGES.flatMap(commandsOf).filter(([verb]) => verb === 'run');
+  const offline = runs.filter((words) => words.includes('Offline'));
+  const isSized = (words: string[]): boolean =>
+    words.includes('--target-qps') || words.join(' ').includes('--mode accuracy');
+  expect(offline.filter((words) => !isSized(words))).toEqual([]);
+  expect(offline.length).toBeGreaterThan(2);
+});
+
 it('names headings as GitHub does', () => {
   const page = 'deploy/tuning.md';
   expect(deadEnd(page, { file: '', anchor: 'windows-buffers-connections' })).toBeUndefined();
