@@ -38,6 +38,29 @@ describe('a run without --benchmark', () => {
     expect((await longhaulHere(nobody)).code).toBe(4);
   });
 
+  it.each([
+    ['run', '--target-qps', 'abc'],
+    ['run', '--target-latency', '15'],
+    ['run', '--label', 'nokey'],
+    ['run', '--threshold', 'p98 < 15ms'],
+    ['run', '--round', 'v4.0'],
+    ['run', '--sut', '127.0.0.1'],
+    ['find-peak', '--latency', 'x'],
+  ])('of %s is asked for the wrong %s %s alone', async (verb, flag, value) => {
+    const sut = flag === '--sut' ? [] : ['--sut', '127.0.0.1:1'];
+    const { code, stderr } = await longhaulHere([verb, ...sut, flag, value]);
+    expect(stderr).toMatch(new RegExp(`^longhaul: .*${flag} `));
+    expect(stderr).not.toContain('--benchmark');
+    expect(code).toBe(2);
+  });
+
+  it('is asked for the benchmark too where there is no node to ask', async () => {
+    const { code, stderr } = await longhaulHere(['run', '--target-qps', 'abc']);
+    expect(stderr).toContain('--target-qps "abc" must be');
+    expect(stderr).toContain('--benchmark <name> is needed');
+    expect(code).toBe(2);
+  });
+
   it('asks for one where the node does not tell', async () => {
     const [{ address }] = await fakeSutNodes({ without: ['Describe'] });
     const { stderr, code } = await longhaulHere(['run', '--sut', address]);
