@@ -10,7 +10,7 @@ import { figureText, formatShare, percentileName } from './figure-text.ts';
 
 /** Input for the three head figures: a summary, or the part of it that a list of runs reads. */
 export type HeadOfRun = Pick<RunSummary, 'scenario' | 'figures'> &
-  Partial<Pick<RunSummary, 'round'>> &
+  Partial<Pick<RunSummary, 'round' | 'loadTest'>> &
   BoundsInSummary;
 
 /** One of the main figures, as text. */
@@ -24,8 +24,8 @@ export interface HeadFigure {
 }
 
 /**
- * Metric of each scenario. For Server the completed rate: a submission reports the scheduled rate,
- * which does not describe the SUT.
+ * Metric of each scenario. Rule: Server's is the completed rate from v4.1 on. Up to v4.0 it was the
+ * scheduled rate, which does not describe the SUT.
  */
 const METRICS: Readonly<Record<Scenario, readonly [figure: FigureName, title: string]>> = {
   Server: ['answered_qps', 'Samples completed per second'],
@@ -76,16 +76,25 @@ export function headFigures(run: HeadOfRun): HeadFigure[] {
   const known: HeadFigure[] = [];
   if (metric !== undefined) {
     const value = figureText(figure, metric);
-    const isStreams = run.scenario === 'MultiStream' && run.round === 'v0.5';
-    const { scheduled_qps: scheduled } = run.figures;
-    const ofScenario =
-      figure === 'answered_qps' && scheduled !== undefined
-        ? `${figureText('scheduled_qps', scheduled)} scheduled, the metric of the scenario`
-        : 'the metric of the scenario';
-    const note = isStreams ? 'the metric of round v0.5 is the number of streams' : ofScenario;
+    const note = metricNote(figure, run);
     known.push({ figure, title, value, note, isBad: false });
   }
   return [...known, ...tailFigures(run), ...answered(run)];
+}
+
+/** Says whose metric a figure is, with the scheduled rate beside the completed one. */
+function metricNote(figure: FigureName, run: HeadOfRun): string {
+  const { scenario, round, loadTest = null, figures } = run;
+  const { scheduled_qps: perSecond } = figures;
+  const hasBoth = figure === 'answered_qps' && perSecond !== undefined;
+  const scheduled = hasBoth ? `${figureText('scheduled_qps', perSecond)} scheduled` : '';
+  const of = (whose: string): string => (hasBoth ? `${whose}; ${scheduled}` : whose);
+  if (loadTest !== null) return of('a load test, not a scenario of MLPerf');
+  if (round === 'v0.5' && scenario === 'MultiStream') {
+    return 'the metric of round v0.5 is the number of streams';
+  }
+  if (round === 'v0.5' && hasBoth) return `${scheduled}, the metric of round v0.5`;
+  return of('the metric of the scenario');
 }
 
 function tailFigures(run: HeadOfRun): HeadFigure[] {

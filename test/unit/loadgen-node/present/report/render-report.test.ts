@@ -158,9 +158,13 @@ describe('renderReport', () => {
       key: 'server_target_qps',
       advice: 'Lower the rate.',
     };
+    const late = {
+      ...{ rule: 'generator-bound', text: 'LoadGen itself was late: lag is too large.' },
+      ...{ needed: '1 ms', seen: '2 ms', key: null, advice: '' },
+    };
     const summary = reportSummary(null, 'Server', {
       result: 'INVALID',
-      verdict: { isValid: false, cause: null, reasons: [reason] },
+      verdict: { isValid: false, cause: null, reasons: [reason, late] },
       isGeneratorBound: true,
       generatorBoundReason: 'lag is too large.',
       peakTargetQps: 123.4,
@@ -237,7 +241,7 @@ describe('renderReport', () => {
     const [head = ''] = page.split('<section');
     const texts = head.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]*>/g, ' ');
     expect(texts).toMatch(
-      /commit=4f2a9c1.*delay, Server.*VALID.*Samples completed per second.*scheduled, the metric of the scenario.*Latency, p99.*bound 100 ms.*Samples answered *5,000 *all 5,000 that were issued/s,
+      /commit=4f2a9c1.*delay, Server.*VALID.*Samples completed per second.*the metric of the scenario; [^ ]+ \/s scheduled.*Latency, p99.*bound 100 ms.*Samples answered *5,000 *all 5,000 that were issued/s,
     );
     expect(head).not.toContain('completed_qps');
     expect(page.indexOf('id="notes"')).toBeGreaterThan(page.indexOf('id="settings"'));

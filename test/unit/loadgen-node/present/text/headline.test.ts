@@ -28,6 +28,20 @@ describe('headFigures', () => {
     expect(metricText(run)).toBe(text);
   });
 
+  const closedLoop = { arrivals: 'closed-loop:4', steps: null };
+  it.each([
+    ['Server in v4.1', 'v4.1', null, 'the metric of the scenario; 94.1 /s scheduled'],
+    ['Server in v0.5', 'v0.5', null, '94.1 /s scheduled, the metric of round v0.5'],
+    [
+      ...(['a load test', 'v4.1', closedLoop] as const),
+      'a load test, not a scenario of MLPerf; 94.1 /s scheduled',
+    ],
+  ] as const)('call the right rate the metric: %s', (_case, round, loadTest, note) => {
+    const rates = { answered_qps: 93, scheduled_qps: 94.1 };
+    const run = { scenario: 'Server', round, loadTest, figures: rates } as const;
+    expect(headFigures(run)).toMatchObject([{ value: '93 /s', note }]);
+  });
+
   it('hold the tail of Server against its bound, at its own percentile', () => {
     const bound = { latencyBoundNs: 4e6, overlatency: 0.03 };
     const run = {
