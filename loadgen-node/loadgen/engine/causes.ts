@@ -51,7 +51,9 @@ const CAUSES: readonly CauseRow[] = [
     kind: 'loadgen',
     explains: ['not-kept-up', ...OF_LATENCY],
     find: (performance) =>
-      performance.isGeneratorBound && !performance.isSutSlow ? slowLoadgenText(performance) : null,
+      performance.isGeneratorBound && !performance.isSutSlow
+        ? `LoadGen itself was ${latenessInWords(performance)}`
+        : null,
   },
   {
     kind: 'standstill',
@@ -105,6 +107,9 @@ export function explainedBy(
 /** Mean number of queries waiting for LoadGen below which other load did not disturb it. */
 const WAITING_FEW = 0.1;
 
+/** What decides whether LoadGen was late all the time, or only for moments. */
+export type LatenessFacts = Pick<PerformanceOutcome, 'dispatchLag' | 'summary' | 'durationNs'>;
+
 /**
  * True if LoadGen was late only briefly: by Little's law (rate times mean lag) almost no query
  * waited for it, so a lower load would not have helped.
@@ -113,15 +118,13 @@ export function wasLateForMoments({
   dispatchLag: { maxNs, meanNs },
   summary: { queryCount },
   durationNs,
-}: Pick<PerformanceOutcome, 'dispatchLag' | 'summary' | 'durationNs'>): boolean {
+}: LatenessFacts): boolean {
   return maxNs > 0 && meanNs * queryCount < WAITING_FEW * durationNs;
 }
 
-/** Text for a LoadGen that was late; no full stop. */
-export function slowLoadgenText(performance: PerformanceOutcome): string {
-  return wasLateForMoments(performance)
-    ? 'LoadGen itself was late for moments'
-    : 'LoadGen itself was too slow for this load';
+/** Text after "LoadGen was" for a LoadGen that was the limit; no full stop. */
+export function latenessInWords(performance: LatenessFacts): string {
+  return wasLateForMoments(performance) ? 'late for moments' : 'too slow for this load';
 }
 
 function brokenText(outcome: PhaseOutcome): string | null {

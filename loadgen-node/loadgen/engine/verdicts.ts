@@ -5,7 +5,7 @@ import { performanceRule } from '../results/bound-verdicts.ts';
 import type { KeepingUp } from '../results/queue-growth.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
-import { causeOf, explainedBy, missedLanes, silentWords, slowLoadgenText } from './causes.ts';
+import { causeOf, explainedBy, latenessInWords, missedLanes, silentWords } from './causes.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type { ContractErrors } from './response-sink.ts';
 import type {
@@ -279,7 +279,7 @@ function longhaulReasons(
   if (isSearchUnfinished(results) && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
     const { generatorBoundReason, generatorLimit } = performance;
-    const text = `${slowLoadgenText(performance)}, so the result is not the SUT's alone: ${generatorBoundReason}.`;
+    const text = `LoadGen itself was ${latenessInWords(performance)}, so the result is not the SUT's alone: ${generatorBoundReason}.`;
     reasons.push(
       reason('generator-bound', text, generatorLimit?.needed ?? '', generatorLimit?.seen ?? ''),
     );

@@ -3,6 +3,7 @@ import { cpus, release, type } from 'node:os';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { type LatenessFacts, latenessInWords } from '../../loadgen/engine/causes.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import {
   causesOfLateness,
@@ -68,22 +69,32 @@ export interface GeneratorFinding {
   readonly causes: readonly string[];
 }
 
-type GeneratorFacts = 'isGeneratorBound' | 'generatorBoundReason' | 'health';
+type GeneratorFacts = LatenessFacts &
+  Pick<PerformanceOutcome, 'isGeneratorBound' | 'generatorBoundReason' | 'health'>;
 
-/**
- * Finds whether LoadGen was the limit, or only disturbed, and why.
- * @param hasSchedule True if LoadGen kept a schedule (Server, fixed intervals): it then spins
- *   before a due time.
- */
+/** Finds whether LoadGen was the limit, or only disturbed, and why. */
 export function generatorFinding(
-  { isGeneratorBound, generatorBoundReason, health }: Pick<PerformanceOutcome, GeneratorFacts>,
+  performance: GeneratorFacts,
   hasSchedule: boolean,
 ): GeneratorFinding {
+  const { isGeneratorBound, generatorBoundReason, health } = performance;
   if (isGeneratorBound) {
-    const head = 'too slow for this load (generator-bound)';
+    const head = `${latenessInWords(performance)} (generator-bound)`;
     const causes = generatorBoundReason.split('; ');
     return { kind: 'bound', text: `${head}: ${generatorBoundReason}`, head, causes };
   }
+  return disturbanceFinding(health, hasSchedule);
+}
+
+/**
+ * Finds whether a LoadGen that was not the limit was disturbed, and by what.
+ * @param hasSchedule True if LoadGen kept a schedule (Server, fixed intervals): it then spins
+ *   before a due time.
+ */
+export function disturbanceFinding(
+  health: PerformanceOutcome['health'],
+  hasSchedule: boolean,
+): GeneratorFinding {
   const causes = health === null ? [] : causesOfLateness(health, hasSchedule);
   const head = 'not the limit';
   if (causes.length === 0) return { kind: 'clean', text: head, head, causes };

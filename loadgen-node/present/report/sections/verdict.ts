@@ -2,7 +2,7 @@ import { protocolNamed } from '../../../../qdl/protocols/index.ts';
 import { counted, grouped } from '../../../../shared/base/text.ts';
 import { hasNetworkDivision } from '../../../../shared/rules/rounds/rounds.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
-import { generatorFinding } from '../../../observe/health/ceiling-file.ts';
+import { disturbanceFinding } from '../../../observe/health/ceiling-file.ts';
 import { labelText } from '../../../observe/summary/run-labels.ts';
 import { hasSchedule, type RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Html, html, htmlTable, judged, scroll, section, tile } from '../../html/html.ts';
@@ -57,13 +57,11 @@ export function renderNotes({ notes }: RunSummary): Html | null {
   return section('notes', 'Notes', html`<ul class="plain">${items}</ul>`);
 }
 
-/** Null if the verdict's reasons already contain it. */
+/** Null if the verdict's reasons already say that LoadGen was the limit. */
 function generatorText(summary: RunSummary): Html | null {
-  const { cause, reasons } = summary.verdict;
-  if (cause?.kind === 'sut-broke') return null;
-  if (reasons.some(({ rule }) => rule === 'generator-bound')) return null;
-  const { kind, text } = generatorFinding(summary, hasSchedule(summary));
-  return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen was ${text}.</p>`;
+  if (summary.verdict.cause?.kind === 'sut-broke' || summary.isGeneratorBound) return null;
+  const { text } = disturbanceFinding(summary.health, hasSchedule(summary));
+  return html`<p>LoadGen was ${text}.</p>`;
 }
 
 /** The user's own thresholds, which affect no verdict. */

@@ -62,6 +62,14 @@ describe('timeLines', () => {
     expect(rest).toEqual(['', expect.stringMatching(/^Typical samples took 10 ms/)]);
   });
 
+  it('says of a LoadGen that was late for moments what the verdict says of it', async () => {
+    const bound = await performance({ cpuShare: 0.5, cpuWaitShare: 0.5 });
+    const dispatchLag = { ...bound.dispatchLag, maxNs: 1e9, meanNs: 1e5 };
+    const outcome = { performance: { ...bound, dispatchLag } };
+    const [[, why] = []] = timeLines({ summary: { split: null, ceiling: null }, outcome });
+    expect(why).toMatch(/^LoadGen was late for moments \(generator-bound\): /);
+  });
+
   it('tells of LoadGen what did not decide, and of back-pressure', async () => {
     const backPressure = { socketNs: 2e9, creditNs: 5e9 };
     const outcome = { performance: await performance({ stealShare: 0.2, backPressure }) };
