@@ -33,6 +33,13 @@ function forgetFirstQueries(run: string): void {
   writeFileSync(path, lines.filter((line) => !line.includes('longhaul_first_query')).join('\n'));
 }
 
+/** Writes another rate into a run's summary. */
+function setRate(run: string, rate: string): void {
+  const path = join(run, 'mlperf_log_summary.txt');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace(/^(Completed samples per second *: ).*$/m, `$1${rate}`));
+}
+
 function unmet({ checks }: TestVerdict): string[] {
   return checks.filter(({ isMet }) => !isMet).map(({ name }) => name);
 }
@@ -151,6 +158,33 @@ describe('TEST05', () => {
     const verdict = await verifyTest05({ ...server, test });
     expect(unmet(verdict)).toContain('performance');
     expect(verdict.isOfficialPass).toBe(false);
+  });
+
+  it('says that the seeds drew the difference in a run of few queries, and not the system', async () => {
+    const flags = { minDuration: '1s', minQueryCount: '150', targetLatencyPercentile: '90' };
+    const performance = await server.submitAgain({ flags });
+    const test = await server.test('TEST05', { flags });
+    const verdict = await verifyTest05({ ...server, performance, test });
+    const [speed] = verdict.checks.filter(({ isMet }) => !isMet);
+    // The seeds' own draws: 0.9969 and 0.9081 of the target rate of 50/s.
+    expect(speed?.advice).toMatch(
+      /^The other seeds drew another schedule, of 45\.\d+ queries\/s; that of the submission run had 49\.\d+\. .*longer/,
+    );
+    expect(verdict.isOfficialPass).toBe(false);
+  });
+
+  it.each([
+    ['1172.83', '-5.0002 %'],
+    ['1172.82', '-5.001 %'],
+    ['1160.49', '-6.00 %'],
+  ])('tells %s of 1234.56 samples/s apart from the limit', async (rate, percent) => {
+    const performance = await server.submitAgain({});
+    const test = await server.test('TEST05');
+    setRate(performance, '1234.56');
+    setRate(test, rate);
+    const { checks } = await verifyTest05({ ...server, performance, test });
+    const text = checks.find(({ isMet }) => !isMet)?.text;
+    expect(text).toContain(`(${percent}); needed: under 5 % less, or any more`);
   });
 
   it('looks at a stream by its latency', async () => {
