@@ -14,7 +14,7 @@ import { CLAIM_KINDS } from './node-claims.ts';
 /** Values of a schema, deeply read-only. */
 export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
-/** The fields that a schema names, of an object that may have more. */
+/** The fields of an object that a schema names; the object may have more fields. */
 export function fieldsOf<Key extends string, From extends Readonly<Record<Key, unknown>>>(
   { shape }: { readonly shape: Readonly<Record<Key, unknown>> },
   from: From,
@@ -45,7 +45,7 @@ const nodeLimits = z.object({
   connectionWindowBytes: claimed,
 });
 
-/** Counts of one end, and the digest of the samples that were chosen for it. */
+/** Counts of one end, and the digest over the samples that were chosen for the digest. */
 const counts = (number: z.ZodType<number>, digest: z.ZodType<string>) =>
   z.object({
     queryCount: number,
@@ -73,11 +73,11 @@ export const nodeLedger = counts(
 ).extend({
   encodings: z.array(encoding),
   streamCount: nonNegative,
-  /** Of them those with the number of an earlier one: an Open that was repeated. */
+  /** Streams with the number of an earlier stream, because an Open was repeated. */
   repeatedStreamCount: nonNegative,
   /** Workers that ended and were replaced between the first stream and the last. */
   replacedWorkerCount: nonNegative,
-  /** Samples that the node answered for others meanwhile, and who they were as far as it knows. */
+  /** Samples that the node answered for other peers during the run, and their known addresses. */
   otherSampleCount: claimed,
   otherAddresses: z.array(z.string()),
 });
@@ -111,7 +111,7 @@ export const callPath = z.object({
 
 const nodeNameCall = z.object({
   address: z.string(),
-  /** Null when the node did not answer, or not as it should. */
+  /** Null if the node did not answer, or answered wrongly. */
   name: z.string().nullable(),
   identity: z.string().nullable(),
   /** From the question to the answer, which repeats the question's random number, in ns. */
@@ -131,9 +131,9 @@ const nodeNameCall = z.object({
 export const nameCall = z.object({
   /** Name that the call returned; null when it failed. */
   name: z.string().nullable(),
-  /** Why it failed, in words; null when it did not. */
+  /** Why the call failed, in words; null if it did not fail. */
   failure: z.string().nullable(),
-  /** Until the last node had answered, in ns. */
+  /** Time until the last node had answered, in ns. */
   durationNs: nonNegative,
   /** In the order of the settings. */
   nodes: z.array(nodeNameCall),
@@ -174,7 +174,7 @@ export const streamEvidence = z.object({
 const datatype = z.enum(Object.keys(OIP_ELEMENT_BYTES) as [OipDataType, ...OipDataType[]]);
 const tensors = z.array(z.object({ name: z.string(), datatype, shape: z.array(z.int()) }));
 
-/** Differences of a server's own counters: whatever it says. */
+/** Growth of one of a server's own counters. The server may report any numbers. */
 const serverTime = z.object({ count: z.number(), ns: z.number() });
 
 /** Growth of a server's own statistics of the model during a run (Triton's ModelStatistics). */
@@ -197,25 +197,25 @@ const serverEvidence = z.object({
   modelName: z.string(),
   modelVersions: z.array(z.string()),
   platform: z.string(),
-  /** Digest of the model's file, where the server tells one. */
+  /** Digest of the model's file, if the server reports one. */
   modelSha256: z.string().optional(),
   inputs: tensors,
-  /** From the answer to a trial request where the metadata have none. */
+  /** Outputs; from the answer to a trial request if the metadata has none. */
   outputs: tensors,
   /**
-   * Requests that were given to the connection, warm-up left out: a request has one sample, or
-   * several of one query. All of them went out in a run that came to its end; one that broke off
-   * may have kept back the last ones.
+   * Requests that were given to the connection, without warm-up. A request has one sample, or
+   * several samples of one query. A complete run has sent all of them; a run that broke off may not
+   * have sent the last ones.
    */
   requestCount: nonNegative,
-  /** Requests of before the run, which tried whether the server takes what is sent. */
+  /** Trial requests before the run, which showed whether the server accepts the requests. */
   trialCount: nonNegative,
-  /** Growth over the run; null where the server has no statistics, or did not tell them. */
+  /** Growth over the run; null if the server has no statistics, or did not report them. */
   statistics: serverGrowth.nullable(),
 });
 
 export const requestEvidence = z.object({
-  /** gRPC's name of the service, or another protocol's word of what answers. */
+  /** gRPC's name of the service, or another protocol's name for the answering side. */
   service: z.string(),
   /** As OipRequestPlan; null where only names were requested. */
   plan: z
@@ -233,11 +233,11 @@ export const requestEvidence = z.object({
       hasBatchAxis: z.boolean(),
       samplesPerRequest: z.int().min(1),
       outputs: tensors,
-      /** The protocol's own word of the way that requests took. */
+      /** The protocol's own name for the way that requests took. */
       method: z.string(),
     })
     .nullable(),
-  /** For people: servers that share a name, what was tried and did not work, ... */
+  /** Notes for people, for example on servers that share a name, or on failed trials. */
   notes: z.array(z.string()),
 });
 
@@ -266,7 +266,7 @@ export const nodeEvidence = z.object({
   /** Null: not asked, or the node has no Describe. */
   description: nodeDescription.nullable(),
   streams: z.array(streamEvidence),
-  /** Samples that both ends digest, in millionths; 0 where the node offers no digests. */
+  /** Share of the samples that both ends digest, in millionths; 0 if the node offers no digests. */
   digestPerMillion: nonNegative,
   ours: ledgerCounts,
   /** Null: not asked, or the node has no Ledger; `ledgerMissing` says which. */
@@ -274,7 +274,7 @@ export const nodeEvidence = z.object({
   ledgerMissing: z.string().nullable(),
   /** Identity of the node that reported its counts; empty without them. */
   ledgerIdentity: z.string(),
-  /** Differences between the two in words; empty when they agree, or were not compared. */
+  /** Differences between the counts of both ends; empty if they agree, or were not compared. */
   differences: z.array(z.string()),
   /** Claims of the node that cannot be true. */
   claims: z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
@@ -282,7 +282,7 @@ export const nodeEvidence = z.object({
   queryPaths: z.exactOptional(z.array(callPath)),
   /** Absent: there were none. */
   handOvers: z.exactOptional(handOvers),
-  /** Of a node that is a server, not a SUT node of longhaul. */
+  /** Evidence of a server; absent for a SUT node of longhaul. */
   server: z.exactOptional(serverEvidence),
 });
 
@@ -323,7 +323,7 @@ export type NameCall = Evidence<typeof nameCall>;
 export type NodeNameCall = Evidence<typeof nodeNameCall>;
 
 /**
- * Counts of one end for one node. A node's own may be any of 64 bits: above 2^53 they are rounded.
+ * Counts of one end for one node. A node may report any 64-bit counts; above 2^53 they are rounded.
  */
 export type LedgerCounts = Evidence<typeof ledgerCounts>;
 
@@ -343,14 +343,14 @@ export type HandOvers = Evidence<typeof handOvers>;
 export type NodeEvidence = Evidence<typeof nodeEvidence>;
 
 /**
- * Time that a server reports, over all requests of a run: a sum of lengths, and how many they are.
+ * Time that a server reports over all requests of a run: a sum of durations, and their number.
  */
 export type ServerTime = Evidence<typeof serverTime>;
 
 /** Growth of a server's own statistics of the model during a run. */
 export type ServerGrowth = Evidence<typeof serverGrowth>;
 
-/** Report of a server on itself and its model, and how many requests it got. */
+/** Report of a server on itself and its model, and the number of requests that it got. */
 export type ServerEvidence = Evidence<typeof serverEvidence>;
 
 /** The service, the plan and notes of requests that go to servers. */

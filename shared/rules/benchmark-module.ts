@@ -9,12 +9,12 @@ type BenchmarkModule<T> = { readonly benchmark: T } | { makeBenchmark(key: strin
 
 /**
  * Loads the code of a benchmark on one side: `<key>/benchmark` below that side's folder of
- * benchmarks, which exports `benchmark`. Found by its place, so that another benchmark is a card,
- * and a folder per side. A language model without a folder there has the code of all:
+ * benchmarks, which exports `benchmark`. The place decides, so that a new benchmark needs only a
+ * card and a folder per side. All language models without a folder of their own share
  * `language/benchmark`, which exports `makeBenchmark`.
- * @param registry `import.meta.url` of the file in that folder that asks.
- * @param lacking What this side lacks of a benchmark without code here, for the message.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is.
+ * @param registry `import.meta.url` of the calling file in that folder.
+ * @param lacking Words of the message for the part that the benchmark does not have on this side.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists the benchmarks with code.
  */
 export async function loadBenchmarkModule<T>(
   key: string,

@@ -13,7 +13,7 @@ import type {
 } from './rows/benchmark-card.ts';
 import { type AccuracyTarget, type ModelRow, rowAt } from './rows/model-row.ts';
 
-/** In the order in which they are listed to people. */
+/** The benchmarks, in the order of lists for people. */
 const BENCHMARKS: readonly BenchmarkRules[] = CARDS.map(rulesOf);
 
 function rulesOf(card: BenchmarkCard): BenchmarkRules {
@@ -30,7 +30,7 @@ function rulesOf(card: BenchmarkCard): BenchmarkRules {
     ...card,
     isOfficial: true,
     rounds,
-    // LoadGen: 0 is all of the data set.
+    // To LoadGen, 0 means the whole data set.
     performanceSampleCount:
       numberOfRound(round, `${key}.*.performance_sample_count_override`) ||
       SYNTHETIC_SAMPLE_COUNT_MAX,
@@ -103,9 +103,8 @@ export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
 ).map(({ key }) => key);
 
 /**
- * @param names Those that may be meant.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that names the one that was meant, or lists what
- *   there is.
+ * @param names Keys that the user may have meant.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that names a similar key, or lists all keys.
  */
 export function benchmarkRules(key: string, names = BENCHMARK_KEYS): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
@@ -169,7 +168,7 @@ export function benchmarkEncoding(rules: BenchmarkRules, name: string): PayloadE
 }
 
 /**
- * Default of a setting that follows from the setting `benchmark`; undefined where that has none
+ * Default of a setting that follows from the setting `benchmark`; undefined if it has none
  * ({@link BenchmarkRules.defaults}).
  */
 export function benchmarkDefault(setting: BenchmarkDefault) {

@@ -28,7 +28,7 @@ const OTHERS: Readonly<Record<string, CompressionRow>> = {
   rgat: compressionRow(networkRounds('v5.0'), NOT_ALLOWED),
 };
 
-/** Order of the rules' table; what it lacks follows. */
+/** Order of the rules' table; benchmarks that the table does not have follow. */
 // biome-ignore format: one line shows the order.
 const ORDER = [
   'resnet50', 'retinanet', '3d-unet', 'bert', 'gptj', 'llama2-70b', 'llama3_1-405b', 'llama3_1-8b', 'mixtral-8x7b',

@@ -12,9 +12,9 @@ import {
 import { IMAGENET } from './cards/imagenet.ts';
 import type { BenchmarkRules } from './rows/benchmark-card.ts';
 
-/** How a response of a model says the class that a benchmark asks for. */
+/** Form in which a model's response has the class that a benchmark asks for. */
 export interface ResponseClass {
-  /** The output that is read; the only one of a response. */
+  /** The output with the class; a response has no other output. */
   readonly output: OipTensor;
   /**
    * `same`: as the benchmark has it. `class`: the class as another number. `scores`: one number for
@@ -109,8 +109,8 @@ function noClass(key: string, outputs: readonly OipTensor[], why: string): Mlper
 }
 
 /**
- * The response as the benchmark's accuracy script reads it. Untimed, after the run, on LoadGen's
- * side: what a class is made of is the script's affair, not the QDL's.
+ * Converts a response for the benchmark's accuracy script. This is untimed work of LoadGen's side
+ * after the run: the QDL must not change responses.
  * @throws MlperfError `ERR_DATA_SET` for bytes that are no such response
  */
 export function classResponse(
@@ -137,13 +137,13 @@ export function classResponse(
   return encodeNumber(label + classOffset, datatype);
 }
 
-/** The first of equal ones, as ONNX's ArgMax has it. */
+/** The class of the highest score; of equal scores the first one, as in ONNX's ArgMax. */
 function indexOfLargest(view: DataView, count: number, datatype: OipDataType): number {
   let largest = Number.NEGATIVE_INFINITY;
   let index = 0;
   for (let i = 0; i < count; i += 1) {
     const score = datatype === 'FP32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true);
-    // Comparisons with NaN are false, so it would pass for the lowest score.
+    // Comparisons with NaN are false, so NaN would pass for the lowest score.
     if (Number.isNaN(score)) {
       throw dataSetError(`score ${i} of a response is not a number`);
     }

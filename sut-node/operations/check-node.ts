@@ -26,7 +26,7 @@ import {
 } from '../server/describe/node-offer.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
-/** Repetitions of each batch size whose median is told. */
+/** Repetitions per batch size; the report has their median. */
 const REPEATS = 5;
 
 /** Report of `longhaul sut --check`. */
@@ -34,7 +34,8 @@ type NodeCheckReport = Awaited<ReturnType<typeof checkNode>>;
 
 /**
  * Loads the model, warms it up and measures it as a node would use it, without serving. The files
- * of TLS and token are read as well. Stop the model afterwards, whatever happens.
+ * of TLS and token are read as well. The caller must stop the model afterwards, also after an
+ * error.
  * @throws MlperfError as the start of a node; `ERR_MODEL` when the model fails on the benchmark's
  *   own sample.
  */
@@ -62,8 +63,8 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
   const workers = model.workerCounts?.count ?? 0;
   for (const batchSize of new Set([1, batchSizeMax])) {
     onProgress(0, `measuring ${whatOf(isGenerating, batchSize)}`);
-    // Sequences travel one by one, and a worker with fewer gets the next: as many for each, or one
-    // alone.
+    // Sequences are sent one by one, and the worker with the fewest gets the next one. So all
+    // workers get the same number of sequences, or one worker gets a single sequence.
     const sequences = batchSize === 1 ? 1 : batchSize * workers;
     const sizes = isGenerating ? Array.from({ length: sequences }, () => 1) : [batchSize];
     inferences.push({ batchSize, ...(await measure(model, { ...measured, sizes })) });
@@ -76,9 +77,9 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     model: describe(model.name, loaded),
     provider: providerOf(settings),
     workers,
-    /** Samples at once in a worker: of a batch, or sequences side by side. */
+    /** Samples that a worker runs at once: a batch, or sequences side by side. */
     batchSizeMax,
-    /** A batch is that many sequences, which a worker generates side by side. */
+    /** True if a batch is a number of sequences that a worker generates side by side. */
     isGenerating,
     /** How the server batches, for the documents of a submission. */
     batching: batchingInWords(settings, loaded),
@@ -122,18 +123,18 @@ interface TestBatches {
   readonly payload: Uint8Array;
   /** The node's number of the payload's encoding. */
   readonly form: number;
-  /** Of the batches that are sent at once. */
+  /** Sizes of the batches that are sent at once. */
   readonly sizes: readonly number[];
 }
 
-/** Median times of what a worker works on at once. */
+/** Median times of one batch size. */
 type InferenceTimes = Awaited<ReturnType<typeof measure>> & { readonly batchSize: number };
 
 /**
- * How long such batches took: medians of {@link REPEATS}, of each number by itself. `computeNs` is
- * the model alone, for the sample that took longest; `totalNs` is from the way to the worker to the
- * last answer, with pre- and post-processing. `tokenCount` is that of each answer; null where the
- * model has no tokens.
+ * Times of such batches: for each number, the median of {@link REPEATS} repetitions. `computeNs` is
+ * the time of the model alone, for the slowest sample; `totalNs` is the time from the way to the
+ * worker to the last answer, with pre- and post-processing. `tokenCount` is the number of tokens of
+ * each answer; null if the model has no tokens.
  */
 async function measure(model: SutModel, batches: TestBatches) {
   const computeNs: number[] = [];
@@ -183,7 +184,7 @@ function run(
 
 const MIB = 1024 ** 2;
 const LABEL_WIDTH = 15;
-/** Benchmark of models and data that are the user's. */
+/** Benchmark for the user's own models and data. */
 const OWN_BENCHMARK = 'custom';
 
 /** The report for people: a label and its values in each paragraph. */
@@ -212,7 +213,7 @@ export function checkReportText(report: NodeCheckReport): string {
     .join('');
 }
 
-/** A payload has no shapes: its bytes tell one length. */
+/** A payload has no shapes: only one length follows from its number of bytes. */
 function freeAxesLines({ freeAxes }: NodeCheckReport['model']): string[] {
   if (freeAxes < 2) return [];
   return [
@@ -232,14 +233,14 @@ function settingLines({ settings, benchmark }: NodeCheckReport): string[] {
 function sampleLines({ sample, inferences }: NodeCheckReport): string[] {
   if (sample === null) return [];
   const tokens = inferences[0]?.tokenCount ?? null;
-  // The model ends its answer where it wants: few tokens make prompts most of the time.
+  // The model itself ends its answers. If they have few tokens, prompts take most of the time.
   const answer = tokens === null ? '' : `, answered with ${counted(tokens, 'output token')} each`;
   return [`samples: ${sample.form}, ${sample.bytes} bytes each${answer}`];
 }
 
 /**
- * False for the benchmarks that only answer: no file, no workers, and a rate that follows from the
- * settings.
+ * False for the benchmarks without a model: they have no file and no workers, and their rate
+ * follows from the settings.
  */
 function hasModel({ model }: NodeCheckReport): boolean {
   return model.file !== null;
@@ -256,7 +257,7 @@ function whoseBenchmark({ benchmark, isOfficial }: NodeCheckReport): string {
   return isOfficial ? 'of MLPerf' : 'an example of this project';
 }
 
-/** Kind of the model: it decides what the result of a run may be called. */
+/** Kind of the model; the name of a run's result depends on it. */
 function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
   if (benchmark === OWN_BENCHMARK)
     return 'your own model: there is no reference to compare it with';

@@ -19,7 +19,7 @@ import {
 import type { NodeTotals } from '../server/ledger/run-ledger.ts';
 import type { BucketCounts, Observations } from './observations.ts';
 
-/** The node, as the metrics read it: at each scrape and at no other time. */
+/** The values of a node that its metrics read, only at each scrape. */
 export interface MeasuredNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
@@ -30,7 +30,7 @@ export interface MeasuredNode {
   streamCount(): number;
   /** Requests of the Open Inference Protocol by the gRPC status of their answer. */
   oipRequests(): ReadonlyMap<string, number>;
-  /** Its streams that are open. */
+  /** Open streams of the Open Inference Protocol. */
   oipStreamCount(): number;
   connectionCount(): number;
   /** Calls that the gate did not serve, by the reason. */
@@ -48,14 +48,14 @@ interface QueueState {
   /** Samples and payload bytes that arrived and are not answered. */
   readonly outstandingSamples: number;
   readonly outstandingBytes: number;
-  /** Credit that is out: what peers may still send, and what they sent and has no answer yet. */
+  /** Granted credit: what peers may still send, and what they sent without an answer so far. */
   readonly creditSamples: number;
   readonly creditBytes: number;
 }
 
 /**
- * Gauges of prom-client with the name of a counter, of which promtool complains; each has a twin by
- * type.
+ * Gauges of prom-client whose names end like those of counters, which promtool reports. prom-client
+ * has the same numbers by type in other gauges.
  */
 const MISNAMED: readonly string[] = ['handles', 'requests', 'resources'].map(
   (what) => `nodejs_active_${what}_total`,
@@ -80,8 +80,8 @@ interface MetricLine {
 }
 
 /**
- * A metric: its name behind `longhaul_sut_`, its help, and how it is read: one number, or a line
- * per set of labels.
+ * A metric: its name after `longhaul_sut_`, its help, and the function that reads it, which returns
+ * one number or a line per set of labels.
  */
 type MetricRow = readonly [
   type: 'counter' | 'gauge' | 'histogram',
@@ -98,7 +98,7 @@ const TOTALS = [
   ['parts', 'partCount', 'Messages with samples that arrived.'],
   ['samples_received', 'sampleCount', 'Whole samples that arrived.'],
   ['samples_completed', 'completedCount', 'Samples that were answered with a response.'],
-  ['samples_dropped', 'droppedCount', 'Samples without an answer: their stream was gone.'],
+  ['samples_dropped', 'droppedCount', 'Samples without an answer, because their stream had ended.'],
   ['payload_bytes', 'payloadBytes', 'Payload bytes of samples that arrived.'],
   ['response_bytes', 'responseBytes', 'Payload bytes of responses.'],
 ] as const;
@@ -132,7 +132,7 @@ const METRICS: readonly MetricRow[] = [
   [
     'gauge',
     'state',
-    '1 for the state that the node is in, 0 for the others.',
+    '1 for the state of the node, 0 for all other states.',
     ({ status }) =>
       byLabel(
         'state',
@@ -172,7 +172,7 @@ const METRICS: readonly MetricRow[] = [
   [
     'counter',
     'connections_refused_total',
-    'Connections that were refused, or closed for another or without a call, by the reason.',
+    'Connections that were refused, or were closed in favour of another one or without a call, by the reason.',
     (node) => byLabel('reason', node.refusedConnections()),
   ],
   [
@@ -204,7 +204,7 @@ const METRICS: readonly MetricRow[] = [
   [
     'gauge',
     'workers',
-    'Workers that live, those that are loading included.',
+    'Running workers, including those that still load the model.',
     (node) => node.workers()?.count ?? 0,
   ],
   [
@@ -264,8 +264,8 @@ function byLabel(label: string, counts: Iterable<readonly [string, number]>): Me
 }
 
 /**
- * Lines of a histogram that was counted elsewhere. @param unit What one of the counted units is in
- * the metric's.
+ * Lines of a histogram that was counted elsewhere.
+ * @param unit One unit of the counted values, in the unit of the metric.
  */
 function histogram(
   shortName: string,
@@ -277,7 +277,7 @@ function histogram(
   let count = 0;
   const lines = [...bounds, Number.POSITIVE_INFINITY].map((bound, i): MetricLine => {
     count += counts[i] as number; // One count more than bounds.
-    // 1e-9 times a round number of ns is not round.
+    // A round number of ns times 1e-9 has binary rounding errors.
     const le = Number.isFinite(bound) ? Number((bound * unit).toPrecision(6)) : '+Inf';
     return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
   });
@@ -288,7 +288,7 @@ function histogram(
   ];
 }
 
-/** Bounds for clients of the port: scrapers are few, quick and brief. */
+/** Limits for clients of the port: scrapers are few, and send short requests. */
 const CONNECTIONS_MAX = 32;
 const REQUEST_MS_MAX = 10_000;
 const HEADER_BYTES_MAX = 8_192;
@@ -344,7 +344,7 @@ async function answer(
   }
   if (request.method !== 'GET' && !isHead) {
     response.setHeader('allow', 'GET, HEAD');
-    say(response, 405, 'metrics can be read only\n', isHead);
+    say(response, 405, 'the metrics port answers only GET and HEAD requests\n', isHead);
     return;
   }
   try {

@@ -55,8 +55,8 @@ export class NodeOperations {
   }
 
   /**
-   * Opens the ports for health and for metrics, where there are to be any. @throws MlperfError
-   * `ERR_SUT_LISTEN`
+   * Opens the ports for health and for metrics that the settings request.
+   * @throws MlperfError `ERR_SUT_LISTEN`
    */
   async listen(node: MeasuredNode): Promise<void> {
     const { healthListen, metricsListen, handshakeTimeoutNs } = this.#settings;
@@ -71,17 +71,17 @@ export class NodeOperations {
     this.#metrics = await startMetricsServer(metricsListen, registry, this.#logger);
   }
 
-  /** Where the metrics are; undefined where they are not served. */
+  /** URL of the metrics; undefined if the node serves none. */
   get metricsUrl(): string | undefined {
     return this.#metrics?.url;
   }
 
-  /** Where health is served beside the node's own port; undefined where it is not. */
+  /** Address of the port for health alone; undefined if there is none. */
   get healthAddress(): string | undefined {
     return this.#healthPort?.address;
   }
 
-  /** Health is the last to go: until then it says that the node does not serve. */
+  /** Health ends last: until then, it reports that the node does not serve. */
   async close(reason: string): Promise<void> {
     await this.#metrics?.close();
     await this.#healthPort?.close(reason);
@@ -89,8 +89,8 @@ export class NodeOperations {
 }
 
 /**
- * Services of the health check: the node as a whole (the empty name), or its service by name; both
- * are one.
+ * Services of the health check: the node as a whole (the empty name), or its service by name. Both
+ * have the same state.
  */
 const SERVICES: readonly string[] = ['', SUT_SERVICE_NAME];
 
@@ -99,8 +99,9 @@ type WatchCall = ServerWritableStream<{ service: string }, { status: string }>;
 /**
  * `grpc.health.v1` of the node: SERVING while it is ready, NOT_SERVING in every other state.
  *
- * The package answers; here its Watch is bounded. It would remember every name that a peer ever
- * watched, and has no way to end its calls, for which a closing server would wait.
+ * The package grpc-health-check answers; this class limits its Watch. The package would remember
+ * every name that a peer ever watched. It cannot end its Watch calls, for which a closing server
+ * would wait.
  */
 class HealthService implements SideService {
   readonly #health: HealthImplementation;
@@ -116,7 +117,7 @@ class HealthService implements SideService {
     );
   }
 
-  /** Tells those who watch, too. */
+  /** Also tells the peers that watch. */
   setServing(isServing: boolean): void {
     if (isServing === this.#isServing) return;
     this.#isServing = isServing;
@@ -151,7 +152,7 @@ class HealthService implements SideService {
     this.#watches.add(call);
     call.on('cancelled', () => this.#watches.delete(call));
     if (SERVICES.includes(call.request.service)) watch(call);
-    // No other service will ever come, so the watch is not kept. Rule: health.proto, Watch.
+    // The node never gets another service, so this watch is not kept. Rule: health.proto, Watch.
     else call.write({ status: 'SERVICE_UNKNOWN' });
   }
 }
@@ -161,7 +162,7 @@ function end(call: WatchCall, code: status, details: string): void {
   call.emit('error', { code, details });
 }
 
-/** HTTP/2's own: what is asked here has some bytes. */
+/** Default of HTTP/2: the requests of this port have few bytes. */
 const WINDOW_BYTES = 65_535;
 
 /** A probe is always admitted: it is brief, and may decide whether the node is restarted. */

@@ -51,7 +51,7 @@ function isInput(expected: PipelineInput, found: ModelTensor): boolean {
   return isNamedSo && batch !== undefined && shapeFits(shape, sampleShape);
 }
 
-/** True where axes of a model take lengths. */
+/** True if axes of a model accept these lengths. */
 export function shapeFits(axes: readonly number[], lengths: readonly number[]): boolean {
   return (
     axes.length === lengths.length && axes.every((axis, i) => axis === FREE || axis === lengths[i])
@@ -59,14 +59,15 @@ export function shapeFits(axes: readonly number[], lengths: readonly number[]): 
 }
 
 /**
- * Refuses what a description says to something that has its own way with a model.
+ * Refuses keys of a description that have no effect, because a benchmark decides how its model is
+ * used.
  * @throws MlperfError `ERR_MODEL` naming the key that would have no effect.
  */
 export function refuseUsage(usage: ModelUsage, what: string): void {
   const [key] = Object.keys(usage);
   if (key === undefined) return;
   throw modelError(
-    `the description's "${key}" has no effect: ${what} says itself how its model is used`,
+    `the description's "${key}" has no effect, because ${what} decides how its model is used; remove the key`,
   );
 }
 
@@ -76,7 +77,7 @@ export function listTensors(tensors: readonly ModelTensor[]): string {
   return tensors
     .map(({ name, elementType, shape, isRankUnknown }) =>
       isRankUnknown
-        ? `${name}: ${elementType}, of no told shape`
+        ? `${name}: ${elementType}, of unknown shape`
         : `${name}: ${elementType} [${shapeText(shape)}]`,
     )
     .join('; ');
@@ -87,10 +88,10 @@ function shapeText(shape: readonly number[]): string {
 }
 
 /**
- * Inputs to feed, in the order of the payload: those that the usage names, else all in the model's
- * own order. Names, types and shapes are the model's; a shape of the usage fills in axes that the
- * model leaves free.
- * @throws MlperfError `ERR_MODEL` where the two contradict each other, or where an input cannot
+ * Inputs to feed, in the order of the payload: the inputs that the usage names, or else all in the
+ * model's own order. Names, types and shapes come from the model; a shape of the usage fills in
+ * axes that the model leaves free.
+ * @throws MlperfError `ERR_MODEL` if model and usage contradict each other, or if an input cannot
  *   be fed.
  */
 export function pipelineInputs(model: OpenedModel, usage: ModelUsage): PipelineInput[] {
@@ -122,14 +123,14 @@ export function tensorNamed(
   throw modelError(`${model.file} has no ${kind} "${name}"; it has: ${listTensors(tensors)}`);
 }
 
-/** The type of a tensor in words, where it is none that is known here. */
+/** Words for the type of a tensor that longhaul does not know. */
 export function isOfType(elementType: string): string {
   return elementType === NO_TENSOR
     ? `is no tensor, but a ${NO_TENSOR}`
     : `has elements of type ${elementType}`;
 }
 
-/** Gives inputs without a shape of the model the one that is described for a sample. */
+/** Gives inputs that have no shape in the model the shape of a sample from the description. */
 export function withDescribedShapes(tensors: ModelTensors, usage: ModelUsage): ModelTensors {
   const inputs = tensors.inputs.map((input) => {
     const shape = usage.inputs?.find(({ name }) => name === input.name)?.shape;
@@ -169,22 +170,22 @@ function pipelineInput(
   if (wanted !== undefined && !shapeFits(own, wanted)) {
     throw modelError(
       `input "${name}" of ${file} takes samples of the shape [${shapeText(own)}]` +
-        `${batchAxis === 0 ? ' behind its batch axis' : ''}, ` +
-        `not [${wanted.join(', ')}] as the description says`,
+        `${batchAxis === 0 ? ' after its batch axis' : ''}, ` +
+        `and the description says [${wanted.join(', ')}]: change the description, or export the model again`,
     );
   }
   return { name, elementType, sampleShape: wanted ?? own };
 }
 
-/** How many samples one inference takes, and where they lie. */
+/** Number of samples of one inference, and the axis that counts them. */
 export interface BatchShape {
-  /** False where inputs and outputs have no batch axis: one inference is one sample. */
+  /** False if inputs and outputs have no batch axis: one inference takes one sample. */
   readonly hasAxis: boolean;
-  /** Samples of every inference; undefined where the model takes any number. */
+  /** Samples of every inference; undefined if the model takes any number. */
   readonly sizeFixed: number | undefined;
   /**
-   * Samples of different lengths in free axes: never in one inference, or padded to the longest
-   * with zeros.
+   * Samples that differ in the length of free axes: `group` never puts them into one inference,
+   * `pad` pads them with zeros to the longest.
    */
   readonly freeAxes: 'group' | 'pad';
 }
@@ -200,7 +201,7 @@ export function batchShapeOf(model: OpenedModel, usage: ModelUsage): BatchShape 
   if (lengths.size > 1) {
     throw modelError(
       `the inputs of ${model.file} have different first axes: ${listTensors(model.inputs)}; ` +
-        'export it with one batch axis, or describe it with "batchAxis: none"',
+        'export the model with one batch axis, or describe it with "batchAxis: none"',
     );
   }
   const [length] = lengths;
@@ -225,11 +226,11 @@ export function checkBatchSize(
 ): void {
   if (sizeFixed === undefined || asked === undefined || asked <= sizeFixed) return;
   const why = hasAxis
-    ? `it has no free batch axis: ${listTensors(model.inputs)}`
-    : 'it is described with "batchAxis: none"';
+    ? `the model has no free batch axis: ${listTensors(model.inputs)}`
+    : 'the description says "batchAxis: none"';
   throw modelError(
-    `${model.file} takes batches of ${sizeFixed}, not --batch-size-max ${asked}, for ${why}; ` +
-      `leave that setting out or set it to ${sizeFixed}, or export the model with a free first axis`,
+    `${model.file} takes batches of ${sizeFixed}, not --batch-size-max ${asked}, because ${why}; ` +
+      `remove the setting, set it to ${sizeFixed}, or export the model with a free first axis`,
   );
 }
 
@@ -243,12 +244,12 @@ export function checkForms(forms: readonly string[], encodings: readonly Payload
   const known = [...new Set(encodings.map(({ form }) => form))];
   throw modelError(
     `the model's pre-processor reads ${forms.join(', ')}, but samples of this benchmark travel as ` +
-      `${known.join(', ')}: another "preprocess" in its description`,
+      `${known.join(', ')}: choose another "preprocess" in the description`,
   );
 }
 
 /**
- * Checks that there is something to pad where the description says so.
+ * Checks that a sample has a free axis if the description says `freeAxes: pad`.
  * @throws MlperfError `ERR_MODEL` that tells the shapes of a sample.
  */
 export function checkFreeAxes(
@@ -258,6 +259,6 @@ export function checkFreeAxes(
   if (freeAxes !== 'pad' || lengthOf !== undefined) return;
   const shapes = inputs.map(({ sampleShape: shape, ...rest }) => ({ ...rest, shape }));
   throw modelError(
-    `"freeAxes: pad" has no effect: no axis of a sample is free (${listTensors(shapes)}); leave it out`,
+    `"freeAxes: pad" has no effect: no axis of a sample is free (${listTensors(shapes)}); remove it from the description`,
   );
 }

@@ -41,7 +41,7 @@ const POSTPROCESSORS: Readonly<
 /**
  * Joins a loaded model with the pre- and post-processor that its usage names: `tensor` and `raw`
  * where it names none, so that any model can be served.
- * @param usage A benchmark fills in what it prescribes before it calls this.
+ * @param usage A benchmark adds its own values before it calls this function.
  * @throws MlperfError `ERR_MODEL` that tells what is requested and what the model has.
  */
 export function openPipeline(model: OpenedModel, usage: ModelUsage): ModelPipeline {

@@ -14,10 +14,10 @@ import {
 import { isOfType, listTensors, tensorNamed } from './model-fit.ts';
 
 /**
- * The response is what the model says: the elements of one sample in the output that the usage
- * names, or in all outputs one behind the other in the model's order; row-major, little-endian.
- * @throws MlperfError `ERR_MODEL` where an output has no elements of a fixed size, and for what
- *   the usage says of classes.
+ * The response is the model's output: the elements of one sample in the output that the usage
+ * names, or in all outputs one after the other in the model's order; row-major, little-endian.
+ * @throws MlperfError `ERR_MODEL` if an output has no elements of a fixed size, or if the usage has
+ *   a key for classes.
  */
 export function rawPostprocessor(model: OpenedModel, usage: ModelUsage): Postprocessor {
   const ignored = (['classOffset', 'response'] as const).find((key) => usage[key] !== undefined);
@@ -61,10 +61,10 @@ const RESPONSE_DEFAULT: ResponseNumber = 'int32';
 
 /**
  * The response is one number, little-endian: the class of the highest score (the first of equal
- * ones, as ONNX's ArgMax has it) or the label that the model tells, plus the usage's offset.
+ * scores, as in ONNX's ArgMax) or the label that the model gives, plus the usage's offset.
  *
- * The output that the usage names is read, else the model's only integer output of one element per
- * sample, else its only output of scores.
+ * The post-processor reads the output that the usage names. Without a name it reads the model's
+ * only integer output of one element per sample, or else the model's only output of scores.
  * @throws MlperfError `ERR_MODEL` where no output or more than one could be meant.
  */
 export function classPostprocessor(model: OpenedModel, usage: ModelUsage): Postprocessor {
@@ -104,12 +104,12 @@ function findOutput(model: OpenedModel, usage: ModelUsage): ModelTensor {
   );
 }
 
-/** Integers, [batch] or with axes of 1 behind it. */
+/** Integers, [batch] or with further axes of length 1. */
 function isLabel({ elementType, shape }: ModelTensor, rank: number): boolean {
   return INTEGER_TYPE.test(elementType) && shape.slice(rank).every((length) => length === 1);
 }
 
-/** Scores, [batch, classes], with axes of 1 behind it as some exporters leave them. */
+/** Scores, [batch, classes], or with further axes of length 1, which some exporters leave. */
 function isScores({ elementType, shape, isRankUnknown }: ModelTensor, rank: number): boolean {
   const own = isRankUnknown ? [FREE] : shape.slice(rank);
   return (
@@ -136,7 +136,7 @@ function indexOfLargest(elements: TensorElements, name: string): number {
   let index = 0;
   for (let i = 0; i < elements.length; i += 1) {
     const score = elements[i] as number; // A float type: see findOutput.
-    // Comparisons with NaN are false, so it would pass for the lowest score.
+    // Comparisons with NaN are false, so NaN would pass for the lowest score.
     if (Number.isNaN(score)) {
       throw modelError(`score ${i} of output "${name}" of the model is NaN`);
     }

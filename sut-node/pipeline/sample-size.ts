@@ -1,6 +1,6 @@
 import { ELEMENT_TYPES, type ElementType, FREE, type PipelineInput } from '../model/model-facts.ts';
 
-/** Longest free axis that is looked for. */
+/** Longest free axis that {@link freeLengthOf} finds. */
 const LENGTH_MAX = 2 ** 32;
 
 /** Length of one sample in every free axis of every input; 1 where no axis is free. */

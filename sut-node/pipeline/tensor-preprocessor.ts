@@ -15,12 +15,12 @@ const FORM_OF_TYPE: Readonly<Record<string, string>> = {
   double: 'fp64',
 };
 
-/** Length of the free axes of the warm-up sample: short, so that warm-up is. */
+/** Length of the free axes of the warm-up sample; short, so that the warm-up is short. */
 const WARM_UP_LENGTH = 8;
 
 /**
- * Forms in which the inputs themselves travel: `raw`, and the name of their element type where all
- * have one.
+ * Forms in which the inputs themselves travel: `raw`, and the name of their element type if all
+ * inputs have the same one.
  */
 export function ownForms(inputs: readonly PipelineInput[]): string[] {
   const types = new Set(inputs.map(({ elementType }) => FORM_OF_TYPE[elementType] ?? elementType));
@@ -43,8 +43,8 @@ export function tensorPreprocessor(
   };
   return {
     forms,
-    // With several inputs a batch needs the rows of each side by side: those payloads are copied
-    // apart.
+    // With several inputs, a batch needs the rows of each input side by side, so each payload is
+    // copied in parts.
     tensorForms: inputs.length === 1 ? forms : [],
     ...(hasFreeAxes(inputs) ? { lengthOf: (payload) => lengthOf(payload.length) } : {}),
     checkTensor: (payload) => {
@@ -109,13 +109,13 @@ function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): Mlperf
 const EXPONENT_16 = 0x7c00;
 
 /**
- * Index of the first element that is NaN or infinite, -1 where there is none. Types that have no
- * such numbers are not looked at.
+ * Index of the first element that is NaN or infinite, or -1. Types without such numbers are not
+ * searched.
  *
- * One such number in a sample spoils its result, and in a batch whose operators look across rows it
- * could spoil those of others: it is the sample's fault, and the node says so. Only a bad payload
- * is searched for the place; the look before that takes 0.07 ms per 150,000 floats, less than half
- * of what a test of each one takes.
+ * One such number in a sample spoils its result. If the model has operators across the rows of a
+ * batch, it can also spoil the results of other samples. So the sample fails, and the node says
+ * why. A quick sum over all elements finds bad payloads, and only those are searched for the place.
+ * The sum takes 0.07 ms per 150,000 floats, less than half the time of a test of each element.
  * @param bytes The elements; of any alignment.
  * @param elementType ONNX's name in lower case.
  */
@@ -137,8 +137,8 @@ export function indexOfNotFinite(bytes: Uint8Array, elementType: string): number
 }
 
 /**
- * True where all elements are finite: zero times any of those is zero, and a sum of zeros is no
- * NaN. In four sums, because each addition waits for the one before it.
+ * True if all elements are finite: zero times a finite number is zero, and a sum of zeros is not
+ * NaN. There are four sums, because each addition waits for the one before it.
  */
 function isFinite4(values: Float32Array | Float64Array): boolean {
   let a = 0;
@@ -164,7 +164,7 @@ function indexOfBadWord(words: Uint16Array): number {
 }
 
 /**
- * Where the elements lie, moved to a place of their own where a typed array could not begin there.
+ * The elements, copied to new memory if a typed array cannot begin at their place.
  */
 function aligned(bytes: Uint8Array, size: number): [ArrayBuffer, number, number] {
   const { buffer, byteOffset, byteLength } =

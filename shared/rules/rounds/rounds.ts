@@ -32,7 +32,7 @@ export function isRunnable(round: KnownRound): round is Round {
 export const ONLY_JUDGED: Readonly<Record<string, string>> = Object.fromEntries(
   KNOWN_ROUNDS.filter((round) => !isRunnable(round)).map((round) => [
     round,
-    `${round} can be judged (submission check) and not run: longhaul's engine does what LoadGen does from v4.1 on`,
+    `${round} can be judged (submission check) but not run: longhaul's engine follows LoadGen from v4.1 on`,
   ]),
 );
 
@@ -46,7 +46,8 @@ export function hasNetworkDivision(round: string): boolean {
 }
 
 /**
- * `network division`; of a run of v0.5, which kept that division's rules, that its round has none.
+ * `network division`; for a run of v0.5 by the rules of that division, words that say that its
+ * round has no such division.
  */
 export function divisionInWords(round: string, division: string): string {
   if (division === 'network' && !hasNetworkDivision(round)) {
@@ -72,12 +73,12 @@ export function mlperfConfOf(round: KnownRound): string {
   );
 }
 
-/** Read once: every benchmark asks for its values. */
+/** Texts of the files by round: each is read once, because every benchmark asks for its values. */
 const LINES = new Map<string, string>();
 
 /**
  * The lines of a round's file without its comments. A comment `# based on <round>` stands for all
- * lines of that round: the file then has only those whose value differs.
+ * lines of that round: the file then has only the lines whose value differs.
  */
 function linesOf(round: string): string {
   const known = LINES.get(round);

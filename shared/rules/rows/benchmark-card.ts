@@ -24,11 +24,11 @@ export interface Quality {
   readonly more?: readonly MetricBounds[];
 }
 
-/** The least and the most that a metric may be. */
+/** Smallest and largest accepted value of a metric. */
 export interface MetricBounds {
   /** Name as the rules of a submission have it: `ROUGE2`, `FID_SCORE`, ... */
   readonly metric: string;
-  /** The least; absent: none. */
+  /** Smallest accepted value; absent: no lower limit. */
   readonly target?: number | undefined;
   /** The most; absent: none. */
   readonly max?: number | undefined;

@@ -1,7 +1,7 @@
 import { SCENARIOS, type Scenario } from '../../domain/scenario.ts';
 import { KNOWN_ROUNDS, type KnownRound, numberOfRound } from '../rounds/rounds.ts';
 
-/** Suites of a system; the Network division knows the first only. */
+/** Suites of a system; the Network division has only the first one. */
 export const SUITES = ['datacenter', 'edge'] as const;
 
 /** One of {@link SUITES}. */
@@ -11,8 +11,8 @@ export type Suite = (typeof SUITES)[number];
 export const TEST_IDS = ['TEST01', 'TEST04', 'TEST05', 'TEST06'] as const;
 
 /**
- * Tests of later rounds' models, whose benchmarks longhaul does not run: it verifies runs that are
- * there.
+ * Tests of later rounds' models. longhaul does not run their benchmarks, but verifies existing runs
+ * of them.
  */
 export const GIVEN_TEST_IDS = ['TEST07', 'TEST08', 'TEST09'] as const;
 
@@ -55,8 +55,8 @@ export interface ScenarioNeed {
 }
 
 /**
- * Bounds on p99 of the time to first token and per output token, in ns; what is measured must be
- * below.
+ * Bounds on p99 of the time to first token and of the time per output token, in ns; the measured
+ * values must be below.
  */
 interface TokenLatencies {
   readonly ttftNs: number;
@@ -102,7 +102,7 @@ export interface SubmissionModel {
       >
     >
   >;
-  /** LoadGen's keys of what is the result, where they are not the usual ones. */
+  /** LoadGen's keys of the result, by scenario; absent: the usual keys. */
   readonly metrics?: Partial<Readonly<Record<SubmissionScenario, string>>>;
   /**
    * Result in tokens: `counted` by LoadGen, or `inferred` from a mean length; absent: in samples.
@@ -119,7 +119,7 @@ export interface SubmissionModel {
   readonly tests: readonly TestId[];
   /** True where samples must be issued in whole permutations (sample_concatenate_permutation). */
   readonly isEqualIssue?: boolean;
-  /** True where the checker of v4.1 itself looks for that, in the files of settings only. */
+  /** True if the checker of v4.1 itself looks for this setting, only in the files of settings. */
   readonly isEqualIssueInConf?: boolean;
   /** Demands that only round v0.5 has. */
   readonly v05?: V05Demands;
@@ -129,11 +129,11 @@ export interface SubmissionModel {
 interface V05Demands {
   readonly minQueries: Readonly<Record<Scenario, number>>;
   /**
-   * Of the latency that is reported (SingleStream) or bounded (MultiStream, Server), 0 to 1;
-   * Offline: 0.
+   * Percentile of the latency that is reported (SingleStream) or bounded (MultiStream, Server),
+   * 0 to 1; Offline: 0.
    */
   readonly percentiles: Readonly<Record<Scenario, number>>;
-  /** MultiStream: from one query to the next. */
+  /** MultiStream: time from one query to the next. */
   readonly intervalNs: number;
 }
 
@@ -143,11 +143,11 @@ interface V05Demands {
 type Said = {
   readonly [Key in keyof SubmissionModel]?: SubmissionModel[Key] | undefined;
 } & {
-  /** Performance samples, data set and Offline query; a number of their own goes before it. */
+  /** Number of performance samples, of the data set and of the Offline query, unless given. */
   readonly samples?: number;
   /** Accuracy of the reference model, by metric. */
   readonly references?: Readonly<Record<string, number>>;
-  /** Share of the references that is requested; absent: 0.99. */
+  /** Required share of the reference accuracies; absent: 0.99. */
   readonly share?: number;
   /** Targets that are no shares of a reference. */
   readonly bounds?: readonly AccuracyTarget[];
@@ -181,7 +181,7 @@ export const SINGLE_MULTI_OFFLINE: ScenarioNeed = requires(
   'Offline',
 );
 export const SINGLE_SERVER_OFFLINE: ScenarioNeed = requires('SingleStream', 'Server', 'Offline');
-/** Later rounds: Offline, and one of two scenarios with a latency bound. */
+/** In later rounds: Offline, and one of two scenarios with a latency bound. */
 export const OFFLINE_AND_ONE: ScenarioNeed = {
   required: ['Offline'],
   oneOf: ['Interactive', 'Server'],
@@ -189,7 +189,8 @@ export const OFFLINE_AND_ONE: ScenarioNeed = {
 
 /**
  * `NAME-99` and `NAME-99.9`, which differ in the share of the references.
- * @param loose What else only the first has; `strict`: the second.
+ * @param loose Further values of the first one.
+ * @param strict Further values of the second one.
  */
 export function pair(
   row: ModelRow,
@@ -218,7 +219,7 @@ export function shown(folder: 'images' | 'videos', ids: string) {
 }
 
 /**
- * A model in the words of its row, as a round has it; undefined where the round does not have it.
+ * The values of a model in a round; undefined if the round does not have the model.
  */
 export function rowAt({ rounds, since = {}, ...first }: ModelRow, round: KnownRound) {
   const [begin = 0, end = 0] = rounds.map((one) => KNOWN_ROUNDS.indexOf(one));
@@ -238,7 +239,7 @@ function byScenario(of: (scenario: Scenario) => number): Readonly<Record<Scenari
  * A model of round v0.5, under the name of its folder in the round's submissions. A submission may
  * have it in any of the four scenarios. Source: paper of the round, sections 4.3 to 4.6 and 5.1;
  * names: mlcommons/inference, branch r0.5, tools/submission.
- * @param samples Of the accuracy run.
+ * @param samples Samples of the accuracy run.
  */
 export function v05Row(
   folder: string,
@@ -246,7 +247,7 @@ export function v05Row(
   samples: number,
   quality: Pick<ModelRow, 'references' | 'share' | 'bounds'>,
 ): ModelRow {
-  // In the file's unit; 0 where it has none for the scenario.
+  // The value is in the file's unit, and 0 if the file has none for the scenario.
   const value = (scenario: Scenario | '*', key: string) => {
     const ofAll = numberOfRound('v0.5', `*.${scenario}.${key}`);
     return numberOfRound('v0.5', `${benchmark}.${scenario}.${key}`) ?? ofAll ?? 0;

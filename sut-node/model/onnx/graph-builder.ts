@@ -2,9 +2,9 @@ import assert from 'node:assert';
 import protobuf from 'protobufjs';
 
 /**
- * The part of the ONNX file format (IR version 8) that this project writes: own text, with the
- * message and field numbers of the ONNX standard. What is left out here (training, functions,
- * sparse tensors) is optional in the standard.
+ * The part of the ONNX file format (IR version 8) that this project writes, in our own words, with
+ * the message and field numbers of the ONNX standard. The missing parts (training, functions,
+ * sparse tensors) are optional in the standard.
  */
 const SCHEMA = `
   syntax = "proto3";
@@ -96,8 +96,8 @@ const ELEMENT_TYPE_NUMBERS = {
 const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const;
 
 /**
- * Version of the file format and of the operators that this project writes: old enough for every
- * server of the last years, new enough for LayerNormalization.
+ * Versions of the file format and of the operators that this project writes: old enough for all
+ * servers of recent years, new enough for LayerNormalization.
  */
 const IR_VERSION = 8;
 const OPSET_VERSION = 17;
@@ -108,7 +108,7 @@ export type TensorName = string;
 /** Value of an operator's attribute; a float is wrapped because 1 may be either kind of number. */
 type AttributeValue = number | string | readonly number[] | { readonly float: number };
 
-/** Elements of a constant; the kind of array says the element type. */
+/** Elements of a constant; the class of the array decides the element type. */
 export type ConstantValues = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
 
 /** A tensor, or a constant in its place: a float without axes, or an array of one axis. */
@@ -116,11 +116,11 @@ export type GraphInput = TensorName | number | ConstantValues;
 
 type ElementTypeName = keyof typeof ELEMENT_TYPE_NUMBERS;
 
-/** Length of an axis, or the name of one that is free, such as the batch axis. */
+/** Length of an axis, or the name of a free axis, such as the batch axis. */
 type GraphAxis = number | string;
 
 /**
- * Builds an ONNX model operator by operator. Tensors get names in the order of their making, so the
+ * Builds an ONNX model operator by operator. Tensors are numbered in the order of the calls, so the
  * same calls make the same bytes.
  */
 export class GraphBuilder {
@@ -168,8 +168,7 @@ export class GraphBuilder {
   }
 
   /**
-   * Adds an operator of several outputs; an output without a name is left out, an input without one
-   * as well.
+   * Adds an operator of several outputs. Outputs and inputs with an empty name are omitted.
    */
   operatorOf(
     operatorType: string,
@@ -197,7 +196,8 @@ export class GraphBuilder {
   }
 
   /**
-   * The model before it becomes bytes, for what rewrites graphs. Parameters as in {@link build}.
+   * The model before it becomes bytes, for code that rewrites graphs. Parameters as in
+   * {@link build}.
    */
   toModel(description: string, properties: Readonly<Record<string, string>> = {}): ModelProto {
     return {
@@ -239,7 +239,7 @@ export function toConstant(
   };
 }
 
-/** Integers as ONNX wants axes, shapes and indices. */
+/** Integers in the type that ONNX requires for axes, shapes and indices. */
 export function integers(...values: readonly number[]): BigInt64Array {
   return BigInt64Array.from(values, BigInt);
 }
@@ -357,15 +357,15 @@ export interface TensorProto {
   readonly raw_data: Uint8Array;
 }
 
-/** Operators and outputs of a graph that stands elsewhere. */
+/** Operators and outputs to add to the graph of another file. */
 interface GraphPart {
   readonly graph: Pick<ModelProto['graph'], 'node' | 'output'> &
     Partial<Pick<ModelProto['graph'], 'input'>>;
 }
 
 /**
- * Bytes of an ONNX file; those of a part, behind the bytes of a file, add to its graph, as protobuf
- * joins messages.
+ * Bytes of an ONNX file. The bytes of a part, appended to those of a file, add to the graph of the
+ * file, because protobuf joins such messages.
  */
 export function encodeModel(model: ModelProto | GraphPart): Uint8Array {
   return modelProto.encode({ ...model }).finish();

@@ -4,11 +4,11 @@ import type { ModelSession } from './ort-session.ts';
 /** Values of a float16. */
 const HALF_COUNT = 65_536;
 
-/** Bits of a float16: all of its exponent; one behind the point, which makes NaN of those. */
+/** Bits of a float16: all bits of the exponent, and a bit of the fraction, which makes it NaN. */
 const HALF_INFINITY = 0x7c00;
 const HALF_QUIET = 0x200;
 
-/** Tensors of a model as one that counts in float has them. */
+/** Tensors of a model, with float in place of float16. */
 export function asFloats({ inputs, outputs }: ModelTensors): ModelTensors {
   const asFloat = (tensor: ModelTensor): ModelTensor =>
     tensor.elementType === 'float16' ? { ...tensor, elementType: 'float' } : tensor;
@@ -16,8 +16,8 @@ export function asFloats({ inputs, outputs }: ModelTensors): ModelTensors {
 }
 
 /**
- * A model of float16 for a pipeline that counts in float: inputs are rounded to the nearest
- * float16, outputs are widened, both as timed work. A model without float16 is returned as it is.
+ * A model of float16 for a pipeline of float: inputs are rounded to the nearest float16, and
+ * outputs are widened. Both are timed work. A model without float16 is returned as it is.
  */
 export function floatSession(session: ModelSession): ModelSession {
   const halves = ({ name, elementType }: ModelTensor): string[] =>
@@ -41,7 +41,7 @@ export function floatSession(session: ModelSession): ModelSession {
 }
 
 /**
- * Bits of the float16 nearest to each number, the even one of two that are as near. Rule: IEEE 754
+ * Bits of the float16 nearest to each number; of two equally near, the even one. Rule: IEEE 754
  * binary16.
  */
 export function halvesOf(values: Float32Array): Uint16Array {
@@ -72,7 +72,7 @@ function halfOf(word: number): number {
 
 let widened: Float32Array | undefined;
 
-/** Numbers that bits of float16 stand for. */
+/** Converts the bits of float16 into numbers. */
 export function floatsOf(halves: Uint16Array): Float32Array {
   widened ??= Float32Array.from({ length: HALF_COUNT }, (_, half) => floatOf(half));
   const floats = new Float32Array(halves.length);

@@ -15,9 +15,9 @@ export type OnnxRuntime = typeof import('onnxruntime-node');
 
 /**
  * Since 1.29 ONNX Runtime collects telemetry on Linux by default: it writes a database with model
- * and graph names below ~/.cache and tries to reach a collector. A benchmark may not do that behind
- * its user's back, least of all while it measures. The native library reads this variable once,
- * when it loads.
+ * and graph names below ~/.cache and tries to reach a collector. A benchmark must not do so without
+ * its user's knowledge, least of all while it measures. The native library reads this variable
+ * once, when it loads.
  */
 const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
 
@@ -43,14 +43,14 @@ export function disableTelemetry(): void {
 }
 
 /**
- * Loads ONNX Runtime: this file is the only one that imports it, so that it is never loaded without
- * the telemetry being off, and so that what needs no inference starts without it.
+ * Loads ONNX Runtime. Only this file imports it, so that it never loads with telemetry on, and so
+ * that commands without inference start without it.
  * @throws MlperfError `ERR_NOT_INSTALLED` when the package is absent or its binary does not load
  *   here.
  */
 export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
   if (isMainThread) disableTelemetry();
-  // A worker inherits a copy of the variables: if it is missing there, the parent forgot to set it.
+  // A worker inherits a copy of the variables: if this one is missing, the parent did not set it.
   assert.equal(
     process.env[TELEMETRY_VARIABLE],
     '1',
@@ -71,12 +71,12 @@ function describeLoadFailure(error: unknown): string {
   }
   return (
     `onnxruntime-node does not load on this machine (${process.platform}-${process.arch}): ` +
-    `${messageOf(error)}; it needs glibc 2.28 or later and its binary for this platform, ` +
-    `so install it again with "${onnxRuntimeInstallCommand()}"`
+    `${messageOf(error)}; onnxruntime-node needs glibc 2.28 or later and its binary for this platform, ` +
+    `so install the package again with "${onnxRuntimeInstallCommand()}"`
   );
 }
 
-/** Signals whose default end a shell tells by the exit code that longhaul documents. */
+/** Signals by the exit code that a shell reports for them, and that longhaul documents. */
 const SIGNAL_OF_CODE: ReadonlyMap<number, NodeJS.Signals> = new Map([
   [EXIT.terminated, 'SIGTERM'],
   [EXIT.interrupted, 'SIGINT'],
@@ -85,17 +85,17 @@ const SIGNAL_OF_CODE: ReadonlyMap<number, NodeJS.Signals> = new Map([
 /** Threads of this process that run ONNX Runtime and have not ended. */
 const running = new Set<Worker>();
 
-/** Knows a thread that may run ONNX Runtime, until it has ended. */
+/** Keeps track of a thread that may run ONNX Runtime, until the thread has ended. */
 export function trackThread(worker: Worker): void {
   running.add(worker);
   worker.once('exit', () => running.delete(worker));
 }
 
 /**
- * From now on this process ends although a thread still runs ONNX Runtime. Node's own end would
- * terminate such a thread, which aborts the process once the inference is over, and wait for it,
- * which lasts for ever when it hangs in native code. So the system ends the process then: by the
- * signal that the exit code stands for, or else by SIGKILL, of which a shell makes 137.
+ * Lets this process end although a thread still runs ONNX Runtime. Node.js would terminate such a
+ * thread at its exit, which aborts the process after the inference, and would wait for the thread,
+ * for ever if it hangs in native code. So the process then ends itself by a signal: the one that
+ * its exit code stands for, or else SIGKILL, which a shell reports as 137.
  */
 export function endDespiteThreads(): void {
   let isDefect = false;

@@ -1,7 +1,8 @@
 import type { Provider } from '../../settings/model-settings.ts';
 
 /**
- * Element types that ONNX Runtime's JavaScript API lacks, by ONNX's number (TensorProto.DataType).
+ * Element types that ONNX Runtime's JavaScript API does not have, by ONNX's number
+ * (TensorProto.DataType).
  */
 const LACKING_TYPES: ReadonlyMap<string, string> = new Map([
   ['14', 'complex64'],
@@ -17,12 +18,12 @@ const LACKING_TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Place in the sources of ONNX Runtime before its words, and the function there: with its
- * parameters, or by its bare name.
+ * Place in the sources of ONNX Runtime that stands before an error text, and the function there,
+ * with or without its parameters.
  */
 const SOURCE_PLACE = /\S+\.(?:cc|cpp|h|cu):\d+ (?:(?:[^()]*::[^()]*\([^()]*\)(?: const)? )|\w+ )?/g;
 
-/** An error of ONNX Runtime in one line: all that it says, without places in its sources. */
+/** The text of an error of ONNX Runtime in one line, without places in its sources. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const lines = text.split('\n').map((line) => line.trim());
@@ -33,47 +34,47 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * True where the weights lie outside the folder of the model that was given as bytes: where links
- * lead, they may be its own.
+ * True if ONNX Runtime found the weights outside the folder of a model that was given as bytes. If
+ * links lead to the weights, they may still belong to the model.
  */
 export function isOutsideFolder(reason: string): boolean {
   return reason.includes('escapes model directory');
 }
 
 /**
- * Causes that a user can do something about: a pattern of ONNX Runtime's words, and what it means.
+ * Causes that a user can mend: a pattern of ONNX Runtime's text, and the message for it.
  */
 const CAUSES: readonly [RegExp, (found: readonly string[]) => string][] = [
   [
     /protobuf parsing failed/i,
-    ([reason = '']) => `is not an ONNX model, or only a part of one: ${reason}`,
+    ([reason = '']) => `is not an ONNX model, or is incomplete: ${reason}`,
   ],
   [
     /Unsupported data type: (\d+)/,
     ([, type = '']) =>
       `has an input or output of the element type ${LACKING_TYPES.get(type) ?? `number ${type}`}, ` +
-      "which ONNX Runtime's JavaScript API does not have: export it with float or float16 there",
+      "which ONNX Runtime's JavaScript API does not have: export the model with float or float16 in its place",
   ],
   [
     /model IR version: (\d+), max supported IR version: (\d+)/,
     ([, version = '', newest = '']) =>
-      `has the IR version ${version}; this ONNX Runtime reads ${newest} at most: export it with an older onnx package`,
+      `has the IR version ${version}; this ONNX Runtime reads ${newest} at most: export the model with an older onnx package`,
   ],
   [
     /Opset (\d+) is under development.*domain (\S+) is till opset (\d+)/,
     ([, version = '', domain = '', newest = '']) =>
-      `has operators of ${domain} opset ${version}; this ONNX Runtime has ${newest} at most: export it with opset ${newest} or below`,
+      `has operators of ${domain} opset ${version}; this ONNX Runtime has ${newest} at most: export the model with opset ${newest} or below`,
   ],
   [
     /External data path does not exist: "(.*?)"/,
     ([, file = '']) =>
-      `has weights in a file of their own, which is missing: ${file}; copy it there, under that name`,
+      `has weights in a separate file, which is missing: ${file}; copy that file there, under this name`,
   ],
   [
     /External data path: "(.*?)" resolved path: "(.*?)" allowed directory: "(.*?)"/,
     ([, path = '', file = '', folder = '']) =>
       `has weights outside its folder, which ONNX Runtime does not read: ${path} is ${file}, and not below ${folder}; ` +
-      'export it with its weights beside it, or put the files in the place of links',
+      'export the model with its weights beside it, or replace links by the files',
   ],
 ];
 
@@ -87,7 +88,7 @@ export function describeRefusal(
     const names = providers.join(',');
     return (
       `${file} has operators that none of the requested providers (${names}) can run: ` +
-      `${reason} To let those run on the CPU: --providers ${names},cpu`
+      `${reason} To run those operators on the CPU: --providers ${names},cpu`
     );
   }
   for (const [pattern, words] of CAUSES) {

@@ -42,18 +42,18 @@ export interface ModelSession {
 interface OrtSessionOptions extends DigestedModel {
   readonly runtime: RuntimeSettings;
   /**
-   * Outputs of tensors that a model does not give; they go behind its bytes before it is loaded.
+   * Additional outputs for the model; they are appended to its bytes before it is loaded.
    */
   readonly additionsTo?: AdditionsTo | undefined;
 }
 
-/** Bytes to go behind those of a model, and the names of the outputs that they add. */
+/** Bytes to append to those of a model, and the names of the outputs that they add. */
 export type AdditionsTo = (model: Uint8Array) => {
   readonly bytes: Uint8Array;
   readonly outputs: readonly string[];
 };
 
-/** ONNX's words for element types where ONNX Runtime's JavaScript API has its own. */
+/** ONNX's names of element types that have other names in ONNX Runtime's JavaScript API. */
 const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64: 'double' };
 
 /**

@@ -58,7 +58,7 @@ export class OipStream implements StreamHandler {
     this.#proceed();
   }
 
-  /** The peer ended its side: what it asked for is answered. */
+  /** The peer ended its side: the node still answers its requests. */
   halfClosed(): void {
     this.#isHalfClosed = true;
     this.#endIfDone();
@@ -91,12 +91,12 @@ export class OipStream implements StreamHandler {
     this.#end(end);
   }
 
-  /** Ends the stream now, whatever is in work. */
+  /** Ends the stream now, even with requests in work. */
   abort(reason: string): void {
     this.#end(unavailable(reason).end);
   }
 
-  /** Takes what was read, as far as it may. */
+  /** Takes the requests that were read, as far as the limits allow. */
   #proceed(): void {
     while (!this.#isEnded && !this.#isFull) {
       const request = this.#held ?? this.#next();
@@ -113,7 +113,7 @@ export class OipStream implements StreamHandler {
     return this.#isBlocked || this.#isWaiting || this.#works.size >= STREAM_REQUESTS_MAX;
   }
 
-  /** The next request that is right; those before it are answered. */
+  /** The next valid request; invalid ones before it get an error as answer. */
   #next(): ReadyRequest | undefined {
     for (;;) {
       const unread = this.#unread.shift();
@@ -189,7 +189,7 @@ export class OipStream implements StreamHandler {
     else if (this.#drainReason !== undefined) this.abort(this.#drainReason);
   }
 
-  /** Ends the stream, once. What it still had is dropped. */
+  /** Ends the stream, once. Requests that it still has are dropped. */
   #end(end: ServerCallEnd | undefined): void {
     if (this.#isEnded) return;
     this.#isEnded = true;

@@ -9,13 +9,13 @@ import { malformed, ProtoReader } from '../../../shared/wire/proto-wire.ts';
  * those are read that ask for another answer.
  */
 
-/** A request as it came; contents are views of the message. */
+/** A request as it was sent; contents are views of the message. */
 export interface InferRequest {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly id: string;
   readonly inputs: readonly RequestInput[];
-  /** Empty: all are requested. */
+  /** Requested outputs; empty: all outputs. */
   readonly outputs: readonly RequestedOutput[];
   readonly rawContents: readonly Uint8Array[];
 }
@@ -38,8 +38,8 @@ export interface RequestedOutput {
 }
 
 /**
- * Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that
- * one file describes.
+ * Limit each for inputs, outputs and raw contents of a request, and for pieces of contents: larger
+ * than any model needs.
  */
 const TENSORS_MAX = 256;
 
@@ -156,12 +156,12 @@ function decodeInput(bytes: Uint8Array): RequestInput {
   return { name, datatype, shape, contents: joined(contents) };
 }
 
-/** Several messages of one field are one, as protobuf has it. */
+/** Joins several messages of one field, as protobuf requires. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? NO_BYTES);
 }
 
-/** Appends numbers of 64 bits with a sign; those beyond 2^53 become the nearest that there is. */
+/** Appends signed 64-bit numbers; beyond 2^53 they become the nearest JavaScript number. */
 function readAxes(run: Uint8Array, into: number[]): void {
   if (run.length > 0 && (run[run.length - 1] as number) >= 0x80) {
     throw malformed('a number is cut off');
@@ -176,7 +176,7 @@ function readAxes(run: Uint8Array, into: number[]): void {
 }
 
 /**
- * Reads a text strictly: an id must come back as it was, so bytes that are no UTF-8 are not
+ * Reads a text strictly: an id must come back unchanged, so invalid UTF-8 is refused and not
  * replaced.
  */
 function textOf(reader: ProtoReader): string {
@@ -187,7 +187,7 @@ function textOf(reader: ProtoReader): string {
 
 function decodeOutput(reader: ProtoReader) {
   let name = '';
-  /** A parameter that would change what comes back, and is not known here. */
+  /** A parameter that would change the response, and that the node does not know. */
   let refusedParameter: string | undefined;
   while (reader.position < reader.end) {
     const tag = reader.varint();

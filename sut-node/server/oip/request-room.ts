@@ -1,10 +1,10 @@
 import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
 
 /**
- * The share of the node's queue that requests of the Open Inference Protocol have. Its peers know
- * no credit, so all of them together have one account among those of the native streams, open for
- * as long as a request is in work: a run of the native protocol and these requests share the queue
- * as two runs would.
+ * The share of the node's queue for requests of the Open Inference Protocol. This protocol has no
+ * credit, so all its peers together have one account beside those of the native streams, open while
+ * a request is in work. A run of the native protocol and these requests share the queue as two runs
+ * would.
  */
 export class RequestRoom {
   readonly #book: CreditBook;
@@ -12,7 +12,7 @@ export class RequestRoom {
   #requestCount = 0;
   #waiting: (() => void)[] = [];
   #isWaking = false;
-  /** True inside {@link take}: a grant that comes then is for the caller. */
+  /** True inside {@link take}: a grant that arrives meanwhile is for the caller. */
   #isTaking = false;
 
   constructor(book: CreditBook) {
@@ -25,7 +25,7 @@ export class RequestRoom {
     return { requests: this.#requestCount, samples, bytes };
   }
 
-  /** Takes room for a request; false where there is none now. */
+  /** Takes room for a request; false if there is not enough room now. */
   take(samples: number, bytes: number): boolean {
     this.#isTaking = true;
     const isTaken = this.#take(samples, bytes);
@@ -42,8 +42,8 @@ export class RequestRoom {
   }
 
   /**
-   * Calls `listener` once when there may be more room; false where none will come by itself,
-   * because no request is in work that would give it back.
+   * Calls `listener` once when there may be more room. False if no request is in work that could
+   * give room back.
    */
   whenMore(listener: () => void): boolean {
     if (this.#requestCount === 0) return false;
@@ -72,7 +72,7 @@ export class RequestRoom {
     this.#credit = undefined;
   }
 
-  /** Behind what goes on now: who waits may take room at once. */
+  /** Wakes listeners after the current call, because they may take room at once. */
   #wake(): void {
     if (this.#isWaking || this.#isTaking || this.#waiting.length === 0) return;
     this.#isWaking = true;
@@ -83,8 +83,8 @@ export class RequestRoom {
   }
 
   /**
-   * In their order. Who waits again stands behind the others, which are asked first when more
-   * comes.
+   * Calls the listeners in their order. A listener that must wait again goes to the end of the
+   * queue.
    */
   #wakeAll(): void {
     for (;;) {

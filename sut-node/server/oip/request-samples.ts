@@ -16,7 +16,7 @@ import type { InferRequest, RequestedOutput, RequestInput } from './request-deco
 export interface CheckedRequest {
   readonly id: string;
   readonly samples: readonly RequestSample[];
-  /** Of all samples. */
+  /** Bytes of all samples. */
   readonly bytes: number;
   /** The node's number of the samples' encoding. */
   readonly form: number;
@@ -25,7 +25,7 @@ export interface CheckedRequest {
 }
 
 interface RequestSample {
-  /** Its elements of each input, in the order of the model's inputs. */
+  /** The sample's elements of each input, in the order of the model's inputs. */
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
 }
@@ -33,7 +33,7 @@ interface RequestSample {
 /** An input of the request, matched with one of the model. */
 type MatchedInput = ReturnType<typeof matchShape>;
 
-/** Elements of a tensor: beyond that its bytes would not fit any message. */
+/** Most elements of a tensor: the bytes of more would not fit into any message. */
 const ELEMENTS_MAX = 2 ** 40;
 
 /**
@@ -105,12 +105,12 @@ function matchInputs(model: OipModel, request: InferRequest): MatchedInput[] {
       throw invalidArgument(`model "${model.name}" has no input "${name}"; it has: ${known}`);
     }
     if (inputs.findIndex((other) => other.name === name) < i) {
-      throw invalidArgument(`input "${name}" is there twice`);
+      throw invalidArgument(`input "${name}" occurs twice; send each input once`);
     }
   }
   if (rawContents.length > 0 && rawContents.length !== inputs.length) {
     throw invalidArgument(
-      `raw_input_contents are ${rawContents.length}, inputs ${inputs.length}: each input needs one, in their order`,
+      `the request has ${inputs.length} inputs and ${rawContents.length} raw_input_contents: send one for each input, in the same order`,
     );
   }
   return model.inputs.map((input) => {
@@ -153,7 +153,7 @@ function matchShape(model: OipModel, input: OipInput, sent: RequestInput, place:
   const elements = own.reduce((product, length) => product * length, 1);
   if (!(count * elements <= ELEMENTS_MAX)) {
     throw invalidArgument(
-      `input "${name}" has the shape [${axesInWords(shape)}], which is more elements than any message holds`,
+      `input "${name}" has the shape [${axesInWords(shape)}], which has more elements than a message can hold`,
     );
   }
   // Samples, and elements of each; `place` is that of the input in the request.
@@ -171,7 +171,7 @@ function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void 
     throw invalidArgument(
       `input "${other.input.name}" has ${axesInWords([other.count])} samples, ` +
         `"${first.input.name}" has ${axesInWords([first.count])}: ` +
-        'the first axes must be equally long',
+        'the first axes must have the same length',
     );
   }
   const begin = model.hasBatchAxis ? 1 : 0;
@@ -183,7 +183,7 @@ function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void 
       if (length !== undefined && found !== length) {
         throw invalidArgument(
           `input "${input.name}" has the shape [${axesInWords(sent.shape)}]: all free axes of the model's inputs must ` +
-            `be equally long, and another one has the length ${length}`,
+            `have the same length, and another free axis has the length ${length}`,
         );
       }
       length = found;
@@ -257,5 +257,5 @@ function axesInWords(shape: readonly number[]): string {
 }
 
 function tooLarge(bytes: number, sampleBytesMax: number): Error {
-  return invalidArgument(`a sample has ${bytes} bytes; the node takes ${sampleBytesMax} at most`);
+  return invalidArgument(`a sample has ${bytes} bytes; the node accepts at most ${sampleBytesMax}`);
 }

@@ -24,7 +24,7 @@ interface ResponseOutput {
   readonly name: string;
   readonly datatype: OipDataType;
   readonly shape: readonly number[];
-  /** Raw contents: those of the samples, one behind the other. */
+  /** Raw contents of the samples, one after the other. */
   readonly rows: readonly Uint8Array[];
 }
 
@@ -40,7 +40,7 @@ export interface InferResponse {
   readonly outputs: readonly ResponseOutput[];
 }
 
-/** Tells the last of a request's responses. Source: Triton, decoupled models. */
+/** Parameter that marks the last response to a request. Source: Triton, decoupled models. */
 const FINAL_RESPONSE = Buffer.from('triton_final_response');
 const TOKEN_COUNT = Buffer.from('token_count');
 
@@ -152,7 +152,7 @@ function write(
     for (const length of shape) writer.varint(length);
   }
   for (const [i, { rows }] of outputs.entries()) {
-    // An empty tensor has its place, too.
+    // An empty tensor has an entry, too.
     writer.head(RAW_CONTENTS, (sizes.outputs[i] as OutputSizes).rawBytes);
     for (const row of rows) append(writer, row);
   }
@@ -173,7 +173,7 @@ function parametersOf({ isFinal, tokenCount }: InferResponse): Buffer[] {
   return entries;
 }
 
-/** A member of a oneof is written even where it is 0. */
+/** A member of a oneof is written even if its value is 0. */
 function entry(key: Buffer, tag: number, value: number): Buffer {
   const valueBytes = 1 + varintSize(value);
   const bytes = fieldSize(key.length) + fieldSize(valueBytes);
@@ -254,6 +254,6 @@ function withLength(output: OipTensor, bytes: number, all: number): readonly num
 function wrongBytes({ name, datatype, shape }: OipTensor, bytes: number): StreamRefusal {
   return new StreamRefusal(
     status.INTERNAL,
-    `the response of the model has ${bytes} bytes, which are no output "${name}" of ${datatype} [${shape.join(', ')}]`,
+    `the response of the model has ${bytes} bytes, which do not fit output "${name}" of ${datatype} [${shape.join(', ')}]`,
   );
 }

@@ -302,7 +302,7 @@ describe('a SUT node that cannot start', () => {
     ['is missing', undefined, 'there is no such file'],
     ['is not ONNX', Buffer.from('not a model'), 'is not an ONNX model'],
     ['is empty', Buffer.alloc(0), 'is empty'],
-    ['is cut off', modelFile(['batch', 3, 8, 8]).subarray(0, 60), 'only a part of one'],
+    ['is cut off', modelFile(['batch', 3, 8, 8]).subarray(0, 60), 'or is incomplete'],
     ['does not fit', modelFile(['batch', 3, 8, 8]), 'does not fit the benchmark digits'],
     ['has a fixed batch axis', modelFile([1, 3, IMAGE_SIZE, IMAGE_SIZE]), 'no free batch axis'],
   ])('says so when the model %s, and leaves nothing open', async (_case, bytes, text) => {

@@ -50,7 +50,7 @@ describe('checkModelFits', () => {
   it('refuses a description that the benchmark would not follow', () => {
     const usage = { postprocess: 'class' } as const;
     expect(() => benchmark.openPipeline(DIGITS_MODEL, usage)).toThrow(
-      `the description's "postprocess" has no effect: the benchmark digits says itself`,
+      `the description's "postprocess" has no effect, because the benchmark digits decides`,
     );
   });
 
@@ -65,7 +65,7 @@ describe('checkModelFits', () => {
   ])('refuses a batch axis of %i when batches of %i are requested', (axis, asked) => {
     const fixed = { ...INPUT, shape: [axis, ...input.sampleShape] };
     expect(() => check([fixed], OUTPUTS, asked)).toThrow(
-      /takes batches of \d, not --batch-size-max 8, for it has no free batch axis/,
+      /takes batches of \d, not --batch-size-max 8, because the model has no free batch axis/,
     );
   });
 
@@ -80,7 +80,7 @@ describe('checkFreeAxes', () => {
 
   it('refuses padding where every sample has the same shape', () => {
     expect(() => checkFreeAxes({ inputs }, { freeAxes: 'pad' })).toThrow(
-      /"freeAxes: pad" has no effect: no axis of a sample is free \(.*float \[3, 4\]\); leave it out/,
+      /"freeAxes: pad" has no effect: no axis of a sample is free \(.*float \[3, 4\]\); remove it from the description/,
     );
   });
 

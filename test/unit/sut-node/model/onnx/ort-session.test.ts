@@ -119,12 +119,8 @@ describe('createOrtSession', () => {
   });
 
   it.each([
-    ['text', Buffer.from('not a model'), 'is not an ONNX model, or only a part of one'],
-    [
-      'a model that is cut off',
-      MODEL.subarray(0, -20),
-      'is not an ONNX model, or only a part of one',
-    ],
+    ['text', Buffer.from('not a model'), 'is not an ONNX model, or is incomplete'],
+    ['a model that is cut off', MODEL.subarray(0, -20), 'is not an ONNX model, or is incomplete'],
   ])('refuses %s and names the file', async (_case, bytes, text) => {
     await expect(create(bytes)).rejects.toMatchObject({
       code: 'ERR_MODEL',
@@ -136,7 +132,7 @@ describe('createOrtSession', () => {
     [
       'a newer file format',
       ODD_MODELS.newIr(),
-      /^\S+mine\.onnx has the IR version 99; this ONNX Runtime reads \d+ at most: export it /,
+      /^\S+mine\.onnx has the IR version 99; this ONNX Runtime reads \d+ at most: export the model /,
     ],
     [
       'newer operators',
@@ -151,7 +147,7 @@ describe('createOrtSession', () => {
     [
       'weights that are not there',
       ODD_MODELS.weightsOutside(),
-      /^\S+mine\.onnx has weights in a file of their own, which is missing: \S+weights\.bin; /,
+      /^\S+mine\.onnx has weights in a separate file, which is missing: \S+weights\.bin; /,
     ],
     [
       'weights above its folder',

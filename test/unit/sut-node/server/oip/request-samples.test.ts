@@ -134,7 +134,7 @@ describe('the samples of a request', () => {
     [
       'an input twice',
       { inputs: [input(), input()], rawContents: [NOTHING, NOTHING] },
-      /input "input" is there twice/,
+      /input "input" occurs twice/,
     ],
     ['another datatype', { inputs: [input({ datatype: 'FP32' })] }, /datatype "FP32"; it may be/],
     ['no datatype', { inputs: [input({ datatype: '' })] }, /datatype ""; it may be/],
@@ -151,7 +151,7 @@ describe('the samples of a request', () => {
     [
       'a product beyond all numbers',
       { inputs: [input({ shape: [2 ** 52, 2 ** 52] })] },
-      /more elements than any message holds/,
+      /more elements than a message can hold/,
     ],
     [
       'axes that no number of JavaScript holds',
@@ -168,7 +168,7 @@ describe('the samples of a request', () => {
     [
       'fewer raw contents than inputs',
       { inputs: two({}), rawContents: [new Uint8Array(16)] },
-      /raw_input_contents are 1, inputs 2/,
+      /the request has 2 inputs and 1 raw_input_contents/,
       TWO,
     ],
     [
@@ -214,7 +214,7 @@ describe('the samples of a request', () => {
     [
       'a sample that is too large',
       { inputs: [input({ shape: [1, 101] })], rawContents: [new Uint8Array(101)] },
-      /a sample has 101 bytes; the node takes 100 at most/,
+      /a sample has 101 bytes; the node accepts at most 100/,
     ],
     [
       'more samples than the queue holds',
