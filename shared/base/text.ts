@@ -118,6 +118,15 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
+/** Hint about an unknown word: the candidate that is meant, or else all of them. */
+export function meantHint(
+  word: string,
+  candidates: readonly string[],
+  meant: string | undefined = nearest(word, candidates),
+): string {
+  return meant === undefined ? `there is: ${candidates.join(', ')}` : `did you mean "${meant}"?`;
+}
+
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i += 1) {

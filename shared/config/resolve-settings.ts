@@ -4,7 +4,7 @@ import { configFileError, configInvalid } from '../base/errors/mlperf-error.ts';
 import { inOurWords } from '../base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../base/files/read-file.ts';
 import { parseGoodYaml } from '../base/files/yaml-text.ts';
-import { nearest } from '../base/text.ts';
+import { meantHint } from '../base/text.ts';
 import { FLAG_ALIASES } from './flag-names.ts';
 import { flagOf, type Setting, type SettingTable, type SettingValues } from './setting.ts';
 
@@ -154,9 +154,7 @@ function unknownKey(
 ): string {
   const isMeant = ([name, { flagKey }]: [string, Setting<unknown>]): boolean =>
     flagKey === key || FLAG_ALIASES[name]?.includes(flagOf(key)) === true;
-  const near = Object.entries(table).find(isMeant)?.[0] ?? nearest(key, Object.keys(table));
-  const hint =
-    near === undefined ? `there is: ${Object.keys(table).join(', ')}` : `did you mean "${near}"?`;
+  const hint = meantHint(key, Object.keys(table), Object.entries(table).find(isMeant)?.[0]);
   const within = section === undefined ? '' : ` in section "${section}"`;
   return `${place}: unknown key "${key}"${within}; ${hint}`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
-import { nearest } from '../base/text.ts';
+import { meantHint } from '../base/text.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { SYNTHETIC_SAMPLE_COUNT_MAX } from './cards/synthetic.ts';
 import { CARDS, cardOf } from './cards.ts';
@@ -111,11 +111,9 @@ export function benchmarkRules(key: string, names = BENCHMARK_KEYS): BenchmarkRu
   if (rules === undefined) {
     const ofRuns = interactiveRules(key);
     const plain = key.replace(/(-interactive)?(-99(\.9)?)?$/, '');
-    const near = nearest(key, names);
-    const known = near === undefined ? `there is: ${names.join(', ')}` : `did you mean "${near}"?`;
     const hint = BENCHMARK_KEYS.includes(plain)
       ? `${key} is a model of a submission, whose benchmark is ${plain}`
-      : known;
+      : meantHint(key, names);
     throw benchmarkUnknown(
       ofRuns === undefined
         ? `unknown benchmark "${key}"; ${hint}`

@@ -5,6 +5,7 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { inOurWords } from '../../../../shared/base/files/json-form.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/files/yaml-text.ts';
+import { meantHint, nearest } from '../../../../shared/base/text.ts';
 import { ONLY_JUDGED, ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 import { GIVEN_TEST_IDS, TEST_IDS, type TestId } from '../../../../shared/rules/rows/model-row.ts';
 import { parseRate } from '../../../samples/bandwidth-formulas.ts';
@@ -34,7 +35,10 @@ export function readSubmissionConfig(file: string): SubmissionConfig {
   const value: unknown = document.toJS();
   const checked = submissionSchema.safeParse(value, { error: inOurWords });
   if (!checked.success) {
-    const lines = checked.error.issues.flatMap((issue) => linesOf(issue, value, placeOf));
+    const { issues } = checked.error;
+    const lines = issues
+      .filter((issue) => !(isMissing(issue, value) && isMisspelt(issue, issues)))
+      .flatMap((issue) => linesOf(issue, value, placeOf));
     throw new MlperfError('ERR_CONFIG_INVALID', lines.join('\n'));
   }
   return {
@@ -65,19 +69,37 @@ function offsetOf(root: unknown, path: YamlPath): number {
   return isNode(found) ? (found.range?.[0] ?? 0) : 0;
 }
 
+function isMissing({ path }: z.core.$ZodIssue, value: unknown): boolean {
+  const given = path.reduce<unknown>((one, key) => Object(one)[key], value);
+  return path.length > 0 && given === undefined;
+}
+
+/** True if a key is missing because an unknown key beside it is meant: that one's line says so. */
+function isMisspelt({ path }: z.core.$ZodIssue, issues: readonly z.core.$ZodIssue[]): boolean {
+  const parent = path.slice(0, -1).join('.');
+  return issues.some(
+    (other) =>
+      other.code === 'unrecognized_keys' &&
+      other.path.join('.') === parent &&
+      other.keys.some((key) => nearest(key, [String(path.at(-1))]) !== undefined),
+  );
+}
+
 function linesOf(issue: z.core.$ZodIssue, value: unknown, placeOf: (path: YamlPath) => string) {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)));
   const where = path.length === 0 ? 'the file' : path.join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${placeOf([...path, key])}: unknown key "${key}" in ${where}`);
+    const hints = issue.message.split('\n');
+    return issue.keys.map(
+      (key, i) => `${placeOf([...path, key])}: unknown key "${key}" in ${where}; ${hints[i]}`,
+    );
   }
   if (issue.code === 'invalid_key') {
     const why = issue.issues[0]?.message ?? 'is wrong';
     return [`${placeOf(path)}: the name "${String(path.at(-1))}" ${why}`];
   }
-  const given = path.reduce<unknown>((one, key) => Object(one)[key], value);
-  const isMissing = path.length > 0 && given === undefined;
-  return [`${placeOf(path)}: ${where} ${isMissing ? 'is missing: it ' : ''}${issue.message}`];
+  const missing = isMissing(issue, value) ? 'is missing: it ' : '';
+  return [`${placeOf(path)}: ${where} ${missing}${issue.message}`];
 }
 
 /** Keys and indices that lead to a value: `['results', 0, 'scenario']`. */
@@ -172,10 +194,14 @@ const words = <const T extends readonly string[]>(
 
 const object = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'invalid_type'
-        ? `must be a map of: ${Object.keys(shape).join(', ')}`
-        : undefined,
+    error: (issue) => {
+      const known = Object.keys(shape);
+      // A line per key; the reader of the issue adds the key and its place.
+      if (issue.code === 'unrecognized_keys') {
+        return issue.keys.map((key) => meantHint(key, known)).join('\n');
+      }
+      return issue.code === 'invalid_type' ? `must be a map of: ${known.join(', ')}` : undefined;
+    },
   });
 
 const list = <T extends z.ZodType>(of: T, what: string) => z.array(of, `must be a list of ${what}`);
