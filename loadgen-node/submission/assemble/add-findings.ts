@@ -1,4 +1,7 @@
 import { posix } from 'node:path';
+import { at } from '../../../shared/base/at.ts';
+import type { TestId } from '../../../shared/rules/rows/model-row.ts';
+import { missingTestAdvice } from '../check/rules/compliance-rules.ts';
 import type { FindingId } from '../check/rules/findings.ts';
 import type { CheckFinding } from '../check/rules/rule.ts';
 import { treeLayout } from '../tree/tree-layout.ts';
@@ -38,8 +41,9 @@ export function addFindings(
   const keys = keysOf(plan);
   const contents = new Map(files.entries());
   for (const finding of findings) {
-    const { id, file, line, seen, rule, advice } = finding;
+    const { id, file, line, seen, rule } = finding;
     const key = keyOf(file, keys);
+    const advice = id === 'test-missing' ? runAdvice(file, key, plan) : finding.advice;
     const content = contents.get(file);
     const source = content !== undefined && 'copyOf' in content ? content.copyOf : file;
     // One file gives the description of each division; the place names it.
@@ -49,6 +53,12 @@ export function addFindings(
     const weight = weightOf(finding, isOfSystem);
     if (weight !== undefined) place[weight](`${where}${seen} ${advice} (${id}: ${rule})`);
   }
+}
+
+/** Remedy for a missing test. @param key Below a result. */
+function runAdvice(file: string, [, result]: Key, { results }: SubmissionPlan): string {
+  const { performance } = at(results, Number(result)).runs;
+  return missingTestAdvice(posix.basename(file) as TestId, performance.files.folder);
 }
 
 function weightOf({ id, file }: CheckFinding, isOfSystem: boolean) {

@@ -92,7 +92,7 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
     (s) => s.results.pop(),
   ],
   [
-    /:\d+:7: \S+\/TEST01: TEST01 is missing\.[\s\S]*TEST05 is missing\./,
+    /:\d+:7: \S+\/TEST01: TEST01 is missing\.[\s\S]*TEST05 is missing\. Run it: longhaul compliance TEST05 --run runs\/Server\/performance\. /,
     first({ compliance: { TEST04: 'runs/Server/compliance/TEST04' } }),
   ],
   [

@@ -189,10 +189,16 @@ export interface Facts {
 
 /**
  * A finding of a check: a whole sentence with the value, about the facts' file or another place.
+ * `advice`: in place of the rule's own.
  */
 export type Seen =
   | string
-  | { readonly file?: string; readonly line?: number | undefined; readonly text: string };
+  | {
+      readonly file?: string;
+      readonly line?: number | undefined;
+      readonly text: string;
+      readonly advice?: string;
+    };
 
 type Found = Seen | false | undefined;
 

@@ -69,12 +69,16 @@ function roundText({ round, roundFrom, otherRound }: CheckReport): string {
   return `${round} (in place of ${otherRound}: ${roundFrom})`;
 }
 
-/** Findings by rule, in their order. */
+/** Findings by rule and remedy, in the order of the rules. */
 function byRule(findings: readonly CheckFinding[]) {
   const ids = [...new Set(findings.map(({ id }) => id))];
-  return ids.map((id) => {
-    const of = findings.filter((finding) => finding.id === id);
-    return of as [CheckFinding, ...CheckFinding[]];
+  return ids.flatMap((id) => {
+    const all = findings.filter((finding) => finding.id === id);
+    const advices = [...new Set(all.map(({ advice }) => advice))];
+    return advices.map((advice) => {
+      const of = all.filter((finding) => finding.advice === advice);
+      return of as [CheckFinding, ...CheckFinding[]];
+    });
   });
 }
 

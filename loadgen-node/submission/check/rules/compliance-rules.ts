@@ -12,6 +12,12 @@ const RATE_SHARES: Partial<Record<TestId, { readonly low: number; readonly high:
   TEST05: { low: 0.95, high: Infinity },
 };
 
+/** Remedy for a missing test. @param run Folder of its performance run; a tree has only its logs. */
+export function missingTestAdvice(test: TestId, run?: string): string {
+  const folder = run ?? 'FOLDER, the folder of the run whose logs are in performance/run_1';
+  return `Run it: longhaul compliance ${test} --run ${folder}.`;
+}
+
 /** Rules about compliance tests. */
 export const COMPLIANCE_RULES = {
   'test-missing': {
@@ -21,13 +27,14 @@ export const COMPLIANCE_RULES = {
       main('ComplianceCheck.dir_exists_check'),
     ],
     rule: 'Closed and network results have every compliance test of the model.',
-    advice: 'Run it: longhaul compliance <TEST> --run <performance run>.',
+    advice: 'Run it: longhaul compliance.',
     adviceIfOnlyJudged:
       'Run it with the C++ LoadGen of the round and the audit.config of the test.',
     result: (site) =>
       testsOf(site).map((test) => {
         const file = site.layout.compliance(site.place, test);
-        return !site.listing.hasFolder(file) && { file, text: `${test} is missing.` };
+        const seen = { file, text: `${test} is missing.`, advice: missingTestAdvice(test) };
+        return !site.listing.hasFolder(file) && seen;
       }),
   },
   'test-not-asked': {

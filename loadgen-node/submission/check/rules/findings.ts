@@ -125,8 +125,8 @@ export class Findings implements FindingSink {
       for (const seen of [check?.(facts)].flat()) {
         if (seen === undefined || seen === false) continue;
         const place = typeof seen === 'string' ? { line: ofFacts, text: seen } : seen;
-        const { file = facts.file, line, text } = place as Exclude<Seen, string>;
-        this.add(id, file, text, line);
+        const { file = facts.file, line, text, advice } = place as Exclude<Seen, string>;
+        this.add(id, file, text, line, advice);
       }
     }
   }
@@ -134,8 +134,9 @@ export class Findings implements FindingSink {
   /**
    * @param file Relative to the root of the tree.
    * @param seen A whole sentence with the value found.
+   * @param ownAdvice In place of the rule's.
    */
-  add(id: FindingId, file: string, seen: string, line?: number): void {
+  add(id: FindingId, file: string, seen: string, line?: number, ownAdvice?: string): void {
     const rule = ruleOfRound(id, this.#round);
     if (rule === undefined) return;
     // A finding shared by several results of a system is listed once.
@@ -152,7 +153,7 @@ export class Findings implements FindingSink {
     const severity = this.#isStrict && own === 'warning' ? 'error' : own;
     const { rule: text, adviceIfOnlyJudged } = rule;
     const isRun = isRunnable(this.#round) || adviceIfOnlyJudged === undefined;
-    const advice = isRun ? rule.advice : adviceIfOnlyJudged;
+    const advice = isRun ? (ownAdvice ?? rule.advice) : adviceIfOnlyJudged;
     this.#list.push({ id, severity, rule: text, source, advice, file, ...where, seen: short });
   }
 

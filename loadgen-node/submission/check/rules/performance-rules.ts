@@ -45,7 +45,7 @@ export const PERFORMANCE_RULES = {
   'performance-samples-few': {
     by: [tag('check_performance_dir'), main('PerformanceCheck.performance_sample_count_check')],
     rule: "The performance set has at least the model's number of samples.",
-    advice: 'Do not lower performance_sample_count_override.',
+    advice: 'Do not lower performance_sample_count_override, and leave --data-count out.',
     performance: ({ log, model }) => atLeast(log, SAMPLES, model?.performanceSamples ?? 0),
     // v0.5's check reads the summary.
     summary: ({ summary, model, round }) => {
@@ -60,7 +60,7 @@ export const PERFORMANCE_RULES = {
     severity: 'warning',
     by: [inferenceRules('Benchmarks')],
     rule: "The performance set has the number of samples that the round's mlperf.conf has.",
-    advice: 'Do not lower performance_sample_count_override.',
+    advice: 'Do not lower performance_sample_count_override, and leave --data-count out.',
     // For some models the official check requires fewer.
     performance: ({ log, round, model }) => {
       const least = model === undefined ? 0 : performanceSamplesInConf(round, model.benchmark);
