@@ -82,6 +82,9 @@ export class WarmUp {
     this.#isDone = true;
     this.#ms = ms;
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-warm-up-'));
+    const remove = (): void => rmSync(folder, { recursive: true, force: true });
+    // After a signal nobody waits for the warm-up: the process may end first.
+    process.once('exit', remove);
     try {
       host.progress?.('warming up', `${ms / 1e3} s, without samples of the data set`);
       // Nothing of the run except its path to the nodes.
@@ -92,7 +95,8 @@ export class WarmUp {
       this.#fault ??= messageOf(error);
     } finally {
       host.progress?.(null);
-      rmSync(folder, { recursive: true, force: true });
+      process.off('exit', remove);
+      remove();
     }
     if (this.#fault !== undefined && !host.signal.aborted) await this.#requireNodes(plan);
   }

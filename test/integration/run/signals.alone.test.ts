@@ -1,4 +1,4 @@
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -270,7 +270,8 @@ describe('a signal', () => {
     const { args, says, signal = 'SIGTERM', sut, tells = /^$/, writesNone = false } = phase;
     mkdirSync(cache, { recursive: true });
     const address = sut === undefined ? await node() : sut && (await fakeSutNodes(sut))[0]?.address;
-    const command = [process.execPath, MAIN, ...args];
+    const temporary = suiteFolder();
+    const command = ['env', `TMPDIR=${temporary}`, process.execPath, MAIN, ...args];
     if (address != null) command.push('--sut', address);
     if (!writesNone) command.push('--output', join(suiteFolder(), 'out'));
     const started = new LonghaulProcess(command);
@@ -286,5 +287,6 @@ describe('a signal', () => {
     expect(new Set(stderr.match(/^interrupted(?=: |$)/gm)).size).toBe(writesNone ? 0 : 1);
     expect(stdout).toMatch(tells);
     expect(cpuShare).toBeLessThan(CPU_SHARE_MAX);
+    expect(readdirSync(temporary)).toEqual([]);
   }
 });
