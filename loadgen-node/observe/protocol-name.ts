@@ -7,9 +7,7 @@ const names = (): string[] => knownProtocols().map(({ name }) => name);
 export const PROTOCOL_NAME = z
   .string()
   .refine((name) => names().includes(name), {
-    error: () =>
-      `Invalid option: expected one of ${names()
-        .map((name) => `"${name}"`)
-        .join('|')}`,
+    error: ({ input }) =>
+      `is ${JSON.stringify(input)}, a protocol that was not added here (known: ${names().join(', ')}): set NODE_OPTIONS='--import FILE', FILE being the module that adds it`,
   })
   .meta({ enum: names() });

@@ -132,6 +132,11 @@ describe('network_audit.json', () => {
     ],
     ['is no audit', () => '[]', /must be the audit of a run/],
     [
+      'has a protocol that was not added',
+      (text) => text.replace('"protocol": "longhaul"', '"protocol": "lines"'),
+      /run\.protocol is "lines", a protocol that was not added here \(known: longhaul, oip\): set NODE_OPTIONS='--import FILE'/,
+    ],
+    [
       'has a count below 0',
       (text) => text.replace('"issuedQueries": 200', '"issuedQueries": -1'),
       /run\.issuedQueries/,
