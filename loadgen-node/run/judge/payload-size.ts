@@ -9,10 +9,10 @@ import type { RunPlan } from '../plan/run-plan.ts';
 const NPY_MAGIC = '\x93NUMPY';
 
 /**
- * Compares the first sample of a user's own benchmark with the inputs of the nodes' models: a wrong
- * length nearly always affects all samples, and a whole run would fail sample by sample. Not
- * checked: models with free axes, which take many lengths, and benchmarks with their own
- * pre-processor.
+ * Compares the samples of a user's own benchmark with the inputs of the nodes' models: a sample of
+ * a wrong length would fail only during the run. Of a data set that does not know the lengths
+ * without reading, only the first sample. Not checked: models with free axes, which take many
+ * lengths, and benchmarks with their own pre-processor.
  * @throws MlperfError `ERR_DATA_SET`
  */
 export async function requirePayloadSize(
@@ -24,15 +24,20 @@ export async function requirePayloadSize(
   for (const node of nodes) {
     const wanted = sampleBytes(node);
     if (wanted === undefined) continue;
-    const payload = await dataSet.readPayload(0, encoding.form);
+    const { payloadBytes, totalSampleCount, files } = dataSet;
+    const indices = Array.from({ length: payloadBytes ? totalSampleCount : 1 }, (_, i) => i);
+    const first = indices.find((i) => payloadBytes?.(i, encoding.form) !== wanted);
+    if (first === undefined) continue;
+    const payload = await dataSet.readPayload(first, encoding.form);
     if (payload.length === wanted) continue;
+    const file = payloadBytes && files ? ` (${files[first]})` : '';
     const inputs = (node.modelInputs ?? []).map(({ name, elementType, shape }) => {
       const lengths = shape.map((length) => (length === -1 ? 'free' : length));
       return `${name}: ${elementType} [${lengths.join(', ')}]`;
     });
     throw new MlperfError(
       'ERR_DATA_SET',
-      `sample 0 of ${dataSet.name} has ${payload.length} bytes; the model of SUT node ${node.address} takes ${wanted} ` +
+      `sample ${first} of ${dataSet.name}${file} has ${payload.length} bytes; the model of SUT node ${node.address} takes ${wanted} ` +
         `(${inputs.join('; ')})${hintOf(payload)}`,
     );
   }

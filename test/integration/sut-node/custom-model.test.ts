@@ -129,10 +129,11 @@ describe('a SUT node with a model of the user’s', () => {
 });
 
 describe('longhaul run of a model of the user’s', () => {
-  async function run(model: string, payload: Uint8Array) {
+  async function run(model: string, payload: Uint8Array, last = payload) {
     const node = await startTestNode({ benchmark: 'custom', model });
     const [data, output] = [tempFolder(), join(tempFolder(), 'run')];
-    for (const name of ['a', 'b', 'c']) writeFileSync(join(data, name), payload);
+    for (const name of ['a', 'b']) writeFileSync(join(data, name), payload);
+    writeFileSync(join(data, 'c'), last);
     const { code, stdout, stderr } = await longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'custom', '--data-dir', data],
       ...['--scenario', 'Server', '--target-qps', '100', '--min-duration', '200ms'],
@@ -147,11 +148,13 @@ describe('longhaul run of a model of the user’s', () => {
     const wrong = await run(model, npy);
     expect(wrong.code).toBe(5);
     expect(wrong.stderr).toMatch(
-      /sample 0 of \S+ has 192 bytes; the model of SUT node \S+ takes 64 \(x: float \[free, 4, 4\]\); it is a \.npy file, .*--data npy:FOLDER/,
+      /sample 0 of \S+ \(a\) has 192 bytes; the model of SUT node \S+ takes 64 \(x: float \[free, 4, 4\]\); it is a \.npy file with a header: .*--data npy:FOLDER/,
     );
     expect(existsSync(wrong.output)).toBe(false);
     const long = await run(model, new Uint8Array(65));
     expect(long.stderr).toMatch(/has 65 bytes; .* takes 64 .*the elements of the inputs/);
+    const other = await run(model, new Uint8Array(64), new Uint8Array(63));
+    expect(other.stderr).toMatch(/sample 2 of \S+ \(c\) has 63 bytes; .* takes 64 /);
     expect((await run(model, new Uint8Array(64))).stdout).toContain(' 0 lost');
   });
 

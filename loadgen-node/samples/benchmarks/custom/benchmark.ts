@@ -1,6 +1,8 @@
 import assert from 'node:assert';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
+import { at } from '../../../../shared/base/at.ts';
 import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
@@ -39,11 +41,17 @@ async function openFileDataSet(folder: string): Promise<DataSet> {
   if (files.length === 0) {
     throw dataSetError(`${folder} has no files; each file in it is the payload of one sample`);
   }
+  const sizes = new Array<number>(files.length);
+  await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
+    const path = join(folder, at(files, i));
+    sizes[i] = (await readingFile(path, () => stat(path))).size;
+  });
   return {
     name: basename(resolve(folder)),
     folder,
     files,
     totalSampleCount: files.length,
+    payloadBytes: (sampleIndex) => at(sizes, sampleIndex),
     readPayload: async (sampleIndex) => {
       const fileName = files[sampleIndex];
       assert(fileName !== undefined, `sample ${sampleIndex} of ${files.length}`);
