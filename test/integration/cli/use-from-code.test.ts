@@ -37,6 +37,17 @@ function example(name: string, ...args: string[]): Promise<Ended> {
   return new LonghaulProcess([program, fileURLToPath(new URL(name, EXAMPLES)), ...args]).ended;
 }
 
+it.each([
+  ['measure-nodes.mjs', []],
+  ['rates.mjs', ['700']],
+])('ends the example %s in one line where no node answers', async (name, more) => {
+  const { code, stderr } = await example(name, '127.0.0.1:1', 'null', ...more, join(folder, 'no'));
+  expect({ code, stderr }).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/^ERR_SUT_UNREACHABLE: .*\n$/),
+  });
+});
+
 it('runs the examples of the docs', async () => {
   const { address } = node;
   const main = `${process.execPath} ${fileURLToPath(compiledModule('loadgen-node/main.js'))}`;
