@@ -12,7 +12,7 @@ const RATE_SHARES: Partial<Record<TestId, { readonly low: number; readonly high:
   TEST05: { low: 0.95, high: Infinity },
 };
 
-/** Remedy for a missing test. @param run Folder of its performance run; a tree has only its logs. */
+/** Remedy for a missing test. @param run Folder of the performance run, if known. */
 export function missingTestAdvice(test: TestId, run?: string): string {
   const folder = run ?? 'FOLDER, the folder of the run whose logs are in performance/run_1';
   return `Run it: longhaul compliance ${test} --run ${folder}.`;

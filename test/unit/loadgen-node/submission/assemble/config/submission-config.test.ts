@@ -52,7 +52,11 @@ it.each([
   ['text that is no YAML', 'submission: [', /^s\.yaml:1:14: /],
   ['a key twice', `${GOOD}  submitter: B\n`, /^s\.yaml:17:3: the key "submitter" stands twice/],
   ['an empty file', '', /s\.yaml:1:1: the file must be a map of: submission/],
-  ['a file without submission', 'other: 1\n', /s\.yaml:1:1: unknown key "other" in the file; there is: submission$/m],
+  [
+    'a file without submission',
+    'other: 1\n',
+    /s\.yaml:1:1: unknown key "other" in the file; there is: submission$/m,
+  ],
   [
     'an unknown key',
     GOOD.replace('submitter: ACME', 'submiter: ACME'),
