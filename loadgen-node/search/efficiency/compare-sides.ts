@@ -1,5 +1,5 @@
 import { at } from '../../../shared/base/at.ts';
-import { formatNs, percentage, rounded, tableLines } from '../../../shared/base/text.ts';
+import { formatNs, grouped, percentage, rounded, tableLines } from '../../../shared/base/text.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
 import {
@@ -33,10 +33,13 @@ export function compareSides(
   network: EfficiencySide,
 ): { readonly lines: string[]; readonly comparison: SideComparison } {
   const pairs = pairRuns(inProcess.runs, network.runs);
-  const figures = pairs.length === 0 ? [] : figuresOf(pairs);
+  const unlike = scenario === 'Offline' ? pairs.find(isUnlike) : undefined;
+  const isShown = (name: FigureName): boolean =>
+    unlike === undefined || FIGURES[name].unit !== 'ns';
+  const figures = pairs.length === 0 ? [] : figuresOf(pairs, FIGURE_NAMES.filter(isShown));
   const peaks = peaksOf(inProcess, network);
   const efficiency = peaks === null ? shareOfPairs(scenario, figures) : peaks.share;
-  const parts = partsOf(pairs);
+  const parts = unlike === undefined ? partsOf(pairs) : [];
   const warnings = [...invalidRuns(inProcess), ...invalidRuns(network)];
   const chance = percentage(1 - 2 ** (1 - pairs.length));
   const band =
@@ -48,6 +51,7 @@ export function compareSides(
     `Efficiency    ${efficiency === null ? 'none' : `over the network the SUT has ${shareText(efficiency)} of what it has in process`}`,
     ...(figures.length === 0 ? [] : ['', ...figureTable(figures, pairs), band]),
     ...(parts.length === 0 ? [] : ['', ...partTable(parts)]),
+    ...(unlike === undefined ? [] : ['', leftOutText(unlike)]),
     ...['', ...warnings.map((text) => `warning: ${text}`)],
   ];
   return { lines, comparison: { efficiency, figures, parts, warnings } };
@@ -93,6 +97,17 @@ function pairRuns(inside: readonly SideRun[], outside: readonly SideRun[]): RunP
   });
 }
 
+/** True if the runs have other numbers of samples: LoadGen plans them by the rates it saw. */
+function isUnlike({ inside, outside }: RunPair): boolean {
+  return inside.figures.samples !== outside.figures.samples;
+}
+
+/** Says why a table of Offline runs has no latencies. */
+function leftOutText({ inside, outside }: RunPair): string {
+  const [here, there] = [inside, outside].map(({ figures: { samples } }) => grouped(samples ?? 0));
+  return `note: latencies are left out: in Offline they grow with the number of samples, and a run in process had ${here}, its pair over the network ${there}`;
+}
+
 /**
  * A figure on both sides, as compare has it: medians over the pairs, the intervals from the
  * smallest to the largest.
@@ -103,8 +118,8 @@ interface PairedFigure {
   readonly network: FigureDifference;
 }
 
-function figuresOf(pairs: readonly RunPair[]): PairedFigure[] {
-  return FIGURE_NAMES.flatMap((figure) => {
+function figuresOf(pairs: readonly RunPair[], names: readonly FigureName[]): PairedFigure[] {
+  return names.flatMap((figure) => {
     const values = pairs.map(({ inside, outside }) => [
       inside.figures[figure],
       outside.figures[figure],

@@ -113,6 +113,24 @@ describe('the comparison of runs in turns', () => {
     expect(compare('Offline', runs(10, 800), runs(9, 600)).efficiency?.value).toBeCloseTo(0.75);
   });
 
+  it('leaves latencies out where Offline runs have other numbers of samples, and says so', () => {
+    const side = (samples: number) => ({
+      runs: [runOf({ p99: samples * MS, completed_qps: 100, samples }, null, MS)],
+    });
+    const unlike = compare('Offline', side(2_743), side(2_219));
+    expect(unlike.figures.map(({ figure }) => figure)).toEqual(['completed_qps', 'samples']);
+    expect(unlike.parts).toEqual([]);
+    expect(unlike.efficiency?.value).toBe(1);
+    expect(unlike.text).toMatch(
+      /^note: latencies are left out: .* a run in process had 2,743, its pair over the network 2,219$/m,
+    );
+    const like = compare('Offline', side(2_743), side(2_743));
+    expect(like.figures.map(({ figure }) => figure)).toContain('p99');
+    expect(like.parts).not.toEqual([]);
+    expect(like.text).not.toContain('left out');
+    expect(compare('SingleStream', side(2_743), side(2_219)).parts).not.toEqual([]);
+  });
+
   it('turns the quotient round where the result is a latency', () => {
     const runs = (p90s: readonly number[]) => ({ runs: p90s.map((p90) => runOf({ p90 })) });
     const { efficiency } = compare('SingleStream', runs([8 * MS, 8 * MS]), runs([10 * MS, 8 * MS]));
