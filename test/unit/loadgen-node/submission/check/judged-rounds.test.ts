@@ -171,6 +171,15 @@ it.each<[SubmissionRound, RegExp]>([
   expect(of('accuracy-seed-wrong')).toMatch(advice);
 });
 
+it('advises of a missing test with its command, in a round that can be run', async () => {
+  const changes = [remove('closed/ACME/compliance/acme/resnet50/Server/TEST05')];
+  const { findings } = await checkedTree({ changes });
+  const advices = findings.filter(({ id }) => id === 'test-missing').map(({ advice }) => advice);
+  expect(advices).toEqual([
+    'Run it: longhaul compliance TEST05 --run FOLDER, the folder of the run whose logs are in performance/run_1.',
+  ]);
+});
+
 it('cannot be run: the setting says why', () => {
   const { error } = RUN_SETTINGS.round.schema.safeParse('v3.0');
   expect(error?.issues[0]?.message).toMatch(
