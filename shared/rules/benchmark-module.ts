@@ -4,7 +4,7 @@ import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
 import { BENCHMARK_KEYS, benchmarkRules } from './benchmark-rules.ts';
 import { cardOf } from './cards.ts';
 
-/** A file of code of one benchmark, or of all of a kind. */
+/** A file of code of one benchmark, or of all benchmarks of a kind. */
 type BenchmarkModule<T> = { readonly benchmark: T } | { makeBenchmark(key: string): T };
 
 /**
@@ -31,7 +31,7 @@ export async function loadBenchmarkModule<T>(
   return 'benchmark' in found ? found.benchmark : found.makeBenchmark(known);
 }
 
-/** The extension is that of the asking file: `.js` where the project is compiled. */
+/** The extension is that of the calling file: `.js` if the project is compiled. */
 function findModule(key: string, registry: string): URL | undefined {
   const extension = registry.slice(registry.lastIndexOf('.'));
   const folders = cardOf(key)?.language === undefined ? [key] : [key, 'language'];

@@ -42,13 +42,13 @@ function rulesOf(card: BenchmarkCard): BenchmarkRules {
   };
 }
 
-/** True where a round has a model in a division that a SUT over a network can be in. */
+/** True if a round has a model in a division that a SUT over a network can be in. */
 function isMeasured(model: ModelRow, round: Round): boolean {
   const row = rowAt(model, round);
   return row?.scenarios?.datacenter !== undefined || row?.everySystem !== undefined;
 }
 
-/** A key of the Server scenario: the benchmark's own, else every benchmark's. */
+/** A value of the Server scenario: the benchmark's own, or else that of every benchmark. */
 function serverNumber(round: Round, benchmark: string, key: string): number {
   const found =
     numberOfRound(round, `${benchmark}.Server.${key}`) ?? numberOfRound(round, `*.Server.${key}`);
@@ -64,7 +64,7 @@ function qualityIn(card: BenchmarkCard, round: Round): Quality {
   const { models = [], stricter, isInShares } = card;
   const row = models.map((model) => rowAt(model, round)).find((one) => one !== undefined);
   const { references = {}, bounds = [], share = 0.99 } = { ...row, ...stricter?.[round] };
-  // Shifted as a decimal: divided by 100, some figures are off by their last bit.
+  // The decimal point is shifted in the text: a division by 100 makes errors in the last bit.
   const toShare = (figure: number) => (isInShares === true ? figure : Number(`${figure}e-2`));
   const targets: readonly AccuracyTarget[] = [
     ...Object.entries(references).map(([metric, value]) => ({ metric, lower: value * share })),
@@ -86,12 +86,12 @@ function qualityIn(card: BenchmarkCard, round: Round): Quality {
   };
 }
 
-/** Keys of all benchmarks, in the order in which they are listed to people. */
+/** Keys of all benchmarks, in the order of lists for people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);
 
 /**
- * {@link BENCHMARK_KEYS} and what else `longhaul run` takes, see {@link benchmarkOfRun}: each
- * behind the benchmark that its SUT nodes serve.
+ * {@link BENCHMARK_KEYS} and the other names that `longhaul run` accepts, see
+ * {@link benchmarkOfRun}: each name follows the benchmark that its SUT nodes serve.
  */
 export const RUN_BENCHMARKS: readonly string[] = CARDS.flatMap(({ key, interactiveName }) =>
   interactiveName === undefined ? [key] : [key, interactiveName],

@@ -15,14 +15,14 @@ import { STABLE_DIFFUSION_XL } from './cards/stable-diffusion-xl.ts';
 import { CUSTOM, DELAY, ECHO, NULL } from './cards/synthetic.ts';
 import type { BenchmarkCard } from './rows/benchmark-card.ts';
 
-/** Every benchmark, in the order in which they are listed to people. */
+/** Every benchmark, in the order of lists for people. */
 export const CARDS: readonly BenchmarkCard[] = [
   ...[DIGITS, RESNET50, MOBILENET, BERT, RETINANET, SSD_MOBILENET, SSD_RESNET34, UNET_3D],
   ...[DLRM_V2, STABLE_DIFFUSION_XL, GNMT, GPTJ, LLAMA2_70B, MIXTRAL_8X7B],
   ...[CUSTOM, NULL, ECHO, DELAY],
 ];
 
-/** The card of a benchmark; undefined where there is none of this key. */
+/** The card of a benchmark; undefined if no card has this key. */
 export function cardOf(key: string): BenchmarkCard | undefined {
   return CARDS.find((card) => card.key === key);
 }

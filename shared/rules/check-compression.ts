@@ -33,8 +33,8 @@ export interface CompressionPlan {
 const ORIGINAL_FORMS: readonly string[] = ['jpeg'];
 
 /**
- * Every way in which a plan goes beyond what the rules allow, in words and with the rule's text;
- * empty where they allow it. Rule: inference_rules, Network division, benchmarks and QSL
+ * Every way in which a plan breaks the rules, in words and with the rule's text; empty if the rules
+ * allow the plan. Rule: inference_rules, Network division, benchmarks and QSL
  * preprocessing (compression-rules.ts).
  */
 export function compressionBreaches(plan: CompressionPlan): string[] {

@@ -16,7 +16,7 @@ const VOXELS = 32_944_795;
 /**
  * Offline and SingleStream only. The rules' text of v4.1 has a QSL of 42 cases and a mean DICE of
  * 0.86330; mlperf.conf and the official tools have 43 cases and shares of 0.86170, which hold here.
- * What has 43 samples is accepted by both.
+ * Both accept 43 samples.
  */
 export const UNET_3D: BenchmarkCard = {
   key: '3d-unet',
@@ -54,7 +54,7 @@ export const UNET_3D: BenchmarkCard = {
     ),
   ],
   bandwidth: { input: `${VOXELS}*dtype_size`, inputElements: VOXELS, outputElements: VOXELS },
-  // As many as KiTS19 has cases for inference.
+  // KiTS19 has this many cases for inference.
   generated: { standard: { seed: 31, sampleCount: 43 } },
   // A sample has 132 MB on average, and its response a quarter of that; on a processor it may take
   // half an hour.

@@ -27,7 +27,7 @@ export const DETECTION_FLOATS = 7;
  */
 export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, sampleCount: 128 };
 
-/** That of ssd-mobilenet, of which a performance run loads 256. */
+/** The set of ssd-mobilenet, of which a performance run loads 256 images. */
 export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, sampleCount: 384 };
 
 /**
@@ -52,7 +52,7 @@ export function detectionFacts(
       own.map(([form]) => [form, { form, compression: 'identity' } as const]),
     ),
     sampleTensors: Object.fromEntries(own),
-    // As many detections as there are.
+    // The free axis is the number of detections.
     responseTensor: { datatype: 'FP32', shape: [-1, DETECTION_FLOATS] },
   };
 }

@@ -13,7 +13,7 @@ export const MULTI_HOT_SIZES: readonly number[] = [
   3, 2, 1, 2, 6, 1, 1, 1, 1, 7, 3, 8, 1, 6, 9, 5, 1, 1, 1, 12, 100, 27, 10, 3, 1, 1,
 ];
 
-/** Rows of each table: an index is below. Source: the same folder's README. */
+/** Rows of each table: an index is below this number. Source: the same folder's README. */
 export const TABLE_ROWS: readonly number[] = [
   40_000_000, 39_060, 17_295, 7_424, 20_265, 3, 7_122, 1_543, 63, 40_000_000, 3_067_956, 405_282,
   10, 2_209, 11_938, 155, 4, 976, 14, 40_000_000, 40_000_000, 40_000_000, 590_152, 12_973, 108, 36,
@@ -44,8 +44,8 @@ export const DLRM_V2 = {
     rounds: ['v3.1', 'v5.1'],
     scenarios: { datacenter: SERVER_OFFLINE },
     performanceSamples: 204_800,
-    // Tools differ in the count of an accuracy run in v5.1: 204,800 in its own, the data set in the
-    // newest.
+    // Tools differ in the sample count of an accuracy run in v5.1: 204,800 in the round's own tool,
+    // the whole data set in the newest one.
     dataSetSamples: 330_067,
     offlineSamples: 24_576,
     serverLatencyNs: 60_000_000,

@@ -2,7 +2,7 @@ import type { BenchmarkCard } from '../rows/benchmark-card.ts';
 import { V05_COMPRESSION } from '../rows/compression-row.ts';
 import { v05Row } from '../rows/model-row.ts';
 
-/** Names of the vocabularies, a token in each line, whose number from 0 is its id. */
+/** Names of the vocabularies. Each line has a token; the line's number from 0 is its id. */
 export const GNMT_VOCABULARIES = {
   source: 'vocab.bpe.32000.en',
   target: 'vocab.bpe.32000.de',

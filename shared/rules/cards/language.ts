@@ -10,6 +10,6 @@ export const TOKENS = {
   encodings: { ids: { form: 'ids', compression: 'identity' } },
   sampleTensors: { ids: { datatype: 'INT32', shape: [-1] } },
   responseTensor: { datatype: 'INT32', shape: [-1] },
-  // A text of 1,024 tokens takes a minute at 60 ms each, and those behind it wait.
+  // A text of 1,024 tokens takes a minute at 60 ms per token, and later samples wait for it.
   defaults: { stallTimeout: '600s' },
 } as const satisfies Partial<BenchmarkCard>;

@@ -14,8 +14,8 @@ import { LLAMA_TEXTS } from './llama2-70b.ts';
  * Token ids by which a program's prompt is known: `<s>`, and
  * `<s> [INST] Complete the following code.` Source: mlcommons/inference,
  * language/mixtral-8x7b/standalone_infer/run_accuracy.py, which shows the beginning of one row of
- * MBXP: its text, and the first 8 ids. The other three are those of the text; that all rows begin
- * so is a guess, which the LoadGen node checks on its data set.
+ * MBXP: its text, and the first 8 ids. The other three ids follow from the text. longhaul assumes
+ * that all rows begin in this way; the LoadGen node checks its data set for that.
  */
 export const PROGRAM_PROMPT_HEAD: readonly number[] = [
   ...[1, 1, 28_705, 733, 16_289, 28_793],
@@ -29,8 +29,8 @@ export const PROGRAM_PROMPT_HEAD: readonly number[] = [
 export const PROGRAM_END: readonly number[] = [13, 13_940, 28_832, 13];
 
 /**
- * The texts of Llama with the three parts of Mixtral's data set; a program takes four words at
- * least.
+ * The texts of Llama, but with the three parts of Mixtral's data set. A program has at least four
+ * words.
  */
 const TEXTS: MadeUpTexts = {
   ...LLAMA_TEXTS,
@@ -49,8 +49,8 @@ const REFERENCES = {
 };
 
 /**
- * Rules: checkers of v4.1 to v6.0. Checker and text of v4.1's rules have different references: of
- * each the stricter one holds.
+ * Rules: checkers of v4.1 to v6.0. The checker and the text of v4.1's rules have different
+ * references; the stricter one of each pair holds.
  */
 export const MIXTRAL_8X7B: BenchmarkCard = {
   ...TOKENS,
@@ -104,7 +104,7 @@ export const MIXTRAL_8X7B: BenchmarkCard = {
       endToken: 2,
       endMark: { promptHead: PROGRAM_PROMPT_HEAD, ids: PROGRAM_END },
     },
-    // Two of eight experts.
+    // A token passes two of eight experts.
     activeParameters: 12.9e9,
     texts: TEXTS,
     longTexts: { ...TEXTS, rouge1: 0.811582, answerWords: { min: 4, max: 421 } },

@@ -24,7 +24,7 @@ export const RETINANET: BenchmarkCard = {
       tests: ['TEST01', 'TEST05'],
       since: {
         'v5.0': { tests: ['TEST01'] },
-        // The newest checker has it for systems of both suites alone.
+        // The newest checker has this model only for systems of both suites.
         'v6.0': {
           scenarios: {},
           bothSuites: { required: ['SingleStream', 'Offline', 'MultiStream', 'Server'], oneOf: [] },

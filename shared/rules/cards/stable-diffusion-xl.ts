@@ -41,7 +41,7 @@ export const STABLE_DIFFUSION_XL: BenchmarkCard = {
       ],
       baselinePercents: { CLIP_SCORE: 1, FID_SCORE: 2 },
       tests: [],
-      // Ten pictures that a reviewer looks at; other ones in most rounds.
+      // Ten pictures that a reviewer looks at; most rounds have different ones.
       ...shown('images', '4459 4015 2705 1682 4048 4683 3757 1578 3319 95'),
       since: {
         'v4.1': {

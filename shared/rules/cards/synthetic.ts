@@ -34,7 +34,7 @@ export const NULL: BenchmarkCard = {
   own: scoredBy('answered'),
 };
 
-/** Measures the wire with as many bytes back as there. */
+/** Measures the wire with responses of the same size as the samples. */
 export const ECHO: BenchmarkCard = {
   ...NULL,
   key: 'echo',
@@ -42,7 +42,7 @@ export const ECHO: BenchmarkCard = {
   own: scoredBy('echoed'),
 };
 
-/** Tests LoadGen against service times, and token latencies, that are known. */
+/** Tests LoadGen against known service times and token latencies. */
 export const DELAY: BenchmarkCard = {
   ...NULL,
   key: 'delay',

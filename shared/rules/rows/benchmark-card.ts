@@ -13,8 +13,8 @@ export interface Quality {
   /** A run above this misses it, too; absent: no value is too high. */
   readonly max?: number | undefined;
   /**
-   * Base of the target: a share of the accuracy that the reference reaches in FP32. Undefined
-   * where the target stands for itself.
+   * Base of the target: a share of the accuracy that the reference reaches in FP32. Undefined if
+   * the target is not a share.
    */
   readonly reference?: { readonly value: number; readonly share: number };
   /**
@@ -30,13 +30,13 @@ export interface MetricBounds {
   readonly metric: string;
   /** Smallest accepted value; absent: no lower limit. */
   readonly target?: number | undefined;
-  /** The most; absent: none. */
+  /** Largest accepted value; absent: no upper limit. */
   readonly max?: number | undefined;
 }
 
 /**
- * Settings of the nodes whose default a benchmark may have: limits on what travels, and how long an
- * answer may take.
+ * Settings of the nodes for which a benchmark may have its own default: limits on bytes, and the
+ * time limit of an answer.
  */
 export type BenchmarkDefault = 'queueBytesMax' | 'messageBytesMax' | 'stallTimeout';
 
@@ -53,8 +53,8 @@ export interface BenchmarkCard {
   /** One line for people. */
   readonly title: string;
   /**
-   * True where LoadGen makes the samples up, as long and as many as the run says, and the SUT node
-   * answers without a model. Default: false.
+   * True if LoadGen makes up the samples, with the number and size of the run's settings, and the
+   * SUT node answers without a model. Default: false.
    */
   readonly isSynthetic?: boolean;
   /**
@@ -72,12 +72,12 @@ export interface BenchmarkCard {
   /** Tensor of a response there; absent where the model decides. */
   readonly responseTensor?: SampleTensor;
   /**
-   * Defaults of settings, as they stand in a file, where samples are larger than those of others.
+   * Defaults of settings, as in a file, for benchmarks with larger samples than most.
    */
   readonly defaults?: Readonly<Partial<Record<BenchmarkDefault, number | string>>>;
   /**
-   * Its models in the official tables; runs are held to the first one of a round. Absent: it is not
-   * MLPerf's.
+   * Models of the benchmark in the official tables; a run must meet the targets of the first one of
+   * its round. Absent: the benchmark is not MLPerf's.
    */
   readonly models?: readonly ModelRow[];
   /** Name of the quality's metric, where it is not that of the official table: `top-1`. */
@@ -89,11 +89,11 @@ export interface BenchmarkCard {
   /** Of a benchmark that is not MLPerf's. */
   readonly own?: Pick<BenchmarkRules, 'performanceSampleCount' | 'quality'>;
   /**
-   * LoadGen's name of it in Interactive, which runs take as a benchmark; the rounds' mlperf.conf
-   * has its bounds.
+   * LoadGen's name of the benchmark in Interactive. Runs accept this name as a benchmark; the
+   * rounds' mlperf.conf has its bounds.
    */
   readonly interactiveName?: string;
-  /** Rows of the rules' table of compression, each for other rounds. */
+  /** Rows of the rules' table of compression; each row is for different rounds. */
   readonly compression?: readonly CompressionRow[];
   readonly bandwidth?: BandwidthFormula;
   /** Data that longhaul makes; absent: none, or {@link LanguageFacts.texts}. */
@@ -101,18 +101,18 @@ export interface BenchmarkCard {
   readonly language?: LanguageFacts;
 }
 
-/** Bytes of a sample that the rules ask a datacenter system to take in and give out. */
+/** Bytes per sample that a datacenter system must be able to receive and send, by the rules. */
 export interface BandwidthFormula {
   /** As the rules write it. */
   readonly input: string;
   readonly inputElements: number;
-  /** Undefined: negligible, the bandwidth must only be above 0. */
+  /** Undefined: the bytes are negligible, so the bandwidth must only be above 0. */
   readonly outputElements?: number;
 }
 
 /**
- * Samples that longhaul makes: sample i comes from random sequence i of the seed, so a larger set
- * begins as a smaller one.
+ * Samples that longhaul makes. Sample i comes from random sequence i of the seed, so a larger set
+ * begins with the samples of a smaller one.
  */
 export interface GeneratedSet {
   /** 32 bits, unsigned. */
@@ -125,24 +125,24 @@ interface GeneratedData {
   /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
   /**
-   * Data that longhaul's own model is fitted on: no run may measure with its seed. Absent: it is
-   * not fitted.
+   * Data that longhaul's own model is fitted on; no run may measure with the seed of this data.
+   * Absent: the model is not fitted.
    */
   readonly training?: GeneratedSet;
-  /** True where there is no other data: it needs no word of `--data-dir`. */
+  /** True if there is no other data, so that `--data-dir` is not needed. */
   readonly isOnly?: boolean;
 }
 
-/** Facts of a language model: a decoder that goes on with a prompt. */
+/** Facts of a language model: a decoder that continues a prompt. */
 export interface LanguageFacts {
   readonly limits: GenerationLimits;
-  /** Weights of the real model that a token passes. */
+  /** Number of the real model's weights that are used for a token. */
   readonly activeParameters: number;
-  /** Texts that longhaul makes for it. */
+  /** Texts that longhaul makes for the model. */
   readonly texts: MadeUpTexts;
   /**
-   * The same with answers as long on average as the rules want them, which take several times as
-   * long; absent: they want no length.
+   * The same texts with answers of the mean length that the rules require, which take several times
+   * as long; absent: the rules require no length.
    */
   readonly longTexts?: MadeUpTexts;
 }
@@ -174,19 +174,19 @@ export type StandinKind = 'text' | 'number' | 'code';
 export interface MadeUpTexts {
   /** Samples that runs measure with. */
   readonly set: GeneratedSet;
-  /** ROUGE-1 of the stand-in model on them, 0 to 1; the quality target stands on it. */
+  /** ROUGE-1 of the stand-in model on these texts, 0 to 1: the base of the quality target. */
   readonly rouge1: number;
-  /** As many tokens as the real model scores. */
+  /** Number of tokens; the same as that of the real model. */
   readonly vocabularySize: number;
   readonly beginId?: number;
-  /** Ends a prompt, and stands in front of its answer. */
+  /** Id that ends a prompt, before the answer. */
   readonly askId: number;
-  /** One sample of each in turn. */
+  /** Kinds of the samples, which take turns. */
   readonly kinds: readonly StandinKind[];
   readonly answerWords: { readonly min: number; readonly max: number };
   /**
-   * Places of an answer where two words come next with equal scores: one leads astray, which is
-   * seen four words later.
+   * Places of an answer where two words have equal scores. One of them is wrong, which shows only
+   * four words later.
    */
   readonly forkCount: number;
 }
@@ -213,6 +213,6 @@ export interface BenchmarkRules extends BenchmarkCard {
   readonly serverTargetLatencyNs: number;
   readonly serverTargetLatencyPercentile: number;
   readonly quality: Quality;
-  /** Quality that each of its rounds demands; absent: all that of {@link quality}. */
+  /** Quality that each round demands; absent: {@link quality} in all rounds. */
   readonly qualityOfRound?: Partial<Readonly<Record<Round, Quality>>>;
 }

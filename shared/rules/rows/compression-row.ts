@@ -7,20 +7,20 @@ export type RequestForm = 'none' | 'lossless' | 'original';
 export interface CompressionRow {
   /** Rounds in which this row holds. */
   readonly rounds: readonly Round[];
-  /** The rule's own words. */
+  /** Text of the rule. */
   readonly text: string;
-  /** Ways in which samples may travel; exactly one of them, never two in one run. */
+  /** Ways in which samples may travel; a run uses exactly one of them. */
   readonly requests: readonly RequestForm[];
   /** True where the SUT may compress its responses, and the QDL decompresses them, timed. */
   readonly losslessResponses: boolean;
-  /** True where queries may be compressed as a whole in Server; elsewhere each sample is, alone. */
+  /** True if queries may be compressed as a whole in Server; if not, only single samples may. */
   readonly perQueryInServer: boolean;
 }
 
 /** Rounds with a Network division. */
 export const NETWORK_ROUNDS: readonly Round[] = ROUNDS.filter(hasNetworkDivision);
 
-/** Those of {@link NETWORK_ROUNDS} from one to another, both with it. */
+/** The rounds of {@link NETWORK_ROUNDS} from one to another, both included. */
 export function networkRounds(first: Round, last: Round = 'v6.1'): readonly Round[] {
   return NETWORK_ROUNDS.slice(NETWORK_ROUNDS.indexOf(first), NETWORK_ROUNDS.indexOf(last) + 1);
 }
@@ -33,7 +33,7 @@ export const TOKENS_ALONE =
 export const NONE_OR_LOSSLESS = '1) No compression 2) Lossless compression';
 const ONE_OF = 'Allow one of the following compression options for pre-processing: ';
 
-/** A row: without compression, as most are, but for what it allows. */
+/** A row that allows no compression, except for the given values. */
 export function compressionRow(
   rounds: readonly Round[],
   text: string,
@@ -46,18 +46,18 @@ export function compressionRow(
 export const LOSSLESS = { requests: ['none', 'lossless'] } as const;
 export const ORIGINAL = { requests: ['none', 'lossless', 'original'] } as const;
 
-/** Images, compressed or not. @param form Of the data set, in words. */
+/** Row of images, compressed or not. @param form Words for the form of the data set. */
 export function imagesRow(form: string): CompressionRow {
   const text = `${ONE_OF}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (${form})`;
   return compressionRow(NETWORK_ROUNDS, text, ORIGINAL);
 }
 
-/** Token ids, without compression. */
+/** Row of token ids, without compression. */
 export function tokensRow(rounds: readonly Round[]): CompressionRow {
   return compressionRow(rounds, `${TOKENS_ALONE} ${NOT_ALLOWED}`);
 }
 
-/** Of models of recommendation. */
+/** Row of recommendation models. */
 export function pairsRow(rounds: readonly Round[]): CompressionRow {
   const text =
     `QDL sends query (Batch of samples). ${ONE_OF}${NONE_OR_LOSSLESS} Allow any lossless compression that ` +
@@ -66,8 +66,8 @@ export function pairsRow(rounds: readonly Round[]): CompressionRow {
 }
 
 /**
- * Of round v0.5, which has no Network division: what its benchmarks take as input is the rule
- * there.
+ * Row of round v0.5, which has no Network division: the input that the round's benchmarks take is
+ * the rule.
  */
 export const V05_COMPRESSION: CompressionRow = compressionRow(
   ['v0.5'],

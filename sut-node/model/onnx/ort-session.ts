@@ -58,9 +58,9 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
 
 /**
  * Loads a model into ONNX Runtime. `run` blocks the thread that calls it.
- * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads or not the
- *   one that was told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is
- *   requested.
+ * @throws MlperfError `ERR_MODEL` if ONNX Runtime cannot read the file as a model, or if the file
+ *   has another digest than requested; `ERR_NOT_INSTALLED` without ONNX Runtime or without a
+ *   requested provider.
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
   const ort = await loadOnnxRuntime();
@@ -133,8 +133,8 @@ async function openSession(
         // The memory is that of the type (model-facts.ts), which the API's overloads cannot
         // express.
         const tensor = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
-        // The API puts float16 into a Float16Array where JavaScript has one; its native half does
-        // not read that.
+        // The API puts float16 into a Float16Array if JavaScript has this class, but the API's
+        // native part does not read it.
         if (tensor.data !== data) Object.defineProperty(tensor, 'data', { value: data });
         feeds[name] = tensor;
       }
@@ -219,7 +219,7 @@ function outputTensor(
   return { data: bits, dims: value.dims };
 }
 
-/** Marks tensors without a shape in the model: ONNX Runtime tells such as single numbers. */
+/** Marks tensors without a shape in the model, which ONNX Runtime reports as single numbers. */
 async function withRanks(
   { modelFile, sha256 }: DigestedFile,
   { inputs, outputs }: ModelTensors,
@@ -235,7 +235,7 @@ async function withRanks(
       rankless.includes(tensor.name) ? { ...tensor, isRankUnknown: true } : tensor;
     return { inputs: inputs.map(mark), outputs: outputs.map(mark) };
   } catch {
-    // No ONNX file, but one of ONNX Runtime's own format.
+    // The file is not ONNX, but has ONNX Runtime's own format.
     return { inputs, outputs };
   } finally {
     model.release();
@@ -253,8 +253,8 @@ function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
 }
 
 /**
- * Libraries of providers that the package has no room for: its install script fetches them. This
- * project skips that script, since it makes an installation without internet fail.
+ * Libraries of providers that are too large for the package: its install script downloads them.
+ * This project skips the script, because an installation without internet would fail.
  */
 const FETCHED_LIBRARIES: Readonly<Partial<Record<Provider, readonly string[]>>> = {
   cuda: ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'],
@@ -263,8 +263,9 @@ const FETCHED_LIBRARIES: Readonly<Partial<Record<Provider, readonly string[]>>> 
 
 /**
  * Checks, before a model is loaded, that ONNX Runtime can compute on each of these providers here:
- * it knows it, its libraries are there, and a session of one operator can be made on it alone.
- * @throws MlperfError `ERR_NOT_INSTALLED` that tells what is missing and how to get it.
+ * it knows the provider, the provider's libraries are there, and the provider alone can run a
+ * session of one operator.
+ * @throws MlperfError `ERR_NOT_INSTALLED` that names the missing part and how to get it.
  */
 export async function checkProviders(
   ort: OnnxRuntime,
@@ -285,7 +286,8 @@ export async function checkProviders(
 }
 
 /**
- * A refusal of the user's model could mean anything; one of the smallest model means the provider.
+ * If a provider refuses the user's model, the cause may be anything. If it refuses the smallest
+ * model, the cause is the provider.
  */
 async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider): Promise<void> {
   const graph = new GraphBuilder('probe');
@@ -322,9 +324,9 @@ const NEEDS: Readonly<Record<Provider, string>> = {
 const TENSORRT_VARIABLE = /^ORT_TENSORRT_/;
 
 /**
- * ONNX Runtime reads the variables only where a program gives the provider no options.
- * onnxruntime-node always gives some, of which it lets a program choose the device alone: the
- * variables would be ignored without a word.
+ * ONNX Runtime reads the variables only if a program gives the provider no options.
+ * onnxruntime-node always gives options, and lets a program choose only the device. So ONNX Runtime
+ * would silently ignore the variables.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 function refuseUnreadVariables(environment: NodeJS.ProcessEnv): void {

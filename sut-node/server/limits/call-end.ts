@@ -8,19 +8,19 @@ export interface ServerCallEnd {
   readonly details: string;
 }
 
-/** The end of a stream on which everything was answered. */
+/** The end of a stream whose requests are all answered. */
 export const STREAM_OK: ServerCallEnd = { code: status.OK, details: 'OK' };
 
 /**
- * The end of a call with a message that is compressed although no grpc-encoding says how. It was
- * refused at its headers if one did. Rule: gRPC over HTTP/2, Compressed-Flag.
+ * The end of a call with a compressed message but without the header grpc-encoding. A call with
+ * this header was already refused. Rule: gRPC over HTTP/2, Compressed-Flag.
  */
 export const COMPRESSED_MESSAGE: ServerCallEnd = {
   code: status.INTERNAL,
-  details: 'a message says that it is compressed, and the call has no grpc-encoding',
+  details: 'a message is marked as compressed, but the call has no header grpc-encoding',
 };
 
-/** The end of a call that the peer ends amid a message. */
+/** The end of a call that the peer ends inside a message. */
 export const INCOMPLETE_MESSAGE: ServerCallEnd = {
   code: status.INTERNAL,
   details: 'the call ended inside a message',
@@ -45,7 +45,7 @@ export function invalidArgument(details: string): StreamRefusal {
   return new StreamRefusal(status.INVALID_ARGUMENT, details);
 }
 
-/** The node is not what the peer wants, or cannot do what it asks. */
+/** The node does not suit the peer, or cannot do what the peer requests. */
 export function failedPrecondition(details: string): StreamRefusal {
   return new StreamRefusal(status.FAILED_PRECONDITION, details);
 }
@@ -60,7 +60,7 @@ export function unavailable(details: string): StreamRefusal {
   return new StreamRefusal(status.UNAVAILABLE, details);
 }
 
-/** There is no such model here. */
+/** The node does not have this model. */
 export function notFound(details: string): StreamRefusal {
   return new StreamRefusal(status.NOT_FOUND, details);
 }
@@ -73,21 +73,21 @@ const CODE_OF_FAILURE: Readonly<Record<number, status>> = {
   [FAILURE_CODES.draining]: status.UNAVAILABLE,
 };
 
-/** A request whose sample failed. @param row Which one; undefined where there is no other. */
+/** A request whose sample failed. @param row Place of the sample; undefined for a single one. */
 export function sampleFailed({ code, text }: SampleFault, row: number | undefined): StreamRefusal {
   const where = row === undefined ? '' : `sample ${row} of the request: `;
   return new StreamRefusal(CODE_OF_FAILURE[code] ?? status.INTERNAL, `${where}${text}`);
 }
 
 /**
- * Longest text of a refusal: it travels in a header, and names of the peer's choice stand in it.
+ * Longest text of a refusal: the text is sent in a header and can contain names from the peer.
  */
 const DETAILS_MAX = 1_000;
 
 /** The status of a refusal, as short as a header must be. */
 export function shortEndOf({ end }: StreamRefusal): ServerCallEnd {
   if (end.details.length <= DETAILS_MAX) return end;
-  // Not amid a character: gRPC could not encode the half of one.
+  // The cut must not split a character, because gRPC cannot encode half of one.
   const details = end.details.slice(0, DETAILS_MAX).replace(/[\uD800-\uDBFF]$/, '');
   return { code: end.code, details: `${details}...` };
 }

@@ -8,8 +8,9 @@ import { MODEL_VERSION } from './oip-model.ts';
 
 /**
  * Figures of Triton's ModelStatistics, over the requests of the Open Inference Protocol since the
- * node's start. A request of several samples counts with the times of the one that was answered
- * last: it waited for that. Numbers only: it is part of the hot path.
+ * node's start. A request of several samples counts with the times of the sample that was answered
+ * last, because the request waited for it. This class holds only numbers, because it is part of the
+ * hot path.
  */
 export class ModelStatistics {
   readonly #totals = {
@@ -24,8 +25,8 @@ export class ModelStatistics {
   #batchCount = 0;
   #lastAtMs = 0;
   /**
-   * Batches that were counted: all samples of one have one object, and requests of several samples
-   * mix them.
+   * Batches that were counted. All samples of a batch share one object, and requests of several
+   * samples mix batches.
    */
   readonly #batches = new WeakSet<BatchTimes>();
 
@@ -37,7 +38,7 @@ export class ModelStatistics {
     this.#batchCount += 1;
   }
 
-  /** A request was answered. @param ns From its arrival until the answer was handed to gRPC. */
+  /** A request was answered. @param ns Time from arrival until gRPC took the answer. */
   addSuccess(ns: number, times: ServiceTimes | undefined): void {
     this.#lastAtMs = Date.now();
     add(this.#totals.success, ns);
@@ -80,7 +81,7 @@ export class OipTotals {
   #completedCount = 0;
   #responseBytes = 0;
   /**
-   * Samples of requests that were answered, or will be: those that were cancelled are missing here.
+   * Samples of requests that were answered, or will be; without those of cancelled requests.
    */
   #answeredCount = 0;
 
@@ -89,8 +90,8 @@ export class OipTotals {
   }
 
   /**
-   * Requests by the name of the gRPC status that they ended with, in lower case; `cancelled` by
-   * their peers.
+   * Requests by the name of the gRPC status that they ended with, in lower case. `cancelled` counts
+   * the requests that their peers cancelled.
    */
   get requests(): ReadonlyMap<string, number> {
     return new Map(

@@ -35,35 +35,35 @@ export interface InferenceParts
   model(): OipModel | undefined;
   /** Why the node does not serve now, in words; undefined: it does. */
   refusal(): string | undefined;
-  /** A request is taken: whatever may not go on beside a run ends. */
+  /** Called for each accepted request: ends activities that may not go on beside a run. */
   onBegin(): void;
 }
 
-/** A request on its way in: it has been checked, and may have to wait for room. */
+/** A checked request, which may have to wait for room. */
 export interface ReadyRequest extends CheckedRequest {
   readonly model: OipModel;
   readonly arrivedAtNs: number;
 }
 
-/** Who sent a request and waits for its answer. Never throws. */
+/** Receives the answer to a request. Its functions never throw. */
 export interface OipRequestEvents {
   /**
-   * The first of two responses; not called where it is not asked for, and for models without
+   * The first of two responses; not called if the peer does not request it, nor for models without
    * tokens.
    */
   first?(response: InferResponse): void;
-  /** The rest of it, or all. */
+  /** The rest of the response, or the whole response. */
   complete(response: InferResponse): void;
   refuse(refusal: StreamRefusal): void;
 }
 
-/** Room in a response for everything but raw contents. */
+/** Bytes reserved in a response for everything but raw contents. */
 const RESPONSE_HEAD_BYTES = 64 * 1024;
 
 /**
- * Inference by the Open Inference Protocol, whatever call it came by: checks requests, puts their
- * samples into the node's own batcher, beside those of the native protocol, and makes a response of
- * the answers.
+ * Inference by the Open Inference Protocol, for unary calls and streams: checks requests, puts
+ * their samples into the node's batcher, which the native protocol uses, too, and makes a response
+ * of the answers.
  */
 export class OipInference {
   readonly #parts: InferenceParts;
@@ -128,7 +128,7 @@ export class OipInference {
   }
 
   /**
-   * Gives a request's samples to the batcher; undefined where the queue has no room for them now.
+   * Gives a request's samples to the batcher; undefined if the queue has no room for them now.
    */
   begin(request: ReadyRequest, events: OipRequestEvents): InferWork | undefined {
     const { batcher, clock } = this.#parts;
@@ -167,7 +167,7 @@ export class OipInference {
     return refusal;
   }
 
-  /** Counts a request that its peer has given up: it is gone, or the deadline has passed. */
+  /** Counts a request whose peer is gone, or whose deadline has passed. */
   countCancelled(arrivedAtNs: number): void {
     this.#countFailure(status.CANCELLED, arrivedAtNs);
   }
@@ -260,7 +260,9 @@ export class OipInference {
     const bytes = payloads.reduce((sum, { length }) => sum + length, 0);
     const bytesMax = this.#parts.limits.messageBytesMax - RESPONSE_HEAD_BYTES;
     if (bytes > bytesMax) {
-      throw resourceExhausted(`the response has ${bytes} bytes, one message holds ${bytesMax}`);
+      throw resourceExhausted(
+        `the response has ${bytes} bytes, and a message may have ${bytesMax} at most`,
+      );
     }
     return {
       modelName: model.name,
@@ -268,7 +270,7 @@ export class OipInference {
       id,
       isFinal,
       tokenCount,
-      // A mark of the end, where a first response has brought everything: as Triton sends it.
+      // If the first response had everything, only a mark of the end follows, as in Triton.
       outputs: isRest && bytes === 0 ? [] : responseOutputs(model, outputs, payloads),
     };
   }
@@ -289,7 +291,7 @@ export class OipInference {
 
   #countFailure(code: status, arrivedAtNs: number): void {
     this.totals.addRequest(code);
-    // It was for another model: no failure of this one.
+    // The request was for another model, so it is no failure of this model.
     if (code === status.NOT_FOUND) return;
     this.statistics.addFailure(this.#parts.clock.nowNs() - arrivedAtNs);
   }

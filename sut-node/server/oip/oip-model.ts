@@ -12,7 +12,7 @@ import { type NodeFacts, readBy } from '../describe/node-offer.ts';
 /** The only version of the only model. */
 export const MODEL_VERSION = '1';
 
-/** Names of tensors of a benchmark, whose model has others. */
+/** Names of a benchmark's tensors; the tensors of the model have other names. */
 const INPUT_NAME = 'input';
 const OUTPUT_NAME = 'output';
 
@@ -22,7 +22,7 @@ const DATATYPE_OF_NUMBER: Readonly<Record<ResponseNumber, OipDataType>> = {
   int64: 'INT64',
 };
 
-/** A form of an input: a tensor of one sample, and the node's number of the encoding that it is. */
+/** A form of an input: a tensor of one sample, and the node's number of its encoding. */
 export interface InputKind extends SampleTensor {
   readonly form: number;
   /** Name of that form, for people. */
@@ -36,36 +36,36 @@ export interface OipInput {
   readonly kinds: readonly InputKind[];
 }
 
-/** The node's model as the Open Inference Protocol tells it. */
+/** The node's model as the Open Inference Protocol describes it. */
 export interface OipModel {
   /** Its name, and the benchmark's, under which it is found as well. */
   readonly name: string;
   readonly alias: string;
   readonly platform: string;
-  /** False where a request is one sample, and shapes have no batch axis. */
+  /** False if a request has one sample, and shapes have no batch axis. */
   readonly hasBatchAxis: boolean;
   /**
-   * Most samples of one inference; 0 without a batch axis. A request may have more, but for a
-   * decoupled model.
+   * Most samples of one inference; 0 without a batch axis. Unless the model is decoupled, a request
+   * may have more.
    */
   readonly batchSizeMax: number;
   /**
    * Most samples of a request; undefined: as many as the queue holds. Responses of a decoupled
-   * model do not tell their sample, and the tokens of two samples are no tensor.
+   * model do not name their sample, and the tokens of two samples do not fit one tensor.
    */
   readonly requestSamplesMax: number | undefined;
-  /** A stream gets the first token of a sample before the rest. */
+  /** True if a stream gets the first token of a sample before the rest. */
   readonly isDecoupled: boolean;
   /** In the order of the payload; all free axes of all of them have one length. */
   readonly inputs: readonly OipInput[];
   /** In the order of the response; shapes of one sample. */
   readonly outputs: readonly OipTensor[];
   readonly properties: Readonly<Record<string, string>>;
-  /** Why it cannot answer by this protocol; undefined: it can. */
+  /** Why the model cannot be served by this protocol; undefined: it can. */
   readonly refusal: string | undefined;
 }
 
-/** Tells a loaded model in tensors. */
+/** Describes a loaded model by its tensors. */
 export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel): OipModel {
   const { settings, offer } = facts;
   const { layout } = loaded;
@@ -159,14 +159,14 @@ function refusalOf(compression: string, outputs: readonly OipTensor[]): string |
   if (compression !== 'identity') {
     return (
       `the node compresses its responses (--response-compression ${compression}), ` +
-      'which tensors of this protocol are not; start it with identity'
+      'but tensors of this protocol are not compressed; start the node with --response-compression identity'
     );
   }
   const freeCount = outputs.flatMap(({ shape }) => shape.filter((length) => length < 0)).length;
   if (freeCount < 2) return undefined;
   const shapes = outputs.map(({ name, shape }) => `${name} [${shape.join(', ')}]`);
   return (
-    `the outputs have ${freeCount} free axes, whose lengths a response does not tell: ${shapes.join('; ')}; ` +
+    `the outputs have ${freeCount} free axes, whose lengths do not follow from a response: ${shapes.join('; ')}; ` +
     'name one output with one free axis in the description of the model ("output: NAME")'
   );
 }

@@ -23,7 +23,7 @@ import { MODEL_VERSION, type OipModel, oipModel } from './oip-model.ts';
 import { OipStream } from './oip-stream.ts';
 import { encodeInferResponse } from './response-encoder.ts';
 
-/** Triton's extensions of the protocol that the node has. */
+/** Triton's extensions of the protocol that the node supports. */
 const EXTENSIONS: readonly string[] = ['model_configuration', 'statistics'];
 
 /** The node, as the service uses it. */
@@ -85,7 +85,7 @@ export class OipService implements SideService {
   }
 
   /**
-   * Takes no more requests; the node says so by its status. Resolves when all that were taken are
+   * Takes no more requests; the node's status says why. Resolves when all accepted requests are
    * answered.
    */
   async drain(reason: string): Promise<void> {
@@ -94,7 +94,7 @@ export class OipService implements SideService {
     await this.inference.idle();
   }
 
-  /** Ends all that is in work now. */
+  /** Ends all requests in work now. */
   close(reason: string): void {
     for (const stream of this.#streams) stream.abort(reason);
     for (const refuse of this.#unary) refuse(unavailable(reason));
@@ -160,7 +160,7 @@ export class OipService implements SideService {
     const events: OipRequestEvents = {
       complete: (response) => {
         this.#unary.delete(refuse);
-        // The only one: a parameter that says so is for streams.
+        // A unary call has only one response; the parameter that says so is for streams.
         callback(null, encodeInferResponse({ ...response, isFinal: undefined }));
       },
       refuse,
@@ -182,7 +182,7 @@ export class OipService implements SideService {
   }
 
   #stream(call: StreamCall): void {
-    // Once the peer is gone gRPC does not know any more who it was.
+    // Once the peer is gone, gRPC does not know its address any more.
     const peer = callerOf(call);
     const { logger } = this.#parts;
     const stream = new OipStream(

@@ -4,9 +4,9 @@ import { type Halves, readVarint } from '../../../shared/wire/oip/typed-integers
 import { malformed, ProtoReader } from '../../../shared/wire/proto-wire.ts';
 
 /**
- * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a
- * small message is bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only
- * those are read that ask for another answer.
+ * Decoder of `ModelInferRequest`: contents stay views into the message, and the memory that a small
+ * message can cost is bounded. Field numbers are those of proto/inference/open_inference.proto. The
+ * decoder reads only the parameters that ask for another answer.
  */
 
 /** A request as it was sent; contents are views of the message. */
@@ -20,11 +20,11 @@ export interface InferRequest {
   readonly rawContents: readonly Uint8Array[];
 }
 
-/** A tensor as it stands in a request. */
+/** A tensor of a request. */
 export interface RequestInput {
   readonly name: string;
   readonly datatype: string;
-  /** Lengths of the axes: may be negative, or too large for anything. */
+  /** Lengths of the axes, not yet checked: a length may be negative or too large. */
   readonly shape: readonly number[];
   /** Encoded InferTensorContents; empty where there are none. */
   readonly contents: Uint8Array;
@@ -71,8 +71,7 @@ const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_
 
 /**
  * Decodes a request. Contents are views into `message`.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for more tensors or axes than
- *   anything has.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for too many tensors or axes.
  */
 export function decodeInferRequest(message: Uint8Array): InferRequest {
   const reader = new ProtoReader(message);

@@ -15,8 +15,8 @@ import { failedPrecondition, StreamRefusal } from '../limits/call-end.ts';
 import type { OipModel } from './oip-model.ts';
 
 /**
- * `ModelInferResponse` and `ModelStreamInferResponse` by hand: one allocation, one copy of the
- * answers. Numbers as in proto/inference/open_inference.proto.
+ * Encoder of `ModelInferResponse` and `ModelStreamInferResponse`, with one allocation and one copy
+ * of the answers. Field numbers are those of proto/inference/open_inference.proto.
  */
 
 /** An output of a response. */
@@ -190,7 +190,7 @@ const IS_NOT_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 0);
 
 /**
  * Cuts the responses of a request's samples into the tensors that are requested.
- * @param payloads Response of each sample: the elements of all outputs, one behind the other. At
+ * @param payloads Response of each sample: the elements of all outputs, one after the other. At
  *   most one axis is free (see OipModel.refusal), so its length follows from the bytes.
  * @throws StreamRefusal `FAILED_PRECONDITION` where the samples' outputs differ in length, so
  *   that no tensor holds them; `INTERNAL` where a response has not the bytes of its outputs.
@@ -205,7 +205,7 @@ export function responseOutputs(
   if (other !== undefined) {
     throw failedPrecondition(
       `the outputs of the samples differ in length (${bytes} and ${other.length} bytes), so they do not form one tensor: ` +
-        'send such samples in requests of their own',
+        'send such samples in separate requests',
     );
   }
   const places = placesOf(model.outputs, bytes);
@@ -222,7 +222,7 @@ export function responseOutputs(
   });
 }
 
-/** Begin, bytes and shape of each output in the response of one sample. */
+/** Begin, byte count and shape of each output in the response of one sample. */
 function placesOf(outputs: readonly OipTensor[], bytes: number) {
   const fixedBytes = outputs.map(({ datatype, shape }) =>
     shape.includes(-1) ? 0 : OIP_ELEMENT_BYTES[datatype] * elementCount(shape),
