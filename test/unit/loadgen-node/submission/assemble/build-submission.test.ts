@@ -334,7 +334,9 @@ it('writes the text of the self-check into the results of each division', () => 
 
 it('leaves what is there alone; --force replaces a tree that it built', async () => {
   const { tree } = await scene.build(openOnly);
-  await expect(scene.build(openOnly, { tree })).rejects.toThrow(/is there: --force replaces it/);
+  await expect(scene.build(openOnly, { tree })).rejects.toThrow(
+    /already exists: --force replaces it/,
+  );
   writeFileSync(join(tree, 'open', 'stray'), 'x');
   const wrong = only('open', { performance: 'runs/Server/accuracy' });
   await expect(scene.build(wrong, { mayReplace: true, tree })).rejects.toThrow(/mode-differs/);
@@ -344,7 +346,7 @@ it('leaves what is there alone; --force replaces a tree that it built', async ()
   const other = tempFolder();
   writeFileSync(join(other, 'precious'), 'x');
   await expect(scene.build(openOnly, { mayReplace: true, tree: other })).rejects.toThrow(
-    /no tree that longhaul built/,
+    /already exists and is not a tree that longhaul built/,
   );
   expect(readdirSync(other)).toEqual(['precious']);
 });

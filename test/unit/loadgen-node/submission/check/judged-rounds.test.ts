@@ -183,6 +183,6 @@ it('advises of a missing test with its command, in a round that can be run', asy
 it('cannot be run: the setting says why', () => {
   const { error } = RUN_SETTINGS.round.schema.safeParse('v3.0');
   expect(error?.issues[0]?.message).toMatch(
-    /; v3\.0 can be judged \(submission check\) and not run: /,
+    /; v3\.0 can be judged \(submission check\) but not run: /,
   );
 });

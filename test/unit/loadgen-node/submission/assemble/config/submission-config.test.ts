@@ -70,7 +70,7 @@ it.each([
   [
     'an unknown round',
     GOOD.replace('ACME', 'ACME\n  round: v4.0'),
-    /s\.yaml:3:3: submission\.round must be one of: v0\.5, v4\.1, v5\.0.*; v4\.0 can be judged \(submission check\) and not run/,
+    /s\.yaml:3:3: submission\.round must be one of: v0\.5, v4\.1, v5\.0.*; v4\.0 can be judged \(submission check\) but not run/,
   ],
   [
     'a name with a blank',
