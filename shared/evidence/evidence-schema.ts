@@ -58,7 +58,7 @@ const counts = (number: z.ZodType<number>, digest: z.ZodType<string>) =>
     responseBytes: number,
     /** Samples in `payloadDigest`. */
     digestedSampleCount: number,
-    /** Lower-case hexadecimal; empty where no digest was agreed on (payload-digest.ts). */
+    /** Lower-case hexadecimal; empty if the ends agreed on no digest (payload-digest.ts). */
     payloadDigest: digest,
   });
 
@@ -90,9 +90,9 @@ export const socketEnds = z.object({
 });
 
 export const header = z.object({
-  /** In lower case. */
+  /** Name in lower case. */
   name: z.string(),
-  /** Empty where it might hold a secret. */
+  /** Empty if the value might be a secret. */
   value: z.string(),
 });
 
@@ -101,11 +101,11 @@ export const callPath = z.object({
   loadgen: socketEnds.nullable(),
   /** The SUT node's socket, `local` being the node's side. */
   sut: socketEnds.nullable(),
-  /** Headers of the request as they came to the SUT node. */
+  /** Headers of the request, as the SUT node received them. */
   requestHeaders: z.array(header).nullable(),
-  /** How many more there were. */
+  /** Number of request headers that are not in the list. */
   requestHeadersLeftOut: nonNegative,
-  /** Headers of the answer as they came to the LoadGen node. */
+  /** Headers of the answer, as the LoadGen node received them. */
   responseHeaders: z.array(header),
 });
 
@@ -114,14 +114,14 @@ const nodeNameCall = z.object({
   /** Null if the node did not answer, or answered wrongly. */
   name: z.string().nullable(),
   identity: z.string().nullable(),
-  /** From the question to the answer, which repeats the question's random number, in ns. */
+  /** Time from the request to the answer, which repeats the request's random number, in ns. */
   roundTripNs: nonNegative.nullable(),
   failure: z.string().nullable(),
   /** The call as both ends saw it; null when there was no answer. */
   path: callPath.nullable(),
   /**
-   * A plain TCP connect to the same address, measured beside the call of Name, in ns; null when it
-   * timed out.
+   * Time of a plain TCP connect to the same address, beside the call of Name, in ns; null if the
+   * connect timed out.
    */
   tcpConnectNs: nonNegative.nullable(),
   /** The IP address that the TCP connect reached. */
@@ -129,7 +129,7 @@ const nodeNameCall = z.object({
 });
 
 export const nameCall = z.object({
-  /** Name that the call returned; null when it failed. */
+  /** Name that the call returned; null if the call failed. */
   name: z.string().nullable(),
   /** Why the call failed, in words; null if it did not fail. */
   failure: z.string().nullable(),
@@ -163,11 +163,11 @@ export const streamEvidence = z.object({
   features: z.array(z.string()),
   limits: nodeLimits.nullable(),
   /**
-   * `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be looked
-   * at.
+   * `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be
+   * checked.
    */
   compressionCheck: z.enum(['checked', 'unknown']),
-  /** Its call as both ends saw it. */
+  /** The call of the stream as both ends saw it. */
   path: callPath,
 });
 

@@ -12,7 +12,8 @@ import {
 /** Rule on compression for one benchmark, in some rounds. */
 export interface CompressionRule extends CompressionRow {
   /**
-   * Key of the benchmark, as in mlperf.conf; `-interactive` and `-edge` forms of it are meant too.
+   * Key of the benchmark, as in mlperf.conf; the rule also holds for its `-interactive` and `-edge`
+   * forms.
    */
   readonly benchmark: string;
 }
@@ -64,7 +65,7 @@ export function perSampleRule(round: Round): string {
 export const RESPONSE_RULE =
   'If an SUT compresses its output, the QDL must decompress the output. Decompression is a timed operation.';
 
-/** Suffixes of keys whose benchmark has the same input as the one without it. */
+/** Suffixes of keys: with or without a suffix, a benchmark has the same input. */
 const VARIANT = /-(interactive|edge|99|99\.9)$/;
 
 /** The row of a benchmark in a round; undefined where the round's table has none. */

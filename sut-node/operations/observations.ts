@@ -14,7 +14,7 @@ const PHASES = {
 
 type Phase = keyof typeof PHASES;
 
-/** Upper bounds of durations in ns: 10 µs to 10 s, each decade in three. */
+/** Upper bounds of durations in ns: 10 µs to 10 s, three bounds per decade. */
 const DURATION_BOUNDS_NS: readonly number[] = [4, 5, 6, 7, 8, 9]
   .flatMap((decade) => [1, 2, 5].map((digit) => digit * 10 ** decade))
   .concat(10e9);
@@ -22,10 +22,10 @@ const DURATION_BOUNDS_NS: readonly number[] = [4, 5, 6, 7, 8, 9]
 /** Upper bounds of batch sizes, in samples. */
 const BATCH_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-/** Distributions; counted only where metrics are requested. */
+/** Distributions of a node's values; they exist only if metrics are requested. */
 export class Observations {
   readonly batchSizes: BucketCounts = new BucketCounts(BATCH_BOUNDS);
-  /** By phase, in ns. */
+  /** Durations by phase, in ns. */
   readonly durations: ReadonlyMap<Phase, BucketCounts> = new Map(
     Object.keys(PHASES).map((phase) => [phase as Phase, new BucketCounts(DURATION_BOUNDS_NS)]),
   );
@@ -43,13 +43,14 @@ export class Observations {
 }
 
 /**
- * Counts of values by range, as a Prometheus histogram has them. Hot path: numbers in typed arrays;
- * a histogram of the metrics package takes some 300 ns a value, of which a sample has seven.
+ * Counts of values by range, as in a Prometheus histogram. This class is part of the hot path, so
+ * it has typed arrays: a histogram of the metrics package takes about 300 ns per value, and a
+ * sample has seven values.
  */
 export class BucketCounts {
   /** Upper bound of each range, included, ascending. */
   readonly bounds: readonly number[];
-  /** Values per range, not summed up; the last one is of those above all bounds. */
+  /** Number of values per range; the last number is for values above all bounds. */
   readonly counts: Float64Array;
   sum = 0;
 

@@ -1,4 +1,4 @@
-/** So many of the candidates that came, best first; of equal ones the first that came. */
+/** Keeps a number of the best candidates, best first; of equal ones the earlier one. */
 export class BestOf<Candidate extends { readonly score: number }> {
   readonly candidates: Candidate[] = [];
   /** Score that a candidate must exceed. */

@@ -15,7 +15,7 @@ export const DECODER_TENSORS = {
   mask: 'attention_mask',
   positions: 'position_ids',
   logits: 'logits',
-  /** Names of the keys and values of the tokens so far, inputs and outputs, in one order. */
+  /** Names of the keys and values in the cache, with inputs and outputs in the same order. */
   caches: (layers: number): readonly CacheTensors[] =>
     Array.from({ length: 2 * layers }, (_, i) => {
       const which = `${Math.floor(i / 2)}.${i % 2 === 0 ? 'key' : 'value'}`;
@@ -29,11 +29,11 @@ export const DECODER_TENSORS = {
 
 /** Names of the keys or values of a layer. */
 interface CacheTensors {
-  /** Input: of the tokens so far. */
+  /** Input: values of the tokens so far. */
   readonly past: string;
-  /** Output: of all tokens. */
+  /** Output: values of all tokens. */
   readonly present: string;
-  /** Output that cache-additions.ts adds: of the new tokens alone. */
+  /** Output that cache-additions.ts adds: values of the new tokens alone. */
   readonly added: string;
 }
 
@@ -44,7 +44,7 @@ const INTERFACE =
 
 /**
  * Sizes of a decoder-only model with its cache as inputs and outputs.
- * @param what What wants it so, for the message: `the benchmark llama2-70b`.
+ * @param what The side that requires these tensors, for the message: `the benchmark llama2-70b`.
  * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
  */
 export function decoderLayout(model: OpenedModel, what: string): DecoderLayout {
@@ -55,8 +55,9 @@ export function decoderLayout(model: OpenedModel, what: string): DecoderLayout {
     );
   };
   const find = (tensors: readonly ModelTensor[], name: string, axes: number): ModelTensor => {
-    const tensor = tensors.find((candidate) => candidate.name === name) ?? refuse(`no ${name}`);
-    return tensor.shape.length === axes ? tensor : refuse(`${name} has not ${axes} axes`);
+    const tensor =
+      tensors.find((candidate) => candidate.name === name) ?? refuse(`${name} is missing`);
+    return tensor.shape.length === axes ? tensor : refuse(`${name} does not have ${axes} axes`);
   };
   const layers = model.inputs.filter(({ name }) => /^past_key_values\.\d+\.key$/.test(name)).length;
   if (layers === 0) refuse('no past_key_values.0.key');
@@ -68,21 +69,22 @@ export function decoderLayout(model: OpenedModel, what: string): DecoderLayout {
   }
   const first = find(model.inputs, 'past_key_values.0.key', 4);
   const [, heads = 0, , headWidth = 0] = first.shape;
-  if (heads === 0 || headWidth === 0) refuse(`${first.name} leaves its heads or their width free`);
+  if (heads === 0 || headWidth === 0)
+    refuse(`${first.name} has a free number of heads, or a free width of a head`);
   const names = caches(layers);
   for (const { past, present } of names) {
     const tensor = find(model.inputs, past, 4);
     const isAlike = tensor.shape[1] === heads && tensor.shape[3] === headWidth;
-    if (!isAlike) refuse(`${past} has other heads than ${first.name}`);
+    if (!isAlike) refuse(`${past} and ${first.name} differ in their heads`);
     const types = [tensor.elementType, find(model.outputs, present, 4).elementType];
     if (types.some((type) => type !== first.elementType)) refuse(`${past} is of another type`);
   }
   const known = new Set([...integers, ...names.map(({ past }) => past)]);
   const other = model.inputs.find(({ name }) => !known.has(name));
-  if (other !== undefined) refuse(`nothing can be fed to ${other.name}`);
+  if (other !== undefined) refuse(`there is no value for its input ${other.name}`);
   const scores = find(model.outputs, logits, 3);
   const vocabulary = scores.shape[2] as number; // It has 3 axes.
-  if (vocabulary === 0) refuse('logits leaves its vocabulary free');
+  if (vocabulary === 0) refuse('the vocabulary axis of logits is free');
   const floatOf = ({ name, elementType }: ModelTensor): 'float' | 'float16' =>
     elementType === 'float' || elementType === 'float16'
       ? elementType
@@ -100,10 +102,10 @@ export function sequenceBytes(decoder: DecoderLayout, limits: GenerationLimits):
 }
 
 /**
- * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`,
- * however long they get.
- * @param places.asked By the settings; undefined: as many as the bytes allow, up to `most`.
- * @throws MlperfError `ERR_MODEL` where so many, or not even one, can be held.
+ * Number of sequences that a worker may generate side by side. Their cache then never exceeds
+ * `bytesMax`, even at the largest length.
+ * @param places.asked Number in the settings; undefined: as many as the bytes allow, up to `most`.
+ * @throws MlperfError `ERR_MODEL` if the memory does not suffice for this number, or for one.
  */
 export function sequencesThatFit(
   decoder: DecoderLayout,

@@ -14,7 +14,7 @@ import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
 
 /**
  * Makes a pre-processor for a model's inputs; the object has no `this`.
- * @throws MlperfError `ERR_MODEL` where it cannot fill such inputs.
+ * @throws MlperfError `ERR_MODEL` if the pre-processor cannot fill such inputs.
  */
 type PreprocessorFactory = (inputs: readonly PipelineInput[]) => Preprocessor;
 
@@ -27,7 +27,7 @@ const PREPROCESSORS: Readonly<Record<NonNullable<ModelUsage['preprocess']>, Prep
 
 /**
  * Makes a post-processor for a model's outputs; the object has no `this`.
- * @throws MlperfError `ERR_MODEL` where it finds no output that it can read.
+ * @throws MlperfError `ERR_MODEL` if the post-processor can read none of the outputs.
  */
 type PostprocessorFactory = (model: OpenedModel, usage: ModelUsage) => Postprocessor;
 
@@ -39,8 +39,8 @@ const POSTPROCESSORS: Readonly<
 };
 
 /**
- * Joins a loaded model with the pre- and post-processor that its usage names: `tensor` and `raw`
- * where it names none, so that any model can be served.
+ * Joins a loaded model with the pre- and post-processor that its usage names. Without names, it
+ * takes `tensor` and `raw`, so that any model can be served.
  * @param usage A benchmark adds its own values before it calls this function.
  * @throws MlperfError `ERR_MODEL` that tells what is requested and what the model has.
  */

@@ -34,14 +34,14 @@ function elementBytes(type: string): number {
   return (ELEMENT_TYPES.get(type) as ElementType).bytes; // Checked with the model.
 }
 
-/** True where an axis beside that of the batch is free. */
+/** True if an axis other than the batch axis is free. */
 export function hasFreeAxes(inputs: readonly PipelineInput[]): boolean {
   return inputs.some(({ sampleShape }) => sampleShape.includes(FREE));
 }
 
 /**
- * The common length of all free axes at which a sample has so many bytes; 1 where no axis is free.
- * Undefined where there is none. The bytes grow with the length, so it is found by halving.
+ * The common length of all free axes at which a sample has `bytes` bytes; 1 if no axis is free, and
+ * undefined if no length fits. The bytes grow with the length, so a binary search finds the length.
  */
 export function freeLengthOf(
   inputs: readonly PipelineInput[],

@@ -10,7 +10,7 @@ export const KNOWN_ROUNDS = [
 /** One of {@link KNOWN_ROUNDS}: its logs and submissions can be judged. */
 export type KnownRound = (typeof KNOWN_ROUNDS)[number];
 
-/** Rounds that can be run: longhaul's engine does what their LoadGen does. */
+/** Rounds that can be run, because longhaul's engine follows their LoadGen. */
 export const ROUNDS = [
   'v0.5',
   'v4.1',
@@ -28,7 +28,7 @@ export function isRunnable(round: KnownRound): round is Round {
   return (ROUNDS as readonly string[]).includes(round);
 }
 
-/** Why a round that is only judged cannot be run, by the round: for settings that name one. */
+/** By round, why a round that can only be judged cannot be run; for settings with a round. */
 export const ONLY_JUDGED: Readonly<Record<string, string>> = Object.fromEntries(
   KNOWN_ROUNDS.filter((round) => !isRunnable(round)).map((round) => [
     round,
