@@ -4,7 +4,9 @@
 let reportError = (error: unknown): number => {
   // The loader of Node.js says it in words.
   const isLimit = error instanceof Error && /EMFILE|too many open files/.test(error.message);
-  const text = isLimit ? 'this process may not open more files: raise "ulimit -n"' : String(error);
+  const text = isLimit
+    ? 'this process has reached its limit of open files: raise "ulimit -n"'
+    : String(error);
   process.stderr.write(`longhaul: ${text}\n`);
   return isLimit ? 6 : 1;
 };

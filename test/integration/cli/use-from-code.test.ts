@@ -252,7 +252,7 @@ describe('longhaul run', () => {
     const { code, stdout, stderr } = await run('--config', config, '--json');
     expect(code).toBe(2);
     expect(stderr).toMatch(/ci\.yaml:3:7: thresholds: "p99 < 15" compares with "15"; p99 /);
-    expect(stderr).toMatch(/ci\.yaml:5:7: .*"eror", .*did you mean "errors"\?\n$/);
+    expect(stderr).toMatch(/ci\.yaml:5:7: .*"eror"; did you mean "errors"\?\n$/);
     const { error, exitCode } = JSON.parse(stdout);
     expect({ code: error.code, exitCode }).toEqual({ code: 'ERR_CONFIG_INVALID', exitCode: 2 });
     expect(error.message.split('\n')).toHaveLength(2);

@@ -88,6 +88,6 @@ describe('the stand-in for GNMT', () => {
     const samples = payloads.map((payload) => ({ payload, form: 'text' }));
     const [empty, broken] = await pipeline.answer(samples, session.run);
     expect(empty).toEqual(new Uint8Array(0));
-    expect(broken).toMatchObject({ message: expect.stringContaining('no text in UTF-8') });
+    expect(broken).toMatchObject({ message: expect.stringContaining('is not UTF-8 text') });
   });
 });
