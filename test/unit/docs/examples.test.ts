@@ -8,7 +8,7 @@ function textOf(path: string): string {
 }
 
 /** Long files, which the page links and does not show. */
-const LINKED = ['lines-protocol.mjs', 'lines-server.mjs', 'own-sut.mjs'];
+const LINKED = ['lines-protocol.mjs', 'lines-server.mjs', 'own-sut.mjs', 'rates.mjs'];
 
 const ALL = readdirSync(new URL('examples/', DOCS)).filter((name) => /\.(mjs|sh)$/.test(name));
 
