@@ -91,7 +91,9 @@ describe('TEST06 of gptj, which counts no tokens by mlperf.conf', () => {
     };
     const refused = await test(pad);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--user-conf FILE with gptj.*.use_token_latencies = 1');
+    expect(refused.stderr).toContain(
+      '--user-conf FILE with the line gptj.*.use_token_latencies = 1',
+    );
     writeFileSync(userConf, 'gptj.*.use_token_latencies = 1\n');
     const padded = await test(pad, '--user-conf', userConf);
     expect(padded.stdout, padded.stderr).toContain('ends with more than one end token');

@@ -43,8 +43,11 @@ async function openFileDataSet(folder: string): Promise<DataSet> {
   }
   const sizes = new Array<number>(files.length);
   await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
-    const path = join(folder, at(files, i));
-    sizes[i] = (await readingFile(path, () => stat(path))).size;
+    // Whoever reads a file that is not there names it, with others like it.
+    sizes[i] = await stat(join(folder, at(files, i))).then(
+      ({ size }) => size,
+      () => 0,
+    );
   });
   return {
     name: basename(resolve(folder)),

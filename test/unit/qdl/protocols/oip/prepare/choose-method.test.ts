@@ -97,7 +97,7 @@ describe('chooseMethod', () => {
     const choice = await chosen(asked, () => ({}));
     expect(choice.method).toBe('stream');
     expect(choice.notes).toEqual([expect.stringMatching(note)]);
-    expect(choice.notes[0]).toMatch(/--oip-method unary does not$/);
+    expect(choice.notes[0]).toMatch(/--oip-method unary avoids this limit$/);
   });
 
   it('leaves a stream that breaks under several requests at once', async () => {
