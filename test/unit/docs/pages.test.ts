@@ -69,7 +69,9 @@ function deadPaths(page: string): string[] {
     .filter((text) => FILE.test(text));
   return named.filter((path) => {
     const [first = ''] = path.split('/');
-    const isOurs = first !== '.' && bases.some((base) => existsSync(join(base, first)));
+    // Runs leave their folders in results/.
+    const isOurs =
+      !['.', 'results'].includes(first) && bases.some((base) => existsSync(join(base, first)));
     return isOurs && !bases.some((base) => existsSync(join(base, path)));
   });
 }
