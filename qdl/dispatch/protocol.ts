@@ -64,7 +64,7 @@ export interface ProtocolWords {
   /** Setting without idle streams that a server might end; empty: none. */
   readonly idleStreams: string;
   readonly wire: WireWords;
-  /** What the evidence of a run shows and what it does not. Whole sentences. */
+  /** Whole sentences: the facts that the evidence of a run shows, and those it does not. */
   readonly evidence: {
     readonly shown: readonly string[];
     /** Proxies that are not detected; may be empty. */

@@ -107,7 +107,7 @@ export function explainedBy(
 /** Mean number of queries waiting for LoadGen below which other load did not disturb it. */
 const WAITING_FEW = 0.1;
 
-/** What decides whether LoadGen was late all the time, or only for moments. */
+/** Figures that tell a LoadGen that was late all the time from one late for moments. */
 export type LatenessFacts = Pick<PerformanceOutcome, 'dispatchLag' | 'summary' | 'durationNs'>;
 
 /**

@@ -32,7 +32,7 @@ interface OpenSet {
   readonly sampleIndices: Uint32Array;
   /** One bit per sample: set if its response is logged. Null: no response is logged. */
   readonly loggedSamples: Uint8Array | null;
-  /** What is recorded about tokens. */
+  /** Facts about tokens that are recorded. */
   readonly tokens: TokenRecording;
   readonly responses: ResponseRecorder;
   /** Receives every recorded response; null without another LoadGen. */

@@ -43,7 +43,7 @@ export interface RecordedGaps {
   readonly longestNs: Float64Array;
 }
 
-/** What a recorder stores besides latencies. */
+/** Columns that a recorder stores besides latencies. */
 export interface RecorderOptions {
   /** Above 1, queries are issued out of order, and some may never be issued. Default: 1. */
   readonly threadCount?: number;

@@ -1,6 +1,6 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 
-/** What decides when a query is due: its issue, the plan, the start, or an arrival interval. */
+/** When a query is due: at its issue, by the plan, at the start, or by an arrival interval. */
 export type ScheduledAt = 'issue' | 'plan' | 'start' | 'interval';
 
 /**

@@ -61,7 +61,7 @@ export const LATENCY_SPLIT = z.strictObject({
   tokens: TOKEN_SPLIT.optional().describe(
     'where first tokens are timed: by the time to the first token',
   ),
-  // What limits the run, in whole sentences.
+  // The limit of the run, in whole sentences.
   text: z.string(),
 });
 

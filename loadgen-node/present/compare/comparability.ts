@@ -97,7 +97,7 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
   );
 }
 
-/** What the figures of an INVALID run still show, by its cause. */
+/** Use that the figures of an INVALID run still have, by its cause. */
 const CONCLUSIONS: Readonly<Record<CauseKind, string>> = {
   'sut-broke': 'its figures end where the SUT broke',
   errors: 'its figures are of the samples that were answered',

@@ -9,7 +9,7 @@ type DepartingValues = Partial<Pick<RunValues, 'arrivals' | 'concurrency'>>;
 interface DepartureRow {
   /** Undefined: no departure by this setting. */
   readonly textOf: (values: DepartingValues) => string | undefined;
-  /** What an MLPerf scenario has instead. */
+  /** The part of an MLPerf scenario that it replaces. */
   readonly inPlaceOf: string;
   /** The same fact in scenarios other than Server. */
   readonly elsewhere: string;
@@ -22,7 +22,7 @@ const OTHER_ARRIVALS = {
   elsewhere: "only the scenario's own rule decides when queries are issued",
 };
 
-/** What a closed loop measures, for marks. */
+/** Text for marks: how a closed loop measures. */
 export const CLOSED_LOOP_PACE =
   'the server sets the pace; latencies leave out what waits (coordinated omission)';
 

@@ -98,7 +98,7 @@ export interface PeakResult extends Whereabouts {
    * bound sets the limit.
    */
   readonly limitedBy: readonly BoundName[];
-  /** What limits the load, in whole sentences. */
+  /** The limit of the load, in whole sentences. */
   readonly limitText: string;
   /** How to reach a higher load, in whole sentences. */
   readonly advice: readonly string[];

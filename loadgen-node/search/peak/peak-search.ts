@@ -139,7 +139,7 @@ export const PEAK_PROBE = z.strictObject({
    */
   growth: z.number().nullable(),
   durationNs: z.number().min(0),
-  /** What limits the latency; null if unknown. */
+  /** The limit of the latency; null if unknown. */
   explanation: z.string().nullable(),
   folder: z.string().nullable(),
   /** Work of the SUT for other clients at the time, if it was much; absent otherwise. */
@@ -178,7 +178,7 @@ export interface LoadInterval {
 export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
 
 /**
- * What sets the limit. `others`: the SUT also served other clients, so its own limit is unknown.
+ * Cause of the limit. `others`: the SUT also served other clients, so its own limit is unknown.
  */
 export type PeakLimit =
   | 'others'

@@ -40,7 +40,7 @@ const result = z.strictObject({
   /** How the search ended, in `longhaul find-peak`'s terms. */
   ending: z.string(),
   /**
-   * What sets the limit, in `longhaul find-peak`'s terms: `generator` is LoadGen, independent of
+   * Cause of the limit, in `longhaul find-peak`'s terms: `generator` is LoadGen, independent of
    * the link.
    */
   limit: z.enum(['others', 'sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),

@@ -27,7 +27,7 @@ export const CODE_SHARE: number = (CODE_SIDE / CODE_GRID) * (224 / 256);
 /** Seed of the codes of classes. */
 const CODE_SEED = 77;
 
-/** What the cells of a class say, row by row: no two classes have the same. */
+/** Values of the cells of a class, row by row: no two classes have the same. */
 export function codeOf(label: number): Int8Array {
   const random = new SeededRandom(CODE_SEED, label);
   return Int8Array.from({ length: CODE_SIDE ** 2 }, () => (random.nextUint32() % 2 === 0 ? 1 : -1));

@@ -41,7 +41,7 @@ const WEIGHT_MAX = 3.5;
 const ACTIVATION_MAX = 6;
 
 /**
- * What stands for 0 in uint8: products of uint8 and int8 would saturate on processors without VNNI.
+ * Zero point of uint8: products of uint8 and int8 would saturate on processors without VNNI.
  */
 const WEIGHT_ZERO = 128;
 

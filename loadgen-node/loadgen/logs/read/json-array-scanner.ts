@@ -38,7 +38,7 @@ export class NotAListError extends Error {
   }
 }
 
-/** What may come next between elements. */
+/** The token that may come next between elements. */
 type Expected = 'begin' | 'element-or-end' | 'element' | 'comma-or-end' | 'nothing';
 
 /**

@@ -55,7 +55,7 @@ function isSent({ call, lastByte }: PendingRequest): boolean {
   return call === undefined || call.sentBytes >= lastByte;
 }
 
-/** What a response means for its request. */
+/** Meaning of a response for its request. */
 export type Gathered =
   /** More responses follow. @param firstPayload Set with the first response. */
   | { readonly kind: 'more'; readonly firstPayload: BorrowedBytes | undefined }
@@ -130,7 +130,7 @@ export class ResponseGatherer {
   }
 
   /**
-   * What the response in {@link decoder} means for its request. Hot path. Payloads are views of the
+   * Meaning of the response in {@link decoder} for its request. Hot path. Payloads are views of the
    * message.
    */
   take(request: PendingRequest): Gathered {
