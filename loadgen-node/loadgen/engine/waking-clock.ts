@@ -46,6 +46,9 @@ export class WakingClock implements Clock {
     this.#worker = new Worker(compiledModule('loadgen-node/loadgen/engine/sleeper.js'), {
       workerData,
       name: 'sleeper',
+      // Modules that the user's --import loads would keep it from its work as the run begins.
+      execArgv: [],
+      env: {},
     });
     this.#worker.on('message', () => this.#onWake());
     // Without the sleeper, calls are as late as timers are.

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { WakingClock } from '../../../../../loadgen-node/loadgen/engine/waking-clock.ts';
 
@@ -66,5 +67,24 @@ describe('WakingClock', () => {
     clock.close();
     expect(await waiting).toBeGreaterThanOrEqual(0);
     expect(await lateness(clock, 2 * MS)).toBeGreaterThanOrEqual(0);
+  });
+
+  it("loads nothing of the user's --import in its thread", () => {
+    const loaded = `import { isMainThread } from 'node:worker_threads'; console.log(isMainThread);`;
+    const module = new URL(
+      '../../../../../dist/loadgen-node/loadgen/engine/waking-clock.js',
+      import.meta.url,
+    );
+    const program = `
+      const { WakingClock } = await import('${module}');
+      const clock = new WakingClock();
+      await new Promise((resolve) => clock.callAt(clock.nowNs() + 200e6, resolve));
+      clock.close();`;
+    const flag = `--import=data:text/javascript,${encodeURIComponent(loaded)}`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, NODE_OPTIONS: flag },
+      encoding: 'utf8',
+    });
+    expect(output).toBe('true\n');
   });
 });
